@@ -469,12 +469,6 @@ def test_values_are_numbers_whatever_the_decimal_mark_of_a_file(write, decimal, 
     assert found.runs["score"].tolist() == [2.5, 3.25, value]
 
 
-def test_a_percentage_is_no_number_that_stands_for_no_run(write):
-    path = write("model,d\nA,100%\nB,1%\n")
-    found = read_exports([path], layout="matrix", metric="m", values={"1": "missing"})
-    assert found.runs["score"].tolist() == [1, 0.01]
-
-
 def test_runs_with_two_last_steps_are_told(tmp_path):
     for seed, last in enumerate((0.9, 0.6)):
         text = f"model,dataset,step,score\nA,D,1,0.1\nA,D,2,{last}\n"

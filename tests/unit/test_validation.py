@@ -256,10 +256,6 @@ def test_a_transform_says_what_raw_scores_are():
     assert codes(runs, **rules) == []
 
 
-def test_scores_of_a_metric_that_higher_is_better_are_not_suspected():
-    assert codes(column(0.948, 0.957, metric="accuracy")) == []
-
-
 # Percent and bounds
 
 
@@ -348,12 +344,6 @@ def test_a_score_outside_its_bounds_is_a_warning_at_the_farthest_one():
     assert "3 scores outside its bounds [0, 1]" in problem.reason
 
 
-def test_a_constant_dataset_is_a_warning():
-    problem = find_one(column(0.5, 0.5, metric="accuracy"), "equal_scores")
-    assert problem.severity == "warning"
-    assert "All scores of the dataset 'D' are 0.5" in problem.reason
-
-
 def test_a_dataset_on_which_all_failed_is_constant_at_what_they_count_with():
     runs = column(np.nan, np.nan, 0.0, metric="accuracy").assign(raw=["nan", "nan", "0.00"])
     found = [replace(fault("nan_score", line=line), value="nan") for line in (2, 3)]
@@ -371,10 +361,6 @@ def test_only_constant_datasets_leave_nothing_to_analyse():
     observed = {"low": "observed", "high": "observed"}
     found = codes(column(0.5, 0.5, metric="accuracy"), normalization=observed)
     assert found == ["nothing_selected", "constant_dataset"]
-
-
-def test_a_single_model_makes_no_constant_dataset():
-    assert codes(column(0.5, metric="accuracy")) == []
 
 
 @settings(max_examples=15)
