@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from capmap.exports.repeats import spread_summaries
 from capmap.validation import choose_examples, list_rejected, summarize, write_message
@@ -361,28 +359,6 @@ def test_only_constant_datasets_leave_nothing_to_analyse():
     observed = {"low": "observed", "high": "observed"}
     found = codes(column(0.5, 0.5, metric="accuracy"), normalization=observed)
     assert found == ["nothing_selected", "constant_dataset"]
-
-
-@settings(max_examples=15)
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["A", "=cmd", "<b>", "ü" * 300]),
-            st.sampled_from(["D", "E/F", "%$x_1$"]),
-            st.floats(allow_nan=False, allow_infinity=False, width=32),
-            st.sampled_from(["", "1", "2"]),
-            st.sampled_from(["accuracy", "RMSE", "quality", "-mae"]),
-        ),
-        min_size=1,
-        max_size=12,
-    )
-)
-def test_any_runs_are_judged_without_a_crash(rows):
-    validation = validate(
-        make_runs(*rows), incomplete="drop_models", duplicates="mean", min_seeds=2, **BOUNDED
-    )
-    assert summarize(validation)["ok"] == (validation.errors == [])
-    assert validation.counts["runs"] <= len(rows)
 
 
 RAGGED = make_runs(("A", "D", 0.1), ("A", "E", 0.2), ("B", "D", 0.3))
