@@ -20,7 +20,7 @@ from capmap.wording import count_things, list_names
 
 ROUNDS = 12
 # Warnings that only the user can answer.
-REPORTED = ("alike_names", "selected_by_score", "fractions")
+REPORTED = ("other_tables", "alike_names", "selected_by_score", "fractions")
 PERCENT = 100.0
 
 Answer: TypeAlias = Callable[[Draft, list[Problem], Exports], bool]
