@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import yaml
 from hypothesis import strategies as st
 
-from capmap.exports.submission_information import MODEL_KEYS, NEW_MODELS
-from capmap.exports.submission_information import TEXTS as QUESTIONS
+from capmap.exports.submissions import MODEL_KEYS, NEW_MODELS
+from capmap.exports.submissions import TEXTS as QUESTIONS
 from tests.every_default import EVERY_DEFAULT
 
 T = TypeVar("T")

@@ -11,8 +11,8 @@ import yaml
 from capmap.attributes import find_attribute_faults
 from capmap.benchmarks import read_benchmark
 from capmap.exports import Exports
-from capmap.exports.submission_information import INFORMATION
 from capmap.exports.submission_results import RESULTS
+from capmap.exports.submissions import INFORMATION
 from capmap.inputs import analyses, exports
 from capmap.inputs.configuration import check_configuration
 from capmap.inputs.studies import Study

@@ -1,7 +1,6 @@
 """Tables of what is known of models and datasets."""
 
 import gzip
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -210,21 +209,6 @@ def test_one_decimal_mark_holds_for_the_whole_column(write):
     assert "column 'size', value '23.6': The mark may divide thousands" in fault
     (fault,) = list_faults(write(HEADER + 'A,,"1,843",\nB,,68.9,\n'))
     assert "The mark may divide thousands" in fault
-
-
-def test_a_nested_value_is_told_where_it_is_asked_for(write):
-    rows = [{"model": "A", "size": 3, "note": [1]}, {"model": ["B"], "size": 3}]
-    path = write("\n".join(map(json.dumps, rows)), "models.jsonl")
-    unset = {"architecture": "", "date": ""}
-    (fault,) = list_faults(path, **unset)
-    assert fault.startswith("line 2, column 'model'")
-
-
-def test_names_of_any_kind_are_kept(write):
-    names = ["=cmd|' /C calc'!A0", "<script>", "$x_1$", "NA", "nan", "007", "x" * 300, "模型"]
-    path = write("model\n" + "\n".join(names) + "\n")
-    table = read_dataset_attributes(path, name="model", type="", family="")
-    assert table["dataset"].to_list() == sorted(names)
 
 
 ROWS = st.tuples(

@@ -456,12 +456,6 @@ def test_a_run_that_was_made_again_is_no_other_model(tmp_path):
     assert len(read_study(yaml.safe_dump(drafted), tmp_path)) == 4
 
 
-def test_where_no_run_has_finished_it_is_asked(tmp_path):
-    path = tmp_path / "r.csv"
-    path.write_text("model,dataset,status,accuracy\nA,P,running,0.1\nB,P,failed,0.3\n")
-    assert "DECIDE: By 'status' no run has finished" in write_draft(draft_study([str(path)]), "r")
-
-
 def write_settings(path, name, cells, *, runs=1):
     """Write scores of two models on two datasets, by a column with some cells."""
     rows = [
@@ -498,14 +492,6 @@ def test_settings_in_numbers_are_no_seeds(name, cells, asked, tmp_path):
     assert draft.settings["columns"] == {"score": "accuracy", "seed": "row"}
     (decision,) = draft.decisions
     assert decision.endswith(f"or to be chosen: '{name}'?")
-
-
-def test_numbers_of_parameters_are_of_one_model_each(tmp_path):
-    path = tmp_path / "r.csv"
-    path.write_text("model,params,dataset,acc\nA,70,D,0.3\nA,140,D,0.6\nB,125,D,0.2\nB,13,D,0.5\n")
-    assert draft_settings([str(path)])["columns"]["model"] == ["model", "params"]
-    path.write_text("model,params,P,Q\nA,70,0.1,0.3\nA,140,0.6,0.5\nB,125,0.2,0.3\nB,13,0.5,0.4\n")
-    assert draft_settings([str(path)])["columns"]["model"] == ["model", "params"]
 
 
 @pytest.mark.parametrize(

@@ -116,18 +116,6 @@ def test_a_single_precision_score_keeps_its_value(tmp_path):
     assert read_exports([path], metric="acc").runs["score"][0] == float(np.float32(0.9))
 
 
-def test_several_files_are_read_in_order(write):
-    first, second = write(LONG, "1.csv"), write(LONG.replace("acc,1", "acc,3"), "2.csv")
-    exports = read_exports([first, second])
-    assert rows(exports, "source", "line", "seed") == [
-        (first, 2, "1"),
-        (first, 3, "2"),
-        (second, 2, "3"),
-        (second, 3, "2"),
-    ]
-    assert exports.rows == 4
-
-
 def test_columns_are_mapped_joined_and_kept(write):
     path = write(
         "name,pretrained,data,Metric,test metric,Seed,lr\nViT,openai,d,acc,0.5,205.0,1e-3\n"
@@ -190,11 +178,6 @@ def test_lines_count_line_breaks_in_cells_and_blank_lines(write):
     assert rows(exports, "model", "dataset", "line") == [("A", "d\n1", 4), ("B", "d\r\n2", 9)]
 
 
-def test_hash_marks_are_data_not_comments(write):
-    exports = read_exports([write(LONG + "#C,d1,acc,3,0.5\n")])
-    assert exports.runs["model"].tolist() == ["A", "B", "#C"]
-
-
 def test_the_metric_of_a_dataset_wins_over_that_of_the_study_and_that_over_the_file(write):
     path = write(LONG + "A,d2,acc,1,0.5\n")
     assert set(read_exports([path]).runs["metric"]) == {"acc"}
@@ -220,13 +203,6 @@ def test_decimal_commas_and_percent_signs_are_counted(write):
     exports = read_exports([path])
     assert exports.runs["score"].tolist() == [0.915, 0.9, 1.0]
     assert (exports.percent_signs, exports.decimal_commas) == (1, 2)
-
-
-def test_the_decimal_mark_concerns_text_only(tmp_path):
-    path = str(tmp_path / "runs.parquet")
-    pd.DataFrame({"model": ["A"], "dataset": ["d"], "score": [0.5]}).to_parquet(path)
-    exports = read_exports([path], metric="acc", decimal=",")
-    assert exports.runs["score"].tolist() == [0.5]
 
 
 MATRIX = "name,pretrained,size,d1,d2\nViT,openai,86,0.5,\nViT,laion,86,60%,0.25\n"
@@ -268,12 +244,6 @@ def test_an_index_without_a_name_is_a_column_after_its_place(tmp_path):
     columns = {"model": "Unnamed: 0"}
     exports = read_exports([path], layout="matrix", columns=columns, metric="acc")
     assert rows(exports, "model", "dataset", "score") == [("A", "d1", 0.5)]
-
-
-def test_one_decimal_mark_holds_for_all_datasets_of_a_matrix(write):
-    path = write("model;d1;d2\nA;0,5;1,234\n")
-    exports = read_exports([path], layout="matrix", metric="acc")
-    assert exports.runs["score"].tolist() == [0.5, 1.234]
 
 
 def is_visible(name):

@@ -93,28 +93,9 @@ def test_header_rows_of_different_widths_are_told(write):
     assert problem.reason == "The header row has 4 cells where the first has 3."
 
 
-def test_equal_joined_names_are_told(write):
-    problem = only_problem(read(write(TWO.replace(" val ", "test"))))
-    assert (problem.code, problem.column) == ("duplicated_column", "PASTIS / test")
-
-
-def test_a_missing_column_is_told_with_the_joined_names(write):
-    problem = only_problem(read(write(TWO), model="dataset"))
-    assert problem.code == "missing_column"
-    assert "'dataset / variant', 'PASTIS / test'" in problem.remedy
-
-
 def test_a_header_that_never_ends_is_told(write):
     never = "D," * (1 << 21)
     assert only_problem(read(write(f"x,y\n{never}\nA,1\n"))).code == "long_header"
-
-
-def test_a_long_table_can_have_header_rows_too(write):
-    path = write("model,data,,\n,name,metric,score\nA,D,acc,0.5\n")
-    columns = {"dataset": "data / name", "metric": "data / metric", "score": "data / score"}
-    exports = read_exports([path], options=FileOptions(header_rows=2), columns=columns)
-    assert exports.problems == []
-    assert exports.runs[["model", "dataset", "metric"]].iloc[0].tolist() == ["A", "D", "acc"]
 
 
 CELLS = st.sampled_from(["", "D", "x y", 'a "b"', "1,5", "0.5", "é"])

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from capmap.catalog import ANALYSES, FIGURES, STEPS, TABLES
 from capmap.errors import ConfigError
-from capmap.exports.submission_information import INFORMATION
 from capmap.exports.submission_results import RESULTS
+from capmap.exports.submissions import INFORMATION
 from capmap.inputs import analyses, exports, leaderboards, predictions, studies
 from capmap.inputs.studies import Study
 from capmap.multilabel.dumps import Cell
@@ -78,11 +78,6 @@ def test_leaderboards_list_what_is_incomplete_unless_told_otherwise() -> None:
     assert kept == {"a": ("adjust", "all"), "b": ("error", "all"), "c": ("error", 0.5)}
 
 
-def test_a_faulty_configuration_is_refused() -> None:
-    with pytest.raises(ConfigError, match="replicats"):
-        make_config(a={"exports": "x", "bootstrap": {"replicats": 5}})
-
-
 def test_only_tables_have_failed_runs() -> None:
     assert make_study(format="matrix", failed="worst").read("failed") == "worst"
     with pytest.raises(ConfigError, match=r"^studies\.s\.failed: only exports of the formats long"):
@@ -123,20 +118,6 @@ def test_studies_involve_those_that_they_are_compared_with() -> None:
     )["studies"]
     assert studies.list_involved(known, ["a"]) == ["a", "c"]
     assert studies.list_involved(known, ["c", "a"]) == ["c", "a"]
-
-
-@pytest.mark.parametrize(
-    ("other", "message"),
-    [
-        ("a", "a study cannot be compared with itself. Name another one. There is b."),
-        ("z", "there is no study 'z'. There is b."),
-        ("B", "there is no study 'B'. Did you mean b?"),
-    ],
-)
-def test_a_study_is_compared_with_another_that_exists(other: str, message: str) -> None:
-    known = make_config(a={"exports": "x", "conditions": [other]}, b={"exports": "x"})["studies"]
-    with refused(f"studies.a.conditions: {message}"):
-        studies.list_involved(known, ["a"])
 
 
 def test_shards_are_those_of_the_manifest() -> None:
@@ -200,24 +181,6 @@ def test_a_file_that_is_found_under_two_paths_is_refused(second: str) -> None:
         exports.check_files(make_study(exports=["d/*.csv", second]))
 
 
-@pytest.mark.parametrize("pattern", ["x.csv", "d/*.csv"])
-def test_exports_that_match_no_file_are_refused(pattern: str) -> None:
-    Path("d").mkdir()
-    with refused(f"studies.s.exports: no file matches {pattern!r}.{here()}"):
-        exports.find_exports(make_study(exports=pattern))
-
-
-def test_a_folder_is_no_export() -> None:
-    Path("d").mkdir()
-    with refused("studies.s.exports: d is a folder. Name its files, such as d/*.csv."):
-        exports.find_exports(make_study(exports="d"))
-
-
-def test_exports_have_to_be_named() -> None:
-    with refused("studies.s.exports: name the files to read."):
-        exports.find_exports(make_study())
-
-
 @pytest.mark.parametrize("name", ["{a}.csv", "a}.csv", "a<b>.csv"])
 def test_names_that_snakemake_would_replace_are_refused(name: str) -> None:
     touch(f"d/{name}")
@@ -261,24 +224,6 @@ def test_attributes_are_a_file_or_none() -> None:
     assert exports.find_attributes(make_study(), "models") == []
     with refused(f"studies.s.attributes.datasets.file: there is no file d.csv.{here()}"):
         exports.find_attributes(study, "datasets")
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"exports": "y.csv"},
-        {"normalization": {"references": "y.csv"}},
-        {"attributes": {"models": {"file": "y.csv"}}},
-        {"attributes": {"datasets": {"file": "y.csv"}}},
-        {"benchmark": "y.csv"},
-        {"leaderboard": {"releases": "y.csv"}},
-    ],
-)
-def test_every_file_is_looked_for_before_any_job(given: dict[str, Any]) -> None:
-    touch("x.csv")
-    with pytest.raises(ConfigError, match=r"^studies\.s\..*y\.csv"):
-        exports.check_files(make_study(**{"exports": "x.csv", **given}))
-    exports.check_files(make_study(exports="x.csv"))
 
 
 @given(names=st.lists(st.sampled_from("abcdef"), min_size=1, unique=True))
@@ -328,25 +273,6 @@ def test_a_folder_that_is_a_link_out_of_the_submissions_is_no_submission() -> No
         leaderboards.list_submissions(make_board(exports="sub"))
     Path("mine").symlink_to("elsewhere")
     assert leaderboards.list_submissions(make_board(exports="mine")) == ["mine"]
-
-
-@pytest.mark.parametrize(
-    ("exports", "message"),
-    [
-        ("", "name a folder of submissions."),
-        ("no*", "no folder matches 'no*'.{here}"),
-        (
-            "empty",
-            f"'empty' holds no folder of a submission, that is with {RESULTS} and {INFORMATION}. "
-            "Name the folder of one or of several.",
-        ),
-        ("hostile", "rename hostile/{{a}}; a name cannot have braces or <words>."),
-    ],
-)
-def test_folders_without_submissions_are_refused(exports: str, message: str) -> None:
-    touch("empty/x", f"hostile/{{a}}/{RESULTS}", "no.csv")
-    with refused(f"studies.s.exports: {message.format(here=here())}"):
-        leaderboards.list_submissions(make_board(exports=exports))
 
 
 def test_submissions_alone_have_descriptions() -> None:
@@ -427,10 +353,6 @@ def test_settings_that_exclude_each_other_are_refused(given: dict[str, Any], mes
         leaderboards.check_sources(make_study(**given))
 
 
-def test_settings_that_go_together_are_taken() -> None:
-    leaderboards.check_sources(make_study(exports="x"))
-
-
 # Predictions
 
 PATCHML = {"images": "in", "annotations": "notes", "seeds": [3, 4]}
@@ -476,12 +398,6 @@ def test_dumps_that_cannot_be_told_apart_are_refused(exports: Any, message: str)
     touch("d/a/V1.npy", "d/V1_a.npy")
     with refused(f"studies.s.exports: {message}"):
         predictions.find_dumps(make_study(format="predictions", exports=exports))
-
-
-def test_dumps_have_to_be_there() -> None:
-    pattern = "d/{model}/{dataset}.npy"
-    with refused(f"studies.s.exports: no file matches {pattern!r}.{here()}"):
-        predictions.find_dumps(make_study(format="predictions", exports=pattern))
 
 
 def test_dumps_of_several_paths_are_put_together() -> None:

@@ -149,18 +149,6 @@ def test_an_unknown_name_is_answered_with_the_nearest_one(write):
     assert (problem.code, "`classes`" in problem.remedy) == ("unnamed_classes", True)
 
 
-def test_labels_that_count_from_one_are_hinted_at(write):
-    problem = refuse(write([[1], [4]]), n_classes=4)
-    assert "outside the 4 classes" in problem.reason
-    assert "subtract 1" in problem.remedy
-
-
-def test_many_labels_of_one_fault_are_told_once_and_counted(write):
-    problem = refuse(write([[-1]] * 50_000))
-    assert problem.reason.endswith("There are 49999 more of the kind.")
-    assert refuse(write(["x"] * 50_000), classes=["y", "z"]).code == "unknown_class"
-
-
 @pytest.mark.parametrize(
     ("content", "code", "line"),
     [

@@ -223,13 +223,6 @@ def test_selection_can_include_exclude_or_list_names():
     ]
 
 
-def test_selecting_all_drops_nothing():
-    kept, dropped = select_runs(PLAIN)
-    assert kept.equals(PLAIN)
-    assert dropped.columns.to_list() == ["kind", "name", "reason"]
-    assert dropped.empty
-
-
 RAGGED = make_runs(("A", "D", 1), ("A", "E", 1), ("B", "D", 1))
 
 

@@ -1,18 +1,12 @@
 """Reading submissions: what they hold, and that nothing in them does harm."""
 
-import gzip
 import json
-import tempfile
-from pathlib import Path
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from capmap.artifacts import read_table
 from capmap.benchmarks import read_benchmark
 from capmap.errors import ValidationError
-from capmap.exports.submission_information import read_information
 from capmap.exports.submission_results import Demands
 from capmap.exports.submissions import read_submissions
 from tests.submissions import (
@@ -179,13 +173,6 @@ def test_hostile_names_are_data(tmp_path, name):
     assert listed[0]["license"] == name
 
 
-def test_a_null_byte_in_the_table_is_refused_in_one_line(tmp_path):
-    folder = write_submission(tmp_path, "a", rows=make_rows(("a\0b",)))
-    exports, _ = read(folder)
-    assert list_codes(exports) == ["binary_file"]
-    assert "\n" not in str(exports.problems[0])
-
-
 def test_folders_of_one_name_and_no_folders_are_refused(tmp_path):
     first, second = (write_submission(tmp_path / part, "same") for part in ("x", "y"))
     exports, listed = read(first, second)
@@ -194,13 +181,6 @@ def test_folders_of_one_name_and_no_folders_are_refused(tmp_path):
     exports, _ = read_submissions([], files=[])
     assert list_codes(exports) == ["no_submissions"]
     assert exports.runs.columns.to_list()[:2] == ["model", "dataset"]
-
-
-def test_a_gzip_bomb_is_not_unpacked(tmp_path):
-    folder = write_submission(tmp_path, "a")
-    (folder / NAMES[1]).write_bytes(gzip.compress(b" " * 100_000_000))
-    exports, _ = read(folder)
-    assert list_codes(exports) == ["too_large"]
 
 
 def test_the_order_of_folders_and_rows_changes_lines_only(tmp_path):
@@ -215,57 +195,6 @@ def test_the_order_of_folders_and_rows_changes_lines_only(tmp_path):
     )
     assert left.equals(right)
     assert [item["name"] for item in again] == [item["name"] for item in listed] == ["a", "b"]
-
-
-@given(
-    table=st.binary(max_size=200),
-    text=st.binary(max_size=200),
-)
-@example(table=b"\x1f\x8b\x08", text=b'{"License": "\\ud800"}')
-@example(table=b"PAR1", text=b"1e999")
-@example(table=b"backbone;dataset\n1;2\n", text=b'{"a": ' * 2000)
-def test_random_bytes_raise_nothing(table, text):
-    with tempfile.TemporaryDirectory() as folder:
-        submission = write_submission(Path(folder), "a", results=table, document=text)
-        exports, listed = read(submission)
-        assert exports.problems
-        json.dumps(listed).encode()
-        "".join(map(str, exports.problems)).encode()
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
-
-
-@given(values=st.dictionaries(st.sampled_from([*INFORMATION]), JSON), models=st.lists(JSON))
-def test_any_json_is_read_or_told(tmp_path_factory, values, models):
-    path = tmp_path_factory.mktemp("json") / NAMES[1]
-    path.write_text(json.dumps({"New model info": models} | values), "utf-8")
-    information, problems = read_information(str(path))
-    json.dumps(dict(information.texts), ensure_ascii=False).encode()
-    "".join(map(str, problems)).encode()
-    assert set(information.texts) >= {"paper", "code", "license"} or problems
-
-
-@given(
-    cells=st.lists(
-        st.tuples(st.sampled_from([*make_rows()[0]]), st.text(max_size=6), st.integers(0, 29)),
-        max_size=4,
-    )
-)
-def test_any_cells_are_read_or_told(tmp_path_factory, cells):
-    rows = make_rows()
-    for column, text, place in cells:
-        rows[place][column] = text.replace("\0", "")
-    folder = tmp_path_factory.mktemp("cells")
-    content = render_rows(rows).encode("utf-8", "replace")
-    exports, _ = read(write_submission(folder, "a", results=content), benchmark=define(folder))
-    assert len(exports.runs) == 30 or exports.problems
 
 
 GOOD = render_rows(make_rows())

@@ -180,18 +180,6 @@ def test_names_of_rankings_and_analyses_are_looked_for(tmp_path):
     run(tmp_path, path, rankings=[{**rankings[0], "metric": "accuracy"}])
 
 
-def test_a_missing_column_is_asked_for_by_its_role(tmp_path):
-    text = (HEADER + GOOD).replace("training", "run", 1)
-    message, _ = find_codes(tmp_path, write(tmp_path, text))
-    assert "There is no column 'training' (columns: {training: …})." in message
-
-
-@pytest.mark.parametrize("text", ["", HEADER, "a,b\n1,2\n"])
-def test_an_export_without_values_is_a_fault(tmp_path, text):
-    message, _ = find_codes(tmp_path, write(tmp_path, text))
-    assert "error" in message
-
-
 def test_an_unknown_metric_needs_a_direction(tmp_path):
     text = write(tmp_path, (HEADER + GOOD).replace("accuracy", "quality"))
     message, _ = find_codes(tmp_path, text)

@@ -6,22 +6,23 @@ from typing import Any
 
 from capmap.drafting.draft import Certainty, Draft
 from capmap.drafting.files import Paths, label_slot, list_files, name_file
-from capmap.drafting.nesting import find_records
 from capmap.drafting.roles import (
     assign_roles,
     doubt_score,
     find_preset,
     find_spread,
+    find_variants,
+    is_part,
     list_scores,
+    list_varying,
     name_split,
     rate_score,
     split_by_metric,
 )
 from capmap.drafting.scores import put_metric, put_score, put_summary, put_turned
-from capmap.drafting.slots import Slot, write_pattern
+from capmap.drafting.slots import Slot, find_records, write_pattern
 from capmap.drafting.tables import Column, Table, choose_sample, read_table
 from capmap.drafting.trial import try_draft
-from capmap.drafting.variants import find_variants, is_part, list_varying
 from capmap.drafting.wide import draft_wide
 from capmap.drafting.words import (
     FINISHED,

@@ -7,7 +7,7 @@ their names say of what, as in ``{dataset}`` or ``{dataset}_seed{seed}``.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,7 +59,6 @@ from capmap.exports.runs import (
     find_no_rows,
     find_overruled_metrics,
     find_scale_breaks,
-    find_thousands,
     find_words,
     make_runs,
 )
@@ -221,7 +220,7 @@ def read_table(
     parse = partial(_parse, decimal=decimal, values=values or {}, summarized=summarized)
     grid = _read_grid(cells, plan, source, parse)
     names, doubts = _read_names(cells, plan, grid, metrics, source)
-    doubts += _check_scales(cells, plan, grid, source, decimal)
+    doubts += _check_scales(cells, plan, grid, source)
     runs = make_runs(
         {
             **names,
@@ -532,21 +531,15 @@ def _read_beside(cells: Cells, plan: _Plan, grid: _Grid, role: str, decimal: Dec
     return write_plain(texts, numbers)
 
 
-def _check_scales(
-    cells: Cells, plan: _Plan, grid: _Grid, source: str, decimal: Decimal
-) -> list[Problem]:
-    """Doubt thousands, and compare the percent signs of scores with those of spreads."""
+def _check_scales(cells: Cells, plan: _Plan, grid: _Grid, source: str) -> list[Problem]:
+    """Compare the percent signs of scores with those of spreads."""
+    if not plan.roles["spread"]:
+        return []
     titles = np.array([score.column for score in plan.scores], dtype=object)
-    options: dict[str, Any] = {
-        "columns": titles[grid.places],
-        "source": source,
-        "lines": grid.lines,
-    }
-    problems = [] if decimal == "auto" else find_thousands(grid.numbers, grid.raw, **options)
-    if plan.roles["spread"]:
-        spreads = _read_part(cells, plan, grid, plan.roles["spread"][-1])
-        problems += find_scale_breaks(grid.raw, spreads, **options)
-    return problems
+    spreads = _read_part(cells, plan, grid, plan.roles["spread"][-1])
+    return find_scale_breaks(
+        grid.raw, spreads, columns=titles[grid.places], source=source, lines=grid.lines
+    )
 
 
 def _read_names(

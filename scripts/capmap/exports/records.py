@@ -7,11 +7,9 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from capmap.errors import ConfigError
-from capmap.exports.documents import FaultError, Parts
+from capmap.exports.documents import FaultError, Parts, list_json, list_yaml
 from capmap.exports.files import LONGEST, check_text, has_suffix, read_bounded, recode_text
 from capmap.exports.flat_rows import LONGEST_LIST, Flat, FlatRows, flatten, list_items
-from capmap.exports.json_documents import list_json
-from capmap.exports.yaml_documents import list_yaml
 from capmap.patterns import Pattern
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.wording import list_names, quote_name

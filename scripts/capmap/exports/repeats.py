@@ -55,8 +55,7 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
     pandas.DataFrame
         Its rows that count, in their order.
     list of Problem
-        Steps and selections that are no numbers, runs without any, and, where the last
-        is taken, rows without a step beside others of their run.
+        Steps and selections that are no numbers, and runs without any.
     """
     if take == "all" or runs.empty:
         return runs, []
@@ -79,8 +78,7 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
     taken = _take_last(runs[known], values[known])
     if way == "last" and (problems := _find_ties(runs[known], values[known], taken)):
         return taken, problems
-    problems = _find_stepless(runs[~known], taken) if way == "last" else []
-    problems += _find_without(runs, taken, f"a row with a {role}")
+    problems = _find_without(runs, taken, f"a row with a {role}")
     if way == "best" and is_score:
         problems.append(SELECTED_BY_SCORE)
     return taken, problems
@@ -136,24 +134,6 @@ def _find_ties(
             remedy="If they are different runs, say by what: a column, or a field of the path, of "
             "seeds.",
         )
-    ]
-
-
-def _find_stepless(rows: pd.DataFrame, taken: pd.DataFrame) -> list[Problem]:
-    """Find rows without a step of runs that have other rows."""
-    lost = rows.merge(taken[KEY], on=KEY)
-    return [
-        Problem(
-            severity="warning",
-            code="empty_step",
-            source=row["source"],
-            line=int(row["line"]),
-            value=row["raw"],
-            reason=f"{format_count(len(lost), 'row')} without a step cannot be the last of a run "
-            "that has others.",
-            remedy="Fill in the step if one of them is the last row of its run.",
-        )
-        for row in lost.head(1).to_dict("records")
     ]
 
 

@@ -19,8 +19,6 @@ from capmap.wording import format_count, list_names, quote_name
 NAMES = ("model", "dataset", "metric", "seed")
 RUN_COLUMNS = (*NAMES, "score", "raw", "source", "line", "column")
 
-THOUSANDS = r"^\s*[+-]?[1-9]\d{0,2}[.,]\d{3}\s*$"
-
 Lines = npt.NDArray[np.int64]
 
 SCORE_FAULTS = {
@@ -396,50 +394,6 @@ def find_scale_breaks(
             remedy="Write it behind both or neither.",
         )
         for place in np.flatnonzero(differ)[:1].tolist()
-    ]
-
-
-def find_thousands(
-    numbers: Numbers,
-    raw: pa.Array,
-    *,
-    columns: Sequence[str] | npt.NDArray[np.object_],
-    source: str,
-    lines: Lines,
-) -> list[Problem]:
-    """Find a file whose only mark, with three digits behind it, was read as dividing thousands.
-
-    Parameters
-    ----------
-    numbers, raw, columns, source, lines
-        As in `find_bad_scores`, the numbers being read with a configured decimal mark.
-
-    Returns
-    -------
-    list of Problem
-        A warning at the first such score, if no score of the file has the decimal mark.
-    """
-    marked = pc.match_substring_regex(raw, "[.,]").to_numpy(zero_copy_only=False)
-    marked &= numbers.kinds == Kind.NUMBER
-    whole = pc.match_substring_regex(raw, THOUSANDS).to_numpy(zero_copy_only=False)
-    whole &= np.abs(numbers.values) >= 1000
-    if not marked.any() or not whole[marked].all():
-        return []
-    place = int(np.flatnonzero(marked)[0])
-    return [
-        Problem(
-            severity="warning",
-            code="only_thousands",
-            source=source,
-            line=int(lines[place]),
-            column=columns[place],
-            value=raw[place].as_py(),
-            reason=f"With `decimal: {numbers.mark!r}` the score is {numbers.values[place]:g}, and "
-            "no score of the file shows that its mark divides thousands "
-            f"({format_count(marked.sum(), 'score')} in all).",
-            remedy=f"If it is a decimal mark here, write {numbers.mark!r} in its place: `decimal` "
-            "holds for all files of a study.",
-        )
     ]
 
 

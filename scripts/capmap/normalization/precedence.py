@@ -1,12 +1,10 @@
 """Who decides on the direction and bounds of a dataset: an earlier run, a rule, or the metric."""
 
-import gzip
 import math
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -25,8 +23,6 @@ from capmap.renaming import rename_keys
 from capmap.settings.choices import Direction
 
 REQUIRED = ("dataset", "low", "high")
-# Bytes, unpacked, and columns that a table of bounds may have.
-LARGEST, MOST_COLUMNS = 1 << 24, 1_000
 
 Sides: TypeAlias = tuple[Bound | None, Bound | None]
 OPPOSITE: dict[Direction, Direction] = {"max": "min", "min": "max"}
@@ -94,12 +90,7 @@ def read_references(
 
 
 def _read_csv(path: Path) -> dict[str, Reference]:
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as stream:
-        content = stream.read(LARGEST + 1)
-    widest = max(line.count(b",") for line in content.split(b"\n"))
-    if len(content) > LARGEST or widest > MOST_COLUMNS:
-        raise ValueError("It is no table of bounds: it is too large.")
-    table = read_table(BytesIO(content))
+    table = read_table(path)
     if absent := [name for name in REQUIRED if name not in table.columns]:
         raise ValueError(f"It has no column {absent[0]!r}.")
     references: dict[str, Reference] = {}
@@ -119,8 +110,6 @@ def _read_csv(path: Path) -> dict[str, Reference]:
 
 
 def _read_json(path: Path) -> dict[str, Reference]:
-    if path.stat().st_size > LARGEST:
-        raise ValueError("It is no list of bounds: it is too large.")
     content: Any = read_json(path)
     if not isinstance(content, dict):
         raise ValueError("It is not a JSON object.")

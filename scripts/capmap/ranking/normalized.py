@@ -20,7 +20,7 @@ from capmap.normalization import (
     resolve_bounds,
     select_runs,
 )
-from capmap.normalization.resolution import measure_resolutions
+from capmap.normalization.bounds import measure_resolutions
 from capmap.ranking.aggregation import summarize_cells
 from capmap.ranking.holes import find_ranked, fit_effects
 from capmap.ranking.scopes import has_own_seeds, resolve_statistic, resolve_unit

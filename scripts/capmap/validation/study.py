@@ -21,12 +21,12 @@ from capmap.validation.configuration import (
     find_unknown_names,
     name_anew,
 )
-from capmap.validation.failures import replace_failed
 from capmap.validation.rows import (
     find_few_seeds,
     find_identical_seeds,
     find_incomplete,
     reject_rows,
+    replace_failed,
     resolve_duplicates,
 )
 from capmap.validation.scores import find_constant, find_misfits, find_mixed_scales
