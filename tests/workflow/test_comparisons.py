@@ -154,10 +154,10 @@ def test_settings_make_again_what_uses_them(
 def test_edited_code_runs_again_what_uses_it(project: Checkout) -> None:
     before = project.digests()
     project.edit("scripts/capmap/comparison/win_rates.py", lambda text: text + "\n# edited\n")
-    project.edit("scripts/capmap/figures/ratings.py", lambda text: text + "\n# edited\n")
+    project.edit("scripts/capmap/figures/pairwise.py", lambda text: text + "\n# edited\n")
     run = project.snakemake()
     assert run.status == 0, run.output
-    # The other study has no figure of ratings.
+    # The other study has no figure of pairs.
     assert run.rules <= SHARED_JOBS | PAGES
     assert run.rules >= SHARED_JOBS
     assert project.digests() == before
