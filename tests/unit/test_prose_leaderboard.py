@@ -5,9 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from capmap.claims import label_entries
-from capmap.pages.verdict import describe_board
-from capmap.prose.leaderboard import describe_leaderboard, describe_releases
+from capmap.prose.leaderboard import describe_leaderboard
 from tests.leaderboard_tables import HOSTILE, make_entry_runs, make_leaderboard
 from tests.prose_tables import NOT_A_NUMBER
 
@@ -62,24 +60,10 @@ def test_entries_that_cannot_be_separated_from_the_leader_are_named():
     assert re.search(r"'[ab]' could not be separated from it \(95% confidence\)\.$", frozen)
 
 
-def test_leaders_that_share_the_first_rank_are_told_together():
-    runs = make_entry_runs([*PAIR, ("c", "frozen", "s1")], spread=0)
-    runs.loc[runs["backbone"] == "b", "score"] = 0.8
-    _, frozen = tell(runs)
-    assert "'a' and 'b' shared the highest IQM, 0.800." in frozen
-    assert "'c' was separated from them (95% confidence)." in frozen
-
-
 def test_methods_have_a_paragraph_each_and_are_not_compared():
     told = tell(make_entry_runs([*PAIR, ("c", "full_ft", "s1")]))
     assert told[0].endswith("Entries of different methods were not ranked against each other.")
     assert told[2].startswith("With the method 'full_ft' (1 entry), 'c' had the highest IQM")
-
-
-def test_partial_entries_are_counted_and_named():
-    runs = make_entry_runs([*PAIR, ("c", "frozen", "s1")], missing=[("b", "w"), ("a", "w")])
-    _, frozen = tell(runs)
-    assert "2 entries with runs on 3 datasets of 4 are shown without a rank: 'a' and 'b'." in frozen
 
 
 def test_a_leaderboard_without_a_complete_entry_says_so():
@@ -88,24 +72,6 @@ def test_a_leaderboard_without_a_complete_entry_says_so():
         "With the method 'frozen' (2 entries), none had runs on enough of the datasets to be "
         "ranked. 'a' and 'b' are shown with 3 datasets of 4."
     )
-
-
-def test_dimensions_name_their_leaders_and_count_those_without():
-    runs = make_entry_runs(PAIR, spread=0, missing=[("a", "w"), ("b", "z")])
-    _, frozen = tell(runs, {"D1": ["w"], "D2": ["x"], "D3": ["w", "z"]})
-    assert (
-        "By dimension, the highest IQM was that of 'b' in 'D1' (0.600) and 'a' in 'D2' (0.800). "
-        "1 dimension had no entry with enough datasets." in frozen
-    )
-
-
-def test_entries_of_one_name_are_told_apart_by_submission_or_model():
-    runs = make_entry_runs([("a", "frozen", "s1"), ("a", "frozen", "s2")], spread=0)
-    assert "'a (s1)' had the highest IQM" in tell(runs)[1]
-    entries, dimensions = make_leaderboard(runs)
-    entries = entries.assign(submission="")
-    told = describe_leaderboard(entries, dimensions, confidence_level=0.95)
-    assert "'a (a / frozen / s1)' had the highest IQM" in told[1]
 
 
 def test_a_study_without_methods_and_intervals_has_finished_sentences():
@@ -126,52 +92,7 @@ def make_history(*rows):
     return table.astype({"rank": "Int64"})
 
 
-def test_the_last_release_is_compared_with_the_one_before():
-    history = make_history(
-        ("1", "", "x", "X", 1, 0.9),
-        ("2", "", "a", "A", 1, 0.9),
-        ("2", "", "b", "B", 2, 0.8),
-        ("2", "", "c", "C", None, 0.7),
-        ("current", "", "b", "B", 1, 0.9),
-        ("current", "", "c", "C", 2, 0.8),
-        ("current", "", "d", "D", None, 0.7),
-    )
-    assert describe_releases(history) == [
-        "The current release was compared with the last of 2 former releases, '2'. New: 'D'. "
-        "Gone: 'A'. Now ranked: 'C'. Moved in rank: 'B' from 2 to 1."
-    ]
-    back = pd.concat([history[history["release"] == name] for name in ("current", "2")])
-    assert describe_releases(back)[0].endswith(
-        "New: 'A'. Gone: 'D'. No longer ranked: 'C'. Moved in rank: 'B' from 1 to 2."
-    )
-
-
-def test_moved_entries_of_one_name_are_told_apart_by_their_models():
-    history = make_history(
-        ("1", "f", "a / f", "A", 1, 0.9),
-        ("1", "u", "a / u", "A", 2, 0.9),
-        ("current", "f", "a / f", "A", 2, 0.9),
-        ("current", "u", "a / u", "A", 1, 0.9),
-    )
-    assert "'A (a / f)' from 1 to 2 and 'A (a / u)' from 2 to 1." in describe_releases(history)[0]
-
-
-def test_a_release_that_moves_nothing_or_stands_alone_says_so():
-    rows = [(release, "", "a", "A", 1, 0.9) for release in ("1", "current")]
-    assert describe_releases(make_history(*rows))[0].endswith("No entry that both rank moved.")
-    told = describe_releases(make_history(rows[1]))
-    assert told == ["There is no former release to compare with."]
-
-
 def test_an_empty_leaderboard_has_only_methods():
     entries, dimensions = make_leaderboard(make_entry_runs(PAIR))
     told = describe_leaderboard(entries.iloc[:0], dimensions.iloc[:0], confidence_level=0.95)
     assert len(told) == 1
-
-
-def test_leaders_of_one_name_are_told_apart():
-    entries, _ = make_leaderboard(make_entry_runs([*PAIR, ("c", "frozen", "s1")]), {})
-    alike = entries.assign(name="Net", rank=1)
-    labels = label_entries(alike[alike["method"] == "frozen"])
-    assert len(set(labels)) == len(labels)
-    assert all(label in describe_board(alike).striptags() for label in labels)

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.comparison.battles import count_gains, find_bars, resample_battles
+from capmap.comparison.battles import count_gains, count_wins, find_bars, resample_battles
 from capmap.comparison.bradley_terry import BASE, RIDGE, estimate_ratings, fit_strengths
 from capmap.comparison.score_matrix import arrange_runs
-from capmap.comparison.win_rates import count_wins
 from capmap.rng import make_stream
 from tests.toy_runs import make_runs
 from tests.toy_scores import run_on_runs

@@ -153,7 +153,7 @@ def test_settings_make_again_what_uses_them(
 
 def test_edited_code_runs_again_what_uses_it(project: Checkout) -> None:
     before = project.digests()
-    project.edit("scripts/capmap/comparison/win_rates.py", lambda text: text + "\n# edited\n")
+    project.edit("scripts/capmap/comparison/battles.py", lambda text: text + "\n# edited\n")
     project.edit("scripts/capmap/figures/pairwise.py", lambda text: text + "\n# edited\n")
     run = project.snakemake()
     assert run.status == 0, run.output

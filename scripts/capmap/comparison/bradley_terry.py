@@ -8,9 +8,8 @@ import pandas as pd
 from scipy import sparse
 from scipy.special import expit, ndtri, stdtrit
 
-from capmap.comparison.battles import MakeRng, Tournament, resample_battles
+from capmap.comparison.battles import MakeRng, Tournament, count_wins, resample_battles
 from capmap.comparison.score_matrix import BoolArray, arrange_runs
-from capmap.comparison.win_rates import count_wins
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.ranking.ranks import measure_replicates, rank_estimates
 from capmap.ranking.standard_errors import percentile_interval
