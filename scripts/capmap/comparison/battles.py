@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.comparison.score_matrix import BoolArray, arrange_runs, resample_means
+from capmap.comparison.score_matrix import BoolArray, ScoreMatrix, arrange_runs, resample_means
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.ranking.resampling import DatasetPool, draw_datasets
 
