@@ -223,8 +223,6 @@ def table(name, folder="tables", formats="csv md tex"):
     return [for_report(first, "Tables", f"{folder}/{name}"), *others]
 
 
-
-
 def text(name):
     """A paragraph for a paper, as plain text and as LaTeX."""
     return multiext(f"results/{{study}}/text/{name}", ".txt", ".tex")
