@@ -80,7 +80,7 @@ def write_paper(
 def _sign(text: str) -> str:
     """The first line of a file, which says by the digest of the others whether it was edited."""
     digest = sha256(text.encode()).hexdigest()[:16]
-    return f"% Written by capmap ({digest}), and again in the next run: \\input it, do not edit it."
+    return f"% Written by capmap ({digest}), and again in the next run: include it, do not edit it."
 
 
 def _put_aside(path: Path) -> None:

@@ -100,7 +100,7 @@ def declared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Run]:
     checkout = copy_project(tmp_path_factory.mktemp("declared") / "project")
     declare_analysis(checkout)
     (checkout.folder / "mine.csv").write_text(EXPORT)
-    study = {"exports": "mine.csv", "analyses": ["top_runs"], "robustness": {"top": 4}}
+    study = {"exports": "mine.csv", "analyses": ["top_runs"]}
     checkout.write_studies({"mine": study | {"bootstrap": {"replicates": 100, "shards": 1}}})
     run = checkout.snakemake()
     assert run.status == 0, run.output

@@ -139,11 +139,12 @@ def test_sparse_study_with_several_variants_runs_through(tmp_path: Path) -> None
             assert not re.search(rf"\b{old}\b(?!: {new})", path.read_text("utf-8")), path
         assert f"{old}: {new}" in (folder / "report.html").read_text("utf-8")
     pairs = pd.read_csv(folder / "tables/pairwise.csv")
-    assert len(pairs) == 66
+    # One of 12 models has fewer than half of the datasets, and is not ranked.
+    assert len(pairs) == 55
     assert (pairs["datasets"] <= 11).all()
     assert (pairs[["wins", "ties", "losses"]].sum(axis=1) == pairs["datasets"]).all()
     tests = pd.read_csv(folder / "tables/friedman.csv").set_index("test")
-    assert int(tests.loc["skillings_mack", "cells_used"]) == 115
+    assert int(tests.loc["skillings_mack", "cells_used"]) == 112
 
 
 @needs_shared
