@@ -19,6 +19,8 @@ for library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "VECLIB_MAXIMUM"):
 
 # Objects between two searches for garbage; Python's 700 cost a tenth of the time of a figure.
 COLLECT_AFTER = 50_000
+# Params whose entries are arguments of their own.
+SPREAD = ("cfg", "checked")
 
 
 def run_job(function: Callable[..., None], job: Any) -> None:
@@ -27,14 +29,19 @@ def run_job(function: Callable[..., None], job: Any) -> None:
         name: _as_plain(value)
         for names in (job.input, job.output, job.params)
         for name, value in names.items()
-        if name != "library"
+        if name not in ("library", *SPREAD)
     }
+    for name in SPREAD:
+        arguments |= job.params.get(name, {})
+    log, *others = map(str, job.log)
+    if others:
+        arguments["rejected"] = others[0]
     study = getattr(job.wildcards, "study", "")
     place = f"{study}, {function.__name__}" if study else function.__name__
     gc.set_threshold(COLLECT_AFTER)
     logger = logging.getLogger(function.__name__)
     try:
-        _log_to(Path(str(job.log)), place)
+        _log_to(Path(log), place)
         function(**arguments)
     except CapmapError as error:
         logger.error("%s", error)
@@ -55,9 +62,7 @@ def load_function(reference: str) -> Callable[..., Any]:
 
 
 def _as_plain(value: Any) -> Any:
-    """A path as text, several as a list, and a setting without the path that names it."""
-    if isinstance(value, dict) and value.keys() == {"setting", "value"}:
-        return value["value"]
+    """A path as text, and several as a list."""
     if isinstance(value, str):
         return str(value)
     return [str(item) for item in value] if _is_file_list(value) else value

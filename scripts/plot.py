@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from capmap.artifacts import read_parquet, render_csv, write_text
-from capmap.catalog import ANALYSES, FIGURES, find_owner
+from capmap.catalog import ANALYSES, FIGURES, find_owner, place_read
 from capmap.catalog.declarations import TOO_MANY
 from capmap.figures.canvas import NothingToDraw
 from capmap.figures.look import read_look, wear_look
@@ -29,16 +29,15 @@ def plot(
     *,
     figures: str,
     folder: str,
-    reads: Mapping[str, Mapping[str, str]],
-    options: Mapping[str, Mapping[str, Any]],
-    looks: Mapping[str, Mapping[str, Any]],
+    drawn: Mapping[str, Mapping[str, Any]],
+    **_inputs: str | list[str],
 ) -> None:
     """Draw figures of finished tables."""
     reasons = {}
-    for name, own in reads.items():
-        with wear_look(read_look(looks[name])):
+    for name, chosen in drawn.items():
+        with wear_look(read_look(chosen["look"])):
             try:
-                figure = _draw_figure(name, own, options[name], folder)
+                figure = _draw_figure(name, chosen["options"], folder)
             except NothingToDraw as reason:
                 reasons[name] = str(reason)
                 continue
@@ -46,23 +45,22 @@ def plot(
             save_figure(figure, [Path(figures, f"{name}.{suffix}") for suffix in FORMATS])
     index = pd.DataFrame({"figure": [*reasons], "reason": [*reasons.values()]})
     write_text(Path(figures, INDEX), render_csv(index))
-    drawn = sum(not reason for reason in reasons.values())
-    logger.info("drew %d of %d figures", drawn, len(reasons))
+    count = sum(not reason for reason in reasons.values())
+    logger.info("drew %d of %d figures", count, len(reasons))
 
 
-def _draw_figure(
-    name: str, reads: Mapping[str, str], options: Mapping[str, Any], folder: str
-) -> Figure:
-    figure, known = FIGURES[name], dict(options)
-    tables = {read: _read(path) for read, path in reads.items()}
+def _draw_figure(name: str, options: Mapping[str, Any], folder: str) -> Figure:
+    figure, owner, known = FIGURES[name], find_owner(name, "figures"), dict(options)
+    tables = {read: _read(f"{folder}/{place_read(read, owner)}") for read in figure.reads}
     if _is_left_out(name, {read for read in figure.reads if not len(tables[read])}, folder):
         raise NothingToDraw(TOO_MANY)
     if not len(tables[figure.reads[0]]):
         raise NothingToDraw(f"The table {figure.reads[0]} has no rows.")
     if figure.order:
-        known["order"] = tables["order"]["model"].unique().tolist()
-    drawn: Figure = load_function(figure.draw)(*(tables[read] for read in figure.reads), **known)
-    return drawn
+        order = _read(f"{folder}/{place_read(figure.order, owner)}")
+        known["order"] = order["model"].unique().tolist()
+    made: Figure = load_function(figure.draw)(*(tables[read] for read in figure.reads), **known)
+    return made
 
 
 def _is_left_out(name: str, empty: Collection[str], folder: str) -> bool:
@@ -73,7 +71,7 @@ def _is_left_out(name: str, empty: Collection[str], folder: str) -> bool:
     ):
         return False
     analysis = next(key for key, made in ANALYSES.items() if made is owner)
-    return Path(folder, f"text/{analysis}.txt").read_text("utf-8").strip() == TOO_MANY
+    return Path(folder, f"{owner.folder}/{analysis}.txt").read_text("utf-8").strip() == TOO_MANY
 
 
 def _read(path: str) -> Any:

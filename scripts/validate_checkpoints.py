@@ -21,12 +21,10 @@ from capmap.checkpoints.selection import (
 from capmap.exports.checkpoints import check_evaluations, read_evaluations
 from capmap.exports.files import check_digests
 from capmap.metrics import canonical_name
-from capmap.normalization import Rules, read_references
-from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.normalization import Rules
 from capmap.normalization.selection import select_runs
 from capmap.problems import Problem
 from capmap.renaming import list_metrics
-from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid
 from capmap.validation import Policies, validate_runs
 from capmap.validation.configuration import rename_runs
 from capmap.validation.rows import reject_rows
@@ -49,50 +47,34 @@ def validate_checkpoints(
     runs: str,
     validation: str,
     rejected: str,
-    checksums: Mapping[str, str],
-    names: list[str],
-    columns: Mapping[str, Any],
-    where: Mapping[str, Any],
-    metric: str,
-    decimal: Decimal,
-    metrics: Mapping[str, MetricRule],
-    datasets: Mapping[str, DatasetRule],
-    normalization: Normalization,
-    select: Select,
-    min_seeds: int,
-    incomplete: Incomplete,
-    duplicates: Duplicates,
-    invalid: Invalid,
-    references: list[str],
     checkpoints: Settings,
-    named: Sequence[Mapping[str, Any]] = (),
-    rankings: Sequence[Mapping[str, Any]] = (),
-    renamed: Mapping[str, str] | None = None,
+    **settings: Any,
 ) -> None:
     """Write the chosen checkpoints of a study as runs, or say why they cannot be used."""
-    rules = Rules(metrics, datasets, normalization, read_references(*references, renamed=renamed))
+    rules, renamed = Rules.choose(settings, settings["references"]), settings["renamed"]
     read = read_evaluations(
         exports,
-        columns=columns,
-        where=where,
-        metric=metric,
-        decimal=decimal,
-        dataset_metrics=list_metrics(datasets, renamed or {}),
+        dataset_metrics=list_metrics(settings["datasets"], renamed),
+        **{name: settings[name] for name in ("columns", "where", "metric", "decimal")},
     )
-    table, misnamed = rename_runs(read.table, renamed or {})
-    sound = reject_rows(table, read.exports.problems, policy=invalid)
-    values, faults = check_evaluations(sound.runs, read.columns, duplicates=duplicates)
-    plan, listed, doubts = _choose(values, checkpoints, rankings, metric=metric, rules=rules)
+    table, misnamed = rename_runs(read.table, renamed)
+    sound = reject_rows(table, read.exports.problems, policy=settings["invalid"])
+    values, faults = check_evaluations(
+        sound.runs, read.columns, duplicates=settings["duplicates"]
+    )
+    plan, listed, doubts = _choose(
+        values, checkpoints, settings["rankings"], metric=settings["metric"], rules=rules
+    )
     result = validate_runs(
         compared := gather_runs(values, listed, plan),
         [
-            *check_digests(exports, checksums, names=names),
+            *check_digests(exports, settings["checksums"], names=settings["names"]),
             *(*sound.faults, *sound.others, *misnamed, *faults, *doubts),
-            *_find_lacks(values, listed, plan, checkpoints, select, incomplete),
+            *_find_lacks(values, listed, plan, checkpoints, settings),
         ],
         rules=_leave_out_choosing(rules, values, compared),
-        policies=Policies(select, min_seeds, incomplete, duplicates, invalid),
-        named=named,
+        policies=Policies.choose(settings),
+        named=settings["named"],
         renamed=renamed,
     )
     result = result.add_problems(find_misfit_values(values, plan, rules, reported=result.problems))
@@ -139,15 +121,15 @@ def _find_lacks(
     listed: pd.DataFrame,
     plan: Plan,
     checkpoints: Settings,
-    select: Select,
-    incomplete: Incomplete,
+    settings: Mapping[str, Any],
 ) -> list[Problem]:
     """Find trainings, and analysed datasets, that are not compared or not chosen by."""
-    analysed, _ = select_runs(values, datasets=select.get("datasets", "all"))
+    analysed, _ = select_runs(values, datasets=settings["select"].get("datasets", "all"))
     meant = checkpoints.get("select", {}).get("datasets", [])
+    policy = settings["incomplete"]
     return [
         *find_unreported(values, listed, plan),
-        *find_absent_datasets(analysed, listed, plan, meant=meant, incomplete=incomplete),
+        *find_absent_datasets(analysed, listed, plan, meant=meant, incomplete=policy),
     ]
 
 

@@ -1,7 +1,6 @@
 """Read the submissions of a study and say everything that is wrong with them."""
 
 import logging
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +10,8 @@ from capmap.exports.files import check_digests
 from capmap.exports.submission_results import Demands
 from capmap.exports.submissions import read_submissions
 from capmap.leaderboard.entries import find_mixes
-from capmap.normalization import Rules, read_references
-from capmap.normalization.rules import DatasetRule, MetricRule, Normalization, Select
+from capmap.normalization import Rules
 from capmap.renaming import list_metrics
-from capmap.settings.choices import Decimal, Duplicates, Incomplete, Invalid
 from capmap.validation import Policies, Validation, validate_runs
 from capmap.validation.configuration import rename_runs
 from capmap.validation.submission_scores import screen_scores
@@ -28,54 +25,41 @@ def validate_submissions(
     files: list[str],
     folders: list[str],
     benchmark: list[str],
-    references: list[str],
     runs: str,
     validation: str,
     submissions: str,
     rejected: str,
-    checksums: Mapping[str, str],
-    names: list[str],
-    submission: Mapping[str, Any],
-    columns: Mapping[str, Any],
-    decimal: Decimal,
-    metrics: Mapping[str, MetricRule],
-    datasets: Mapping[str, DatasetRule],
-    normalization: Normalization,
-    select: Select,
-    incomplete: Incomplete,
-    duplicates: Duplicates,
-    invalid: Invalid,
-    named: Sequence[Mapping[str, Any]] = (),
-    renamed: Mapping[str, str] | None = None,
+    **settings: Any,
 ) -> None:
     """Write the runs of all submissions, or say why they cannot be used."""
+    datasets, renamed = settings["datasets"], settings["renamed"]
     definition = read_benchmark(benchmark[0]) if benchmark else None
-    known = complete_rules(datasets, definition, definition.datasets if definition else ())
+    fixed = definition.datasets if definition else ()
+    known = complete_rules(datasets, definition, fixed)
     read, listed = read_submissions(
         folders,
         files=files,
-        columns=columns,
+        columns=settings["columns"],
         demands=Demands(
             benchmark=definition,
-            metrics=list_metrics(known, renamed or {}),
-            decimal=decimal,
-            **submission,
+            metrics=list_metrics(known, renamed),
+            decimal=settings["decimal"],
+            **settings["submission"],
         ),
     )
-    rules = Rules(metrics, known, normalization, read_references(*references, renamed=renamed))
-    fixed = definition.datasets if definition else ()
-    submitted, misnamed = rename_runs(read.runs, renamed or {}, fixed=fixed)
+    rules = Rules.choose(settings, settings["references"], known)
+    submitted, misnamed = rename_runs(read.runs, renamed, fixed=fixed)
     doubted = screen_scores(submitted, rules, definition)
     present = doubted.runs["dataset"].unique()
     result = validate_runs(
         doubted.runs,
         [
             *(*read.problems, *misnamed, *doubted.problems, *find_mixes(submitted)),
-            *check_digests(files, checksums, names=names),
+            *check_digests(files, settings["checksums"], names=settings["names"]),
         ],
         rules=replace(rules, datasets=complete_rules(datasets, definition, present)),
-        policies=Policies(select, 1, incomplete, duplicates, invalid),
-        named=named,
+        policies=Policies.choose(settings),
+        named=settings["named"],
         renamed=renamed,
     )
     result = _drop_told(result, definition)

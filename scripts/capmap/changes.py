@@ -1,74 +1,101 @@
-"""What moved since the last run."""
+"""What came, went and moved since the former run of a study."""
 
-import math
+import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-COLUMNS = ["table", "model", "quantity", "before", "after"]
+from capmap.artifacts import replace_file
+from capmap.packing import pack_names
+
+COLUMNS = ["kind", "name", "before", "after"]
+KEY = ["model", "dataset", "seed"]
+# Where a file of runs keeps the settings and the ranks of its study.
+STATE = b"capmap"
 
 
-def compare_tables(
-    before: Mapping[str, pd.DataFrame], after: Mapping[str, pd.DataFrame]
+def save_state(
+    path: str | Path, runs: pd.DataFrame, settings: Mapping[str, Any], ranks: Mapping[str, int]
+) -> None:
+    """Write the runs of a study as Parquet, with its settings and the ranks of its models."""
+    table = pa.Table.from_pandas(runs[[*KEY, "score"]], preserve_index=False)
+    state = json.dumps({"settings": flatten(settings), "ranks": dict(ranks)}, default=str)
+    with replace_file(path) as stream:
+        pq.write_table(table.replace_schema_metadata({STATE: state}), stream, compression="zstd")
+
+
+def find_changes(
+    path: str | Path, runs: pd.DataFrame, settings: Mapping[str, Any], ranks: Mapping[str, int]
 ) -> pd.DataFrame:
-    """List the numbers that moved between two runs.
+    """List what changed since `save_state` wrote the former runs.
 
-    Notes
-    -----
-    - An added model has no ``before`` in any quantity, a removed model no ``after``.
-    - Numbers within 1e-9 of each other, relative to the larger (1e-12 near zero), have not moved:
-      that is the noise of summation order.
-    - Columns of text, and columns that only one of the runs has, are not compared; a table that
-      only one of the runs has is left out.
+    Parameters
+    ----------
+    path : path-like
+        The file of the former runs.
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset``, ``seed`` and ``score``.
+    settings : mapping
+        Of the study.
+    ranks : mapping of str to int
+        Rank of each ranked model.
 
-    Examples
-    --------
-    >>> old = pd.DataFrame({"model": ["a", "b"], "iqm": [0.5, 0.4], "rank": [1, 2]})
-    >>> new = pd.DataFrame({"model": ["b", "a"], "iqm": [0.6, 0.5], "rank": [1, 2]})
-    >>> print(compare_tables({"iqm": old}, {"iqm": new}).to_string(index=False))
-    table model quantity before after
-      iqm     a     rank      1     2
-      iqm     b      iqm    0.4   0.6
-      iqm     b     rank      2     1
+    Returns
+    -------
+    pandas.DataFrame
+        ``kind`` ("model", "dataset", "run", "setting" or "rank"), ``name``, and what it was
+        ``before`` and is ``after``: empty for what was not there, or is no longer.
     """
-    moved = [
-        (name, *row)
-        for name in after
-        if name in before
-        for row in _compare_table(before[name], after[name])
+    former = pq.read_table(path)
+    state = json.loads(former.schema.metadata[STATE])
+    rows = [
+        *_compare_runs(former.to_pandas(), runs),
+        *_compare("setting", state["settings"], json.loads(json.dumps(flatten(settings), default=str))),
+        *_compare("rank", state["ranks"], dict(ranks)),
     ]
-    return pd.DataFrame(moved, columns=COLUMNS, dtype="object")
+    return pd.DataFrame(rows, columns=COLUMNS, dtype="object")
 
 
-def _compare_table(
-    before: pd.DataFrame, after: pd.DataFrame
-) -> Iterator[tuple[str, str, float | None, float | None]]:
-    old, new = _take_numbers(before), _take_numbers(after)
-    quantities = [name for name in new.columns if name in old.columns]
-    whole = {name for name in quantities if _is_whole(old[name]) and _is_whole(new[name])}
-    models = sorted({*old.index, *new.index})
-    old, new = old.reindex(models)[quantities], new.reindex(models)[quantities]
-    for model, were, are in zip(models, old.to_numpy(), new.to_numpy(), strict=True):
-        for quantity, was, now in zip(quantities, were.tolist(), are.tolist(), strict=True):
-            if _has_moved(was, now):
-                yield model, quantity, *(_tidy(value, quantity in whole) for value in (was, now))
+def flatten(settings: Mapping[str, Any], place: str = "") -> dict[str, Any]:
+    """Name each setting by its path, such as ``bootstrap.replicates``."""
+    flat: dict[str, Any] = {}
+    for key, value in settings.items():
+        name = f"{place}{key}"
+        is_section = isinstance(value, Mapping) and value
+        flat |= flatten(value, f"{name}.") if is_section else {name: value}
+    return flat
 
 
-def _take_numbers(table: pd.DataFrame) -> pd.DataFrame:
-    return table.set_index("model").select_dtypes("number").astype("float64")
+def _compare_runs(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[tuple[str, ...]]:
+    """Compare models, datasets and runs; runs of models and datasets that came or went say no more."""
+    known = set[str]()
+    for kind in KEY[:2]:
+        old, new = set(before[kind].unique()), set(after[kind].unique())
+        for name in sorted(old ^ new):
+            known.add(name)
+            yield kind, name, name if name in old else "", name if name in new else ""
+    both = pd.concat([before[[*KEY, "score"]], after[[*KEY, "score"]]], ignore_index=True)
+    both = both.assign(**{name: pack_names(both[name].astype("str")) for name in KEY})
+    changed = both.drop_duplicates(keep=False)
+    is_old = changed.index < len(before)
+    scores = [
+        changed[part].set_index(KEY)["score"].to_dict() for part in (is_old, ~is_old)
+    ]
+    for key in sorted({*scores[0], *scores[1]}):
+        if known.isdisjoint(key[:2]):
+            model, dataset, seed = key
+            name = f"{model} on {dataset}" + (f", seed {seed}" if seed else "")
+            yield "run", name, *(own.get(key, "") for own in scores)
 
 
-def _is_whole(values: "pd.Series[float]") -> bool:
-    return all(value.is_integer() for value in values.dropna().tolist())
-
-
-def _has_moved(before: float, after: float) -> bool:
-    if math.isnan(before) or math.isnan(after):
-        return math.isnan(before) != math.isnan(after)
-    return not math.isclose(before, after, rel_tol=1e-9, abs_tol=1e-12)
-
-
-def _tidy(value: float, whole: bool) -> float | None:
-    if math.isnan(value):
-        return None
-    return int(value) if whole else value
+def _compare(
+    kind: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, Any, Any]]:
+    for name in sorted({*before, *after}):
+        old, new = before.get(name, ""), after.get(name, "")
+        if old != new:
+            yield kind, name, old, new

@@ -1,80 +1,73 @@
-"""Runs the analyses that a study asks for, and draws all of its figures.
+"""Makes the analyses that a study asks for, and draws all of its figures.
 
-`capmap.catalog` declares what each analysis reads and makes.
-Reads: normalized/{shard}.parquet, normalized/bounds.csv, tables of the ranking, attributes, and what
-earlier steps made.
-Writes: the tables of each analysis, files that later steps read, a paragraph in text/, and figures/
-with each figure as PDF, PNG and SVG, and index.csv.
+`capmap.catalog` declares the tables and figures of each analysis.
+Reads: normalized/, tables/, and what capabilities, predictions, submissions or checkpoints have made.
+Writes: comparisons/ and figures/, each with an index.csv of what is there.
 """
 
-for name in [name for name in STEPS if name not in analyses.SHARED | analyses.SINGLE]:
 
-    rule:
-        name:
-            name
-        input:
-            **inputs_of_steps(name),
-        output:
-            outputs_of_steps(name),
-        log:
-            f"results/logs/{name}/{{study}}.log",
-        benchmark:
-            f"results/benchmarks/{name}/{{study}}.tsv"
-        conda:
-            "../../envs/analysis.yaml"
-        resources:
-            mem_mb=lambda wildcards, attempt: 2000 * attempt,
-            runtime=lambda wildcards, attempt: 60 * attempt,
-        params:
-            study="{study}",
-            folder=of(studies.find_folder),
-            steps=[name],
-            options=of(analyses.read_step_options, name),
-            library=code_of(analyses.find_step_code, name),
-        script:
-            "../../scripts/analyse.py"
-
-
-for study in config["studies"]:
-    steps = analyses.list_shared_steps(find_study(study))
-
-    if steps:
-
-        rule:
-            name:
-                f"compare_models_of_{study}"
-            input:
-                **inputs_of_steps(*steps),
-            output:
-                outputs_of_steps(*steps),
-            log:
-                "results/logs/compare_models/{study}.log",
-            benchmark:
-                "results/benchmarks/compare_models/{study}.tsv"
-            wildcard_constraints:
-                study=re.escape(study),
-            priority: 1
-            group:
-                "finish"
-            conda:
-                "../../envs/analysis.yaml"
-            resources:
-                mem_mb=lambda wildcards, attempt: 2000 * attempt,
-                runtime=lambda wildcards, attempt: 60 * attempt,
-            params:
-                study="{study}",
-                folder=of(studies.find_folder),
-                steps=steps,
-                options=of(analyses.read_step_options, *steps),
-                library=code_of(analyses.find_step_code, *steps),
-            script:
-                "../../scripts/analyse.py"
+rule compare:
+    """Normalized runs → tables and texts of all analyses that need no stage of their own."""
+    input:
+        runs="results/{study}/normalized/runs.parquet",
+        bounds="results/{study}/normalized/bounds.csv",
+        scopes="results/{study}/tables/scopes.csv",
+        others=files(studies.list_conditions),
+        model_file=files(exports.find_attributes, "models"),
+        embedded=asked(
+            "drift transfer",
+            "results/{study}/capabilities/",
+            ["gaps.csv", "models.csv", "datasets.csv"],
+        ),
+        predicted=asked(
+            "next_results",
+            "results/{study}/capabilities/",
+            ["predictions.csv", "placement_predictions.csv"],
+        ),
+        evaluations=asked("checkpoints", "results/{study}/", ["evaluations.parquet"]),
+        entries=asked("releases", "results/{study}/leaderboard/", ["entries.csv"]),
+        releases=files(leaderboards.find_releases),
+    output:
+        comparisons=report(
+            directory("results/{study}/comparisons"),
+            patterns=["{name}.csv"],
+            category="{study}",
+            subcategory="Comparisons",
+            labels={"name": "{name}"},
+        ),
+    log:
+        "results/logs/compare/{study}.log",
+    benchmark:
+        "results/benchmarks/compare/{study}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(60),
+    params:
+        cfg=steps(),
+        library=code("analyse", *COMPARED),
+    script:
+        "../../scripts/analyse.py"
 
 
 rule plot:
-    """Finished tables → all figures of a study, with an index of those that show something."""
+    """Finished tables → all figures of a study."""
     input:
-        of_drawn(analyses.list_figure_inputs),
+        scores="results/{study}/tables/scores.csv",
+        seeds="results/{study}/tables/seeds.csv",
+        aggregate="results/{study}/tables/aggregate.csv",
+        iqm="results/{study}/tables/iqm.csv",
+        scopes="results/{study}/tables/scopes.csv",
+        comparisons="results/{study}/comparisons",
+        capabilities=asked(
+            "capabilities", "results/{study}/capabilities/", CAPABILITIES
+        ),
+        placements=asked(
+            "placements", "results/{study}/capabilities/", ["error_curve.csv"]
+        ),
+        multilabel=asked("multilabel", "results/{study}/multilabel/", MULTILABEL),
+        leaderboard=asked("leaderboard", "results/{study}/leaderboard/", LEADERBOARD),
     output:
         figures=report(
             directory("results/{study}/figures"),
@@ -90,13 +83,10 @@ rule plot:
     conda:
         "../../envs/figures.yaml"
     resources:
-        mem_mb=lambda wildcards, attempt: 2000 * attempt,
-        runtime=lambda wildcards, attempt: 60 * attempt,
+        mem_mb=attempts(2000),
+        runtime=attempts(60),
     params:
-        folder=of(studies.find_folder),
-        reads=of_drawn(analyses.find_figure_inputs),
-        options=of_drawn(analyses.read_figure_options),
-        looks=of_drawn(looks.read_looks),
-        library=lambda wildcards: digest_figures(find_study(wildcards.study)),
+        cfg=cfg(folder=studies.find_folder, drawn=analyses.read_figures),
+        library=code("plot", *FIGURES),
     script:
         "../../scripts/plot.py"

@@ -1,177 +1,96 @@
 """Reads a study's exports, says all that is wrong with them, and puts them on one scale, 0 to 1.
 
-Reads: the exports as they left their owners (tables, folders of submissions, tables of evaluations of
-checkpoints), the file of frozen bounds and the definition of the
-benchmark if there are any.
-Writes: runs.parquet, validation.json, and rejected.csv (kept when the exports are refused); of
-submissions also submissions.json, of checkpoints leaderboard/evaluations.parquet;
-normalized/bounds.csv, manifest.csv and dropped.csv.
-Beside them stand normalized/{shard}.parquet, and scope.json, which are replaced only when their
-bytes change and therefore are not declared: what depends on them runs again only when it must.
+Reads: the tables of the user, and perhaps a file of frozen bounds and the definition of the benchmark.
+Writes: runs.parquet, validation.json; normalized/ with runs.parquet, bounds.csv, dropped.csv and
+scope.json (what intervals generalize to). rejected.csv lists the faults of refused exports.
 """
 
+# What every kind of exports is checked by.
+CHECKED = [
+    *("checksums", "metrics", "datasets", "normalization", "select"),
+    *("incomplete", "duplicates", "invalid"),
+]
 
-rule validate_exports:
+
+rule validate:
     """Exports → runs, or every problem that they have."""
     input:
-        exports=of(exports.list_exports),
-        references=of(exports.find_references),
-        benchmark=of(leaderboards.find_benchmark_rules),
+        exports=files(exports.list_exports),
+        references=files(exports.find_references),
+        benchmark=files(leaderboards.find_benchmark_rules),
     output:
         runs="results/{study}/runs.parquet",
         validation="results/{study}/validation.json",
     log:
-        "results/logs/validate_exports/{study}.log",
+        "results/logs/validate/{study}.log",
+        rejected="results/{study}/rejected.csv",
     benchmark:
-        "results/benchmarks/validate_exports/{study}.tsv"
+        "results/benchmarks/validate/{study}.tsv"
     wildcard_constraints:
-        study=match_studies("long", "matrix"),
+        study=studies.match_studies(config, "long", "matrix"),
     conda:
         "../../envs/analysis.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(30),
     params:
-        rejected=place_beside("rejected.csv"),
-        checksums=setting("checksums"),
-        names=of(exports.list_names),
-        format=setting("format"),
-        header_rows=setting("header_rows"),
-        reading=setting("reading"),
-        patterns=setting("exports"),
-        fields=setting("fields"),
-        values=setting("values"),
-        summary=setting("summary"),
-        take=setting("take"),
-        columns=setting("columns"),
-        where=setting("where"),
-        metric=setting("metric"),
-        decimal=setting("decimal"),
-        metrics=setting("metrics"),
-        datasets=setting("datasets"),
-        normalization=setting("normalization"),
-        select=setting("select"),
-        min_seeds=setting("min_seeds"),
-        incomplete=setting("incomplete"),
-        duplicates=setting("duplicates"),
-        invalid=setting("invalid"),
-        failed=setting("failed"),
-        named=unwatched(analyses.list_named),
-        renamed=setting("figures/names"),
-        attributes=unwatched(analyses.read_attributes),
-        library=digest_library("validate_exports.py"),
+        cfg=cfg(
+            *CHECKED,
+            *(
+                "min_seeds",
+                "failed",
+                "format",
+                "header_rows",
+                "reading",
+                "fields",
+                "values",
+            ),
+            *("summary", "take", "columns", "where", "metric", "decimal"),
+            names=exports.list_names,
+            patterns=exports.list_patterns,
+            renamed=exports.read_renames,
+        ),
+        checked=unwatched(
+            named=analyses.list_named, attributes=analyses.read_attributes
+        ),
+        library=code("validate"),
     script:
-        "../../scripts/validate_exports.py"
+        "../../scripts/validate.py"
 
 
-rule validate_submissions:
-    """Submissions → runs, or every problem that they have."""
-    input:
-        benchmark=of(leaderboards.find_benchmark),
-        files=of(leaderboards.list_submission_files),
-        references=of(exports.find_references),
-    output:
-        runs="results/{study}/runs.parquet",
-        validation="results/{study}/validation.json",
-        submissions="results/{study}/submissions.json",
-    log:
-        "results/logs/validate_submissions/{study}.log",
-    benchmark:
-        "results/benchmarks/validate_submissions/{study}.tsv"
-    wildcard_constraints:
-        study=match_studies("submission"),
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        folders=of(leaderboards.list_submissions),
-        rejected=place_beside("rejected.csv"),
-        checksums=setting("checksums"),
-        names=of(exports.list_names),
-        submission=setting("submission"),
-        columns=setting("columns"),
-        decimal=setting("decimal"),
-        metrics=setting("metrics"),
-        datasets=setting("datasets"),
-        normalization=setting("normalization"),
-        select=setting("select"),
-        incomplete=setting("incomplete"),
-        duplicates=setting("duplicates"),
-        invalid=setting("invalid"),
-        named=unwatched(analyses.list_named),
-        renamed=setting("figures/names"),
-        library=digest_library("validate_submissions.py"),
-    script:
-        "../../scripts/validate_submissions.py"
-
-
-rule validate_checkpoints:
-    """Evaluations of checkpoints → runs of the chosen ones, or every problem that they have."""
-    input:
-        exports=of(exports.list_exports),
-        references=of(exports.find_references),
-    output:
-        runs="results/{study}/runs.parquet",
-        validation="results/{study}/validation.json",
-        evaluations="results/{study}/leaderboard/evaluations.parquet",
-    log:
-        "results/logs/validate_checkpoints/{study}.log",
-    benchmark:
-        "results/benchmarks/validate_checkpoints/{study}.tsv"
-    wildcard_constraints:
-        study=match_studies("checkpoints"),
-    conda:
-        "../../envs/analysis.yaml"
-    params:
-        rejected=place_beside("rejected.csv"),
-        checksums=setting("checksums"),
-        names=of(exports.list_names),
-        columns=setting("columns"),
-        where=setting("where"),
-        metric=setting("metric"),
-        decimal=setting("decimal"),
-        metrics=setting("metrics"),
-        datasets=setting("datasets"),
-        normalization=setting("normalization"),
-        select=setting("select"),
-        min_seeds=setting("min_seeds"),
-        incomplete=setting("incomplete"),
-        duplicates=setting("duplicates"),
-        invalid=setting("invalid"),
-        checkpoints=of(leaderboards.read_choice),
-        named=unwatched(analyses.list_named),
-        renamed=setting("figures/names"),
-        rankings=unwatched(analyses.list_checkpoint_rankings),
-        library=digest_library("validate_checkpoints.py"),
-    script:
-        "../../scripts/validate_checkpoints.py"
-
-
-checkpoint normalize_runs:
-    """Runs → normalized scores of each model, in shards."""
+rule normalize:
+    """Runs → normalized runs, and the bounds that made them."""
     input:
         runs="results/{study}/runs.parquet",
-        references=of(exports.find_references),
-        benchmark=of(leaderboards.find_benchmark_rules),
+        references=files(exports.find_references),
+        benchmark=files(leaderboards.find_benchmark_rules),
     output:
+        normalized="results/{study}/normalized/runs.parquet",
         bounds="results/{study}/normalized/bounds.csv",
-        manifest="results/{study}/normalized/manifest.csv",
         dropped="results/{study}/normalized/dropped.csv",
+        scope="results/{study}/normalized/scope.json",
     log:
-        "results/logs/normalize_runs/{study}.log",
+        "results/logs/normalize/{study}.log",
     benchmark:
-        "results/benchmarks/normalize_runs/{study}.tsv"
+        "results/benchmarks/normalize/{study}.tsv"
     conda:
         "../../envs/analysis.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(30),
     params:
-        folder=place_beside("normalized"),
-        shards=setting("bootstrap/shards"),
-        metrics=setting("metrics"),
-        datasets=setting("datasets"),
-        normalization=setting("normalization"),
-        select=setting("select"),
-        incomplete=setting("incomplete"),
-        min_datasets=setting("min_datasets"),
-        unit=setting("bootstrap/unit"),
-        rank_by=setting("rank_by"),
-        interval=setting("bootstrap/interval"),
-        renamed=setting("figures/names"),
-        library=digest_library("normalize_runs.py"),
+        cfg=cfg(
+            *(
+                "metrics",
+                "datasets",
+                "normalization",
+                "select",
+                "incomplete",
+                "min_datasets",
+            ),
+            *("rank_by", "bootstrap/unit", "bootstrap/interval"),
+            renamed=exports.read_renames,
+        ),
+        library=code("normalize"),
     script:
-        "../../scripts/normalize_runs.py"
+        "../../scripts/normalize.py"

@@ -1,12 +1,126 @@
-"""Puts the entries of a leaderboard on a page to sort and search.
+"""Reads submissions and checkpoints, and puts the entries of a leaderboard on a page.
 
-Reads: runs.parquet and tables of leaderboard/.
-Writes: leaderboard/index.html.
+Reads: folders of submissions or tables of evaluations of checkpoints, and the definition of the
+benchmark; normalized/, bootstrap/ and tables/scopes.csv.
+Writes: runs.parquet and validation.json, as other exports do; submissions.json, evaluations.parquet;
+leaderboard/ with its tables and index.html.
 """
 
+LEADERBOARD = [
+    *("entries.csv", "dimensions.csv", "best.csv", "normalized.csv", "raw.csv"),
+    *("submissions.csv", "leaderboard.txt"),
+]
 
-rule write_leaderboard:
-    """Tables of a leaderboard → one page."""
+
+rule validate_submissions:
+    """Submissions → runs, or every problem that they have."""
+    input:
+        benchmark=files(leaderboards.find_benchmark),
+        files=files(leaderboards.list_submission_files),
+        references=files(exports.find_references),
+    output:
+        runs="results/{study}/runs.parquet",
+        validation="results/{study}/validation.json",
+        submissions="results/{study}/submissions.json",
+    log:
+        "results/logs/validate/{study}.log",
+        rejected="results/{study}/rejected.csv",
+    benchmark:
+        "results/benchmarks/validate/{study}.tsv"
+    wildcard_constraints:
+        study=studies.match_studies(config, "submission"),
+    conda:
+        "../../envs/analysis.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(30),
+    params:
+        cfg=cfg(
+            *CHECKED,
+            *("submission", "columns", "decimal"),
+            names=exports.list_names,
+            folders=leaderboards.list_submissions,
+            renamed=exports.read_renames,
+        ),
+        checked=unwatched(named=analyses.list_named),
+        library=code("validate_submissions"),
+    script:
+        "../../scripts/validate_submissions.py"
+
+
+rule validate_checkpoints:
+    """Evaluations of checkpoints → runs of the chosen ones, or every problem that they have."""
+    input:
+        exports=files(exports.list_exports),
+        references=files(exports.find_references),
+    output:
+        runs="results/{study}/runs.parquet",
+        validation="results/{study}/validation.json",
+        evaluations="results/{study}/evaluations.parquet",
+    log:
+        "results/logs/validate/{study}.log",
+        rejected="results/{study}/rejected.csv",
+    benchmark:
+        "results/benchmarks/validate/{study}.tsv"
+    wildcard_constraints:
+        study=studies.match_studies(config, "checkpoints"),
+    conda:
+        "../../envs/analysis.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(30),
+    params:
+        cfg=cfg(
+            *CHECKED,
+            *("min_seeds", "columns", "where", "metric", "decimal"),
+            names=exports.list_names,
+            checkpoints=leaderboards.read_choice,
+            renamed=exports.read_renames,
+        ),
+        checked=unwatched(
+            named=analyses.list_named, rankings=analyses.list_checkpoint_rankings
+        ),
+        library=code("validate_checkpoints"),
+    script:
+        "../../scripts/validate_checkpoints.py"
+
+
+rule lead:
+    """Estimates of entries → tables of the leaderboard by dimension and dataset."""
+    input:
+        exported="results/{study}/runs.parquet",
+        runs="results/{study}/normalized/runs.parquet",
+        bounds="results/{study}/normalized/bounds.csv",
+        scopes="results/{study}/tables/scopes.csv",
+        replicates=shards("results/{study}/bootstrap/{shard}.parquet"),
+        descriptions=files(leaderboards.list_descriptions),
+        benchmark=files(leaderboards.find_benchmark),
+    output:
+        table("results/{study}/leaderboard/entries", "csv md tex json"),
+        table("results/{study}/leaderboard/dimensions", "csv md tex json"),
+        table("results/{study}/leaderboard/best", "csv md tex json"),
+        table("results/{study}/leaderboard/normalized", "csv md tex json"),
+        table("results/{study}/leaderboard/raw", "csv md tex json"),
+        table("results/{study}/leaderboard/submissions", "csv md tex json"),
+        text=multiext("results/{study}/leaderboard/leaderboard", ".txt", ".tex"),
+    log:
+        "results/logs/lead/{study}.log",
+    benchmark:
+        "results/benchmarks/lead/{study}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(60),
+    params:
+        cfg=steps("rank_entries", "summarize_entries"),
+        library=code("analyse", "rank_entries", "summarize_entries"),
+    script:
+        "../../scripts/analyse.py"
+
+
+rule board:
+    """Tables of a leaderboard → one page to sort and search."""
     input:
         entries="results/{study}/leaderboard/entries.csv",
         dimensions="results/{study}/leaderboard/dimensions.csv",
@@ -18,17 +132,21 @@ rule write_leaderboard:
     output:
         page="results/{study}/leaderboard/index.html",
     log:
-        "results/logs/write_leaderboard/{study}.log",
+        "results/logs/board/{study}.log",
     benchmark:
-        "results/benchmarks/write_leaderboard/{study}.tsv"
+        "results/benchmarks/board/{study}.tsv"
     conda:
         "../../envs/report.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(30),
     params:
         study="{study}",
-        title=title_of,
-        groups=of(leaderboards.find_dimensions),
-        confidence_level=setting("bootstrap/confidence"),
-        about=setting("leaderboard"),
-        library=digest_library("write_leaderboard.py"),
+        cfg=cfg(
+            *("bootstrap/confidence", "leaderboard"),
+            title=studies.find_title,
+            groups=leaderboards.find_dimensions,
+        ),
+        library=code("board"),
     script:
-        "../../scripts/write_leaderboard.py"
+        "../../scripts/board.py"

@@ -1,80 +1,86 @@
 """Summarizes the runs per cell, per dataset and across datasets, and says how sure scores and ranks are.
 
-Reads: runs.parquet, normalized/{shard}.parquet and normalized/scope.json.
-Writes: bootstrap/{shard}.parquet (estimates), tables/scores, tables/seeds, tables/shared_seeds,
-tables/aggregate, tables/iqm, tables/scopes, tables/intervals.
+Reads: runs.parquet and normalized/.
+Writes: bootstrap/{shard}.parquet (estimates) and the main tables in tables/.
 """
 
 
-rule aggregate_scores:
-    """Normalized scores → summaries of seeds and of what they share, score matrix, ranking."""
+rule aggregate:
+    """Normalized runs → summaries of seeds and of what they share, score matrix, ranking."""
     input:
-        shards=of(studies.list_shards, "normalized"),
-        scope=of(studies.find_scope),
         runs="results/{study}/runs.parquet",
+        normalized="results/{study}/normalized/runs.parquet",
+        scope="results/{study}/normalized/scope.json",
     output:
-        scores=table("scores"),
-        seeds=table("seeds"),
-        shared_seeds=table("shared_seeds"),
-        aggregate=table("aggregate"),
+        scores=table("results/{study}/tables/scores"),
+        seeds=table("results/{study}/tables/seeds"),
+        shared_seeds=table("results/{study}/tables/shared_seeds"),
+        aggregate=table("results/{study}/tables/aggregate"),
     log:
-        "results/logs/aggregate_scores/{study}.log",
+        "results/logs/aggregate/{study}.log",
     benchmark:
-        "results/benchmarks/aggregate_scores/{study}.tsv"
+        "results/benchmarks/aggregate/{study}.tsv"
     conda:
         "../../envs/analysis.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(30),
     params:
-        datasets=setting("datasets"),
-        library=digest_library("aggregate_scores.py"),
+        cfg=cfg("datasets"),
+        library=code("aggregate"),
     script:
-        "../../scripts/aggregate_scores.py"
+        "../../scripts/aggregate.py"
 
 
-rule bootstrap_shard:
-    """Normalized scores of a shard's models → estimates and intervals.
-
-    A leaderboard has those of each dimension and each dataset as well.
-    """
+rule bootstrap:
+    """Normalized runs → estimates and intervals of the models of one shard."""
     input:
-        shard="results/{study}/normalized/{shard}.parquet",
-        scope=of(studies.find_scope),
+        runs="results/{study}/normalized/runs.parquet",
+        scope="results/{study}/normalized/scope.json",
     output:
         estimates="results/{study}/bootstrap/{shard}.parquet",
     log:
-        "results/logs/bootstrap_shard/{study}_{shard}.log",
+        "results/logs/bootstrap/{study}_{shard}.log",
     benchmark:
-        "results/benchmarks/bootstrap_shard/{study}_{shard}.tsv"
+        "results/benchmarks/bootstrap/{study}_{shard}.tsv"
     conda:
         "../../envs/analysis.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(60),
     params:
         study="{study}",
-        replicates=setting("bootstrap/replicates"),
-        confidence=setting("bootstrap/confidence"),
-        interval=setting("bootstrap/interval"),
-        dimensions=of(leaderboards.find_estimated),
-        seed=setting("bootstrap/seed"),
-        library=digest_library("bootstrap_shard.py"),
+        shard="{shard}",
+        cfg=cfg(
+            *("bootstrap/replicates", "bootstrap/confidence", "bootstrap/interval"),
+            *("bootstrap/seed", "bootstrap/shards"),
+            dimensions=leaderboards.find_estimated,
+        ),
+        library=code("bootstrap"),
     script:
-        "../../scripts/bootstrap_shard.py"
+        "../../scripts/bootstrap.py"
 
 
-rule rank_models:
+rule rank:
     """Estimates of all models → ranking with intervals, sets of ranks and tie groups."""
     input:
-        shards=of(studies.list_shards, "bootstrap"),
-        scope=of(studies.find_scope),
+        estimates=shards("results/{study}/bootstrap/{shard}.parquet"),
+        scope="results/{study}/normalized/scope.json",
     output:
-        iqm=table("iqm"),
-        scopes=table("scopes"),
-        intervals=table("intervals"),
+        iqm=table("results/{study}/tables/iqm"),
+        scopes=table("results/{study}/tables/scopes"),
+        intervals=table("results/{study}/tables/intervals"),
     log:
-        "results/logs/rank_models/{study}.log",
+        "results/logs/rank/{study}.log",
     benchmark:
-        "results/benchmarks/rank_models/{study}.tsv"
+        "results/benchmarks/rank/{study}.tsv"
     conda:
         "../../envs/analysis.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(30),
     params:
-        confidence_level=setting("bootstrap/confidence"),
-        library=digest_library("rank_models.py"),
+        cfg=cfg("bootstrap/confidence"),
+        library=code("rank"),
     script:
-        "../../scripts/rank_models.py"
+        "../../scripts/rank.py"

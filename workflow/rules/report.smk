@@ -1,130 +1,116 @@
-"""Puts tables and figures on one page per study, and says what moved since the last run.
+"""Puts tables and figures on one page per study, and writes the folder of a paper.
 
-Reads: all tables, figures and paragraphs, validation.json, normalized/bounds.csv, normalized/dropped.csv.
-Writes: tables/changes, previous/ (the tables of the run before), report.html, text/headline.txt,
-text/claims.csv, paper/, index.html.
+Reads: validation.json, normalized/, and all tables, texts and figures.
+Writes: report.html, headline.txt, claims.csv, changes.csv, paper/; previous/runs.parquet, with which the
+next run is compared; tables/published*; index.html.
 """
 
 import tomllib
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+PUBLISHED = [
+    "published.csv",
+    "published_cells.csv",
+    "published_claims.csv",
+    "published.txt",
+]
 
 
-rule track_changes:
-    """Rankings of this run and of the one before → what moved."""
+rule check_published:
+    """Tables of a study → what they have for published numbers."""
     input:
-        iqm="results/{study}/tables/iqm.csv",
-        aggregate="results/{study}/tables/aggregate.csv",
+        printed=files(published.list_printed),
+        tables=files(published.list_beside),
     output:
-        changes=table("changes"),
-        # Kept until the job replaces them.
-        former_iqm=update("results/{study}/previous/iqm.csv"),
-        former_aggregate=update("results/{study}/previous/aggregate.csv"),
+        table("results/{study}/tables/published"),
+        table("results/{study}/tables/published_cells"),
+        table("results/{study}/tables/published_claims"),
+        text=multiext("results/{study}/tables/published", ".txt", ".tex"),
     log:
-        "results/logs/track_changes/{study}.log",
+        "results/logs/check_published/{study}.log",
     benchmark:
-        "results/benchmarks/track_changes/{study}.tsv"
+        "results/benchmarks/check_published/{study}.tsv"
     conda:
         "../../envs/analysis.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(30),
     params:
-        library=digest_library("track_changes.py"),
+        cfg=steps("compare_published"),
+        library=code("analyse", "compare_published"),
     script:
-        "../../scripts/track_changes.py"
+        "../../scripts/analyse.py"
 
 
-rule write_report:
-    """Tables and figures of a study → one page."""
+rule report:
+    """All that a study has → its page, and the folder of a paper."""
     input:
-        tables=of(analyses.place_tables, "csv"),
+        main=expand("results/{{study}}/tables/{name}.csv", name=MAIN.tables),
+        runs="results/{study}/runs.parquet",
         bounds="results/{study}/normalized/bounds.csv",
         dropped="results/{study}/normalized/dropped.csv",
         validation="results/{study}/validation.json",
+        comparisons="results/{study}/comparisons",
         figures="results/{study}/figures",
-        texts=of(analyses.place_texts, "txt"),
+        capabilities=asked(
+            "capabilities", "results/{study}/capabilities/", CAPABILITIES
+        ),
+        placements=asked("placements", "results/{study}/capabilities/", PLACEMENTS),
+        multilabel=asked("multilabel", "results/{study}/multilabel/", MULTILABEL),
+        leaderboard=asked("leaderboard", "results/{study}/leaderboard/", LEADERBOARD),
+        published=asked("published", "results/{study}/tables/", PUBLISHED),
     output:
         report="results/{study}/report.html",
-        headline="results/{study}/text/headline.txt",
-        claims="results/{study}/text/claims.csv",
-    log:
-        "results/logs/write_report/{study}.log",
-    benchmark:
-        "results/benchmarks/write_report/{study}.tsv"
-    conda:
-        "../../envs/report.yaml"
-    params:
-        study="{study}",
-        title=title_of,
-        analyses=of(analyses.list_asked),
-        settings=lookup("{study}", within=config["studies"]),
-        version=VERSION,
-        library=digest_library("write_report.py"),
-    script:
-        "../../scripts/write_report.py"
-
-
-rule write_paper:
-    """Tables and claims of a study → tables, paragraphs, captions and references in LaTeX."""
-    input:
-        scopes="results/{study}/tables/scopes.csv",
-        seeds="results/{study}/tables/seeds.csv",
-        bounds="results/{study}/normalized/bounds.csv",
-        claims="results/{study}/text/claims.csv",
-        figures="results/{study}/figures",
-        entries=of(leaderboards.place_entries),
-    output:
-        # Not deleted before the job, which keeps what was edited by hand.
+        headline="results/{study}/headline.txt",
+        claims="results/{study}/claims.csv",
+        # Not deleted before the job: what was there is compared, or edited by hand and kept.
+        changes=update("results/{study}/changes.csv"),
+        previous=update("results/{study}/previous/runs.parquet"),
         paper=[
             update(f"results/{{study}}/paper/{name}")
             for name in [
-                "main.tex",
-                "methods.tex",
-                "results.tex",
-                "results_table.tex",
-                "ranking_table.tex",
-                "figures.tex",
-                "references.bib",
+                *("main.tex", "methods.tex", "results.tex", "results_table.tex"),
+                *("ranking_table.tex", "figures.tex", "references.bib"),
             ]
         ],
     log:
-        "results/logs/write_paper/{study}.log",
+        "results/logs/report/{study}.log",
     benchmark:
-        "results/benchmarks/write_paper/{study}.tsv"
+        "results/benchmarks/report/{study}.tsv"
     conda:
         "../../envs/report.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(30),
     params:
-        title=title_of,
-        analyses=of(analyses.list_asked),
-        bootstrap=setting("bootstrap"),
-        comparison=setting("comparison"),
-        failed=setting("failed"),
-        incomplete=setting("incomplete"),
-        library=digest_library("write_paper.py"),
+        study="{study}",
+        version=VERSION,
+        cfg=cfg(settings=studies.read_all),
+        library=code("report"),
     script:
-        "../../scripts/write_paper.py"
+        "../../scripts/report.py"
 
 
-rule write_index:
-    """Reports of the selected studies → the page that links all that there are."""
+rule index:
+    """Pages of the selected studies → the page that links all that there are."""
     input:
         reports=expand("results/{study}/report.html", study=STUDIES),
-        headlines=expand("results/{study}/text/headline.txt", study=STUDIES),
+        headlines=expand("results/{study}/headline.txt", study=STUDIES),
+        boards=[
+            f"results/{name}/leaderboard/index.html"
+            for name in STUDIES
+            if "leaderboard" in config["studies"][name]["analyses"]
+        ],
     output:
         index="results/index.html",
     log:
-        "results/logs/write_index.log",
+        "results/logs/index.log",
     benchmark:
-        "results/benchmarks/write_index.tsv"
+        "results/benchmarks/index.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     params:
-        studies=[
-            {
-                "name": name,
-                "title": find_study(name).title,
-                "board": bool(leaderboards.place_page(find_study(name))),
-            }
-            for name in STUDIES
-        ],
-        library=digest_library("write_index.py"),
+        library=code("index"),
     script:
-        "../../scripts/write_index.py"
+        "../../scripts/index.py"

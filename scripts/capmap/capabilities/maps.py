@@ -6,10 +6,20 @@ from scipy.linalg import eigh
 
 from capmap.capabilities.geometry import DISTANCES, enter_ball, normalize_lengths, settle_points
 from capmap.ranking.aggregation import FloatArray
+from capmap.rng import make_stream
 
 MOST_POINTS = 3000
 # Distances of points that meet are smoothed, by 3e-5, so axes are not exact either.
 NEGLIGIBLE = 1e-4
+
+
+def project_map(fits: pd.DataFrame, *, study: str, projection: str, seed: int) -> pd.DataFrame:
+    """Project models and datasets to the plane, "mds" as `project_points` does or by "umap"."""
+    if projection == "mds":
+        return project_points(fits)
+    from capmap.capabilities.neighbor_maps import project_neighbors
+
+    return project_neighbors(fits, rng=make_stream(seed, study, "capabilities", "umap"))
 
 
 def project_points(fits: pd.DataFrame) -> pd.DataFrame:

@@ -8,30 +8,9 @@ import pandas as pd
 from capmap.capabilities.geometry import settle_points
 from capmap.capabilities.maps import choose_points, measure_pairs, name_points, project_points
 from capmap.ranking.aggregation import FloatArray
-from capmap.rng import make_stream
 
 FEWEST_POINTS = 5
 NEIGHBORS = 15
-
-
-def project_umap(fits: pd.DataFrame, *, study: str, seed: int) -> pd.DataFrame:
-    """Project models and datasets of a study to the plane by UMAP, as `project_neighbors` does.
-
-    Parameters
-    ----------
-    fits : pandas.DataFrame
-        As in `project_neighbors`.
-    study : str
-        Name of the study, part of the names of its random streams.
-    seed : int
-        As in the setting `bootstrap`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        That of `project_neighbors`.
-    """
-    return project_neighbors(fits, rng=make_stream(seed, study, "capabilities", "umap"))
 
 
 def project_neighbors(fits: pd.DataFrame, *, rng: np.random.Generator) -> pd.DataFrame:

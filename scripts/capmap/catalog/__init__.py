@@ -5,11 +5,12 @@ from typing import Any
 
 from capmap.catalog import capabilities, comparisons, leaderboard, multilabel, published
 from capmap.catalog.columns import TEXT_COLUMNS, spell_column
-from capmap.catalog.declarations import Analysis, Figure, Step, Table
+from capmap.catalog.declarations import FOLDER, Analysis, Figure, Step, Table
 from capmap.catalog.main import HEADLINE, MAIN, TOGETHER
 
 __all__ = [
     "ANALYSES",
+    "COMPARED",
     "COMPARISONS",
     "EVERYTHING",
     "FIGURES",
@@ -46,6 +47,21 @@ FIGURES: dict[str, Figure] = {
 }
 STEPS: dict[str, Step] = {
     name: step for analysis in EVERYTHING.values() for name, step in analysis.steps.items()
+}
+# Those of all analyses that share a job and a folder.
+COMPARED = [
+    step
+    for analysis in ANALYSES.values()
+    if analysis.folder == FOLDER
+    for step in analysis.steps
+]
+# What is kept in files that are no tables, by name.
+FILES = {
+    "runs": "normalized/runs.parquet",
+    "bounds": "normalized/bounds.csv",
+    "exported": "runs.parquet",
+    "evaluations": "evaluations.parquet",
+    **{name: path for step in STEPS.values() for name, path in step.files.items()},
 }
 
 
@@ -86,13 +102,6 @@ def list_figures(study: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def list_captions() -> dict[str, str]:
-    """What every table and figure shows, by its place in the study's folder, without suffix."""
-    figures = {f"figures/{name}": figure.caption for name, figure in FIGURES.items()}
-    tables = {name: table.caption for name, table in TABLES.items()}
-    return dict(sorted((tables | figures).items()))
-
-
 def read_setting(study: Mapping[str, Any], path: str) -> Any:
     """A setting of a study by its path, such as ``bootstrap/replicates``."""
     value: Any = study
@@ -106,24 +115,39 @@ def find_owner(name: str, kind: str) -> Analysis:
     return next(made for made in EVERYTHING.values() if name in getattr(made, kind))
 
 
-def place_table(name: str, reader: Analysis) -> str:
-    """Where a table is that an analysis calls by its name alone.
+def list_compared(study: Mapping[str, Any]) -> list[str]:
+    """List the steps of a study that share a job and a folder."""
+    made = [step for name in list_analyses(study) for step in ANALYSES[name].steps]
+    return [step for step in made if step in COMPARED]
+
+
+def list_modules(*names: str) -> list[str]:
+    """List the modules of the functions of steps and figures."""
+    steps = [STEPS[name] for name in names if name in STEPS]
+    functions = [function for step in steps for function in (step.run, step.describe)]
+    functions += [FIGURES[name].draw for name in names if name in FIGURES]
+    return [function.partition(":")[0] for function in functions if function]
+
+
+def place_read(name: str, reader: Analysis) -> str:
+    """Where a table or file is, in the study's folder, that an analysis calls by its name alone.
 
     Parameters
     ----------
     name : str
-        Name of a table.
+        Name of a table or of a file that a step makes.
     reader : Analysis
-        Its folder comes before that of the ranking.
+        Its own tables come first, then those of the ranking, of the map and of the others.
 
     Returns
     -------
     str
-        Its place in the study's folder, without suffix; "" where no table has the name.
+        The path; "" where nothing has the name.
     """
-    return next(
-        (place for place in (f"{reader.folder}/{name}", f"tables/{name}") if place in TABLES), ""
-    )
+    for folder in (reader.folder, "tables", "capabilities", FOLDER):
+        if f"{folder}/{name}" in TABLES:
+            return f"{folder}/{name}.csv"
+    return FILES.get(name, "")
 
 
 def label_columns(place: str, columns: Iterator[str] | list[str]) -> dict[str, str]:

@@ -147,17 +147,11 @@ CAPABILITIES = Analysis(
             files={"fits": "capabilities/fits.parquet"},
         ),
         "project_map": Step(
-            "capmap.capabilities.maps:project_points",
+            "capmap.capabilities.maps:project_map",
             tables=[],
             reads=["fits"],
-            files={"places": "capabilities/map/mds.parquet"},
-        ),
-        "project_umap": Step(
-            "capmap.capabilities.neighbor_maps:project_umap",
-            tables=[],
-            reads=["fits"],
-            options={"seed": "bootstrap/seed"},
-            files={"places": "capabilities/map/umap.parquet"},
+            options={"projection": "capabilities/map", "seed": "bootstrap/seed"},
+            files={"places": "capabilities/map.parquet"},
         ),
         "predict_scores": Step(
             "capmap.capabilities.predictions:predict_cells",
@@ -241,7 +235,6 @@ PLACEMENTS = Analysis(
 
 NEXT_RESULTS = Analysis(
     question="Which result should be run next?",
-    folder="capabilities",
     tables={
         "next": Table(
             "The results to run next: those with the widest prediction intervals, of models that "
@@ -263,7 +256,6 @@ NEXT_RESULTS = Analysis(
 
 DRIFT = Analysis(
     question="Does the map stay put over time?",
-    folder="capabilities",
     needs="attributes/models/date",
     tables={
         "drift": Table(
@@ -298,7 +290,6 @@ DRIFT = Analysis(
 
 TRANSFER = Analysis(
     question="Does it carry over to other datasets?",
-    folder="capabilities",
     tables={
         "transfer": Table(
             "Errors on types of datasets with half of their results known, with and without the "

@@ -4,7 +4,6 @@ from capmap.catalog.declarations import Analysis, Figure, Step, Table
 
 PAIRWISE = Analysis(
     question="Which differences are real?",
-    shared=True,
     default=True,
     tables={
         "pairwise": Table(
@@ -74,7 +73,6 @@ PAIRWISE = Analysis(
 
 RANKS = Analysis(
     question="Do the mean ranks differ?",
-    shared=True,
     default=True,
     tables={
         "friedman": Table(
@@ -120,7 +118,6 @@ RANKS = Analysis(
 
 PROFILES = Analysis(
     question="How far is each model from the best?",
-    shared=True,
     default=True,
     tables={
         "profiles": Table(
@@ -170,7 +167,6 @@ PROFILES = Analysis(
 
 STRENGTHS = Analysis(
     question="Where does each model do better than expected?",
-    shared=True,
     default=True,
     tables={
         "strengths": Table(
@@ -201,7 +197,6 @@ STRENGTHS = Analysis(
 
 FRONTIER = Analysis(
     question="Which models are worth their cost?",
-    shared=True,
     needs="frontier/against",
     tables={
         "frontier": Table(
@@ -239,7 +234,6 @@ FRONTIER = Analysis(
 
 RATINGS = Analysis(
     question="How often does each model win?",
-    shared=True,
     tables={
         "elo": Table(
             "Bradley-Terry ratings on the Elo scale, with intervals from resampled datasets "
@@ -290,7 +284,6 @@ RATINGS = Analysis(
 
 IMPROVABILITY = Analysis(
     question="How much error is left to the best model?",
-    shared=True,
     tables={
         "improvability": Table(
             "Share of its error, in percent, that a model could still lose on average to "
@@ -332,7 +325,6 @@ IMPROVABILITY = Analysis(
 
 ROBUSTNESS = Analysis(
     question="What would change the order?",
-    shared=True,
     default=True,
     tables={
         "robustness": Table(
@@ -380,7 +372,6 @@ ROBUSTNESS = Analysis(
 
 GROUPS = Analysis(
     question="Which model is best at what?",
-    shared=True,
     needs="groups",
     default=True,
     tables={
@@ -429,7 +420,6 @@ GROUPS = Analysis(
 
 CONDITIONS = Analysis(
     question="Does the order depend on the condition?",
-    shared=True,
     needs="conditions",
     default=True,
     tables={
@@ -472,7 +462,6 @@ CONDITIONS = Analysis(
 
 SAMPLE_SIZE = Analysis(
     question="What should be run next?",
-    shared=True,
     default=True,
     tables={
         "seed_widths": Table(
@@ -518,7 +507,6 @@ SAMPLE_SIZE = Analysis(
 
 RELIABILITY = Analysis(
     question="How reliable is the order, and how many datasets does it need?",
-    shared=True,
     tables={
         "variance_components": Table(
             "Variance of normalized scores between models, between datasets, of cells beyond both, "

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Best = Mapping[str, Literal["max", "min"]]
+# Of analyses without a rule of their own: one job makes them all.
+FOLDER = "comparisons"
 # The suffix of figures as pages embed them.
 INLINE = ".inline.svg"
 # Of more models, pairs are not compared; tables, figures and the page then say so.
@@ -140,20 +142,17 @@ class Analysis:
         What computes its tables, by the name of the rule. Tables of no step are made by rules of
         the pipeline.
     folder : str
-        Where its tables are, in the study's folder.
+        Where its tables and its text are, in the study's folder.
     needs : str
         The setting without which it has nothing to do, such as ``leaderboard/releases``.
     default : bool
         Whether studies that do not say have it.
-    shared : bool
-        Whether its steps are so short that they share a job with those of other such analyses.
     """
 
     question: str
     tables: Mapping[str, Table]
     figures: Mapping[str, Figure]
     steps: Mapping[str, Step] = field(default_factory=dict)
-    folder: str = "tables"
+    folder: str = FOLDER
     needs: str = ""
     default: bool = False
-    shared: bool = False

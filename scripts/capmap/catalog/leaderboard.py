@@ -83,7 +83,6 @@ LEADERBOARD = Analysis(
 
 RELEASES = Analysis(
     question="How did the ranks move from release to release?",
-    folder="leaderboard",
     needs="leaderboard/releases",
     tables={
         "rank_history": Table(
@@ -113,7 +112,6 @@ RELEASES = Analysis(
 
 CHECKPOINTS = Analysis(
     question="Which checkpoint is best, and what is the choice worth?",
-    folder="leaderboard",
     tables={
         "selected": Table(
             "The chosen checkpoint of each training: its value where it was chosen and where "

@@ -3,7 +3,7 @@
 from capmap.catalog.declarations import Analysis, Figure, Table
 
 # What the page says first, in the study's folder.
-HEADLINE = "text/headline.txt"
+HEADLINE = "headline.txt"
 # Figures of all models, which leaderboards that rank within methods do not show.
 TOGETHER = ("intervals", "rank_shift")
 LABELS = {
@@ -24,6 +24,7 @@ LABELS = {
 
 MAIN = Analysis(
     question="Which model is best, and how sure is that?",
+    folder="tables",
     tables={
         "iqm": Table(
             "Models ranked by interquartile mean (IQM), with intervals of the score and "
@@ -98,14 +99,6 @@ MAIN = Analysis(
             labels=LABELS,
             short="Whether runs of a seed on different datasets move together.",
             share=10_000,
-        ),
-        "changes": Table(
-            "Numbers of the rankings that moved since the last run. A model without "
-            "``before`` is new, one without ``after`` is gone.",
-            "table model quantity before after",
-            labels=LABELS,
-            short="Numbers of the rankings that moved since the last run.",
-            share=80_000,
         ),
     },
     figures={

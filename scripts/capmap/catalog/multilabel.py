@@ -65,6 +65,12 @@ MULTILABEL = Analysis(
         ),
     },
     steps={
+        "read_metrics": Step(
+            "capmap.multilabel.published:read_metrics",
+            reads=["exported"],
+            paths=["scores"],
+            files={"evaluated": "multilabel/evaluated.parquet"},
+        ),
         "compare_predictions": Step(
             "capmap.multilabel.comparisons:compare_predictions",
             tables=["differences", "degradation"],
@@ -84,8 +90,9 @@ MULTILABEL = Analysis(
             "capmap.multilabel.rankings:summarize_metrics",
             tables=["metrics", "summary", "rank_shift", "label_counts"],
             reads=["evaluated", "degradation"],
-            paths=["facts"],
+            paths=["facts", "labels"],
             options={
+                "counted": "multilabel/counted",
                 "rank_by": "multilabel/rank_by",
                 "subgroups": "multilabel/subgroups",
                 "n_resamples": "multilabel/replicates",

@@ -4,6 +4,7 @@ from capmap.catalog.declarations import Analysis, Step, Table
 
 PUBLISHED = Analysis(
     question="Are the published numbers those that come out here?",
+    folder="tables",
     needs="published",
     tables={
         "published": Table(

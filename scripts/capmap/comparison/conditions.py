@@ -1,6 +1,5 @@
 """How alike two conditions of the same models, such as two studies, rank them."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from capmap.artifacts import read_shards
+from capmap.artifacts import read_parquet
 from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, rank_competitors
 from capmap.ranking.resampling import (
@@ -283,8 +282,8 @@ def compare_conditions(
     options = Options(aggregation, n_resamples, confidence_level)
     agreement = [pd.DataFrame(columns=list(AGREEMENT)).astype(AGREEMENT)]
     ranks = [pd.DataFrame(columns=list(RANKS)).astype(RANKS)]
-    for name, paths in _list_studies(others):
-        other = read_shards(paths)
+    for path in sorted(others):
+        name, other = Path(path).parts[STUDY_PART], read_parquet(path)
         agreed, ranked = compare_condition(
             runs,
             other[other["ranked"]],
@@ -298,11 +297,3 @@ def compare_conditions(
         "conditions": pd.concat(agreement, ignore_index=True),
         "condition_ranks": pd.concat(ranks, ignore_index=True),
     }
-
-
-def _list_studies(paths: Iterable[str]) -> list[tuple[str, list[str]]]:
-    """Group files of normalized runs by the study whose folder they are in."""
-    studies = defaultdict(list)
-    for path in paths:
-        studies[Path(path).parts[STUDY_PART]].append(path)
-    return sorted(studies.items())

@@ -3,25 +3,69 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
-from capmap.errors import ConfigError
+from snakemake.logging import logger
+from snakemake_interface_common.exceptions import WorkflowError
+
+from capmap.addresses import hide_in_text, keep_secrets
+from capmap.errors import ConfigError, explain_machine
 from capmap.inputs.downloads import fetch_files, is_named, list_texts
 from capmap.inputs.exports import check_files
+from capmap.inputs.locks import release_lock
 from capmap.inputs.studies import (
     Inspected,
     Settings,
     Study,
+    check_config,
     inspect_config,
     list_faults,
     list_involved,
     select_studies,
 )
 from capmap.settings.effects import find_ineffective
-from capmap.settings.files import open_yaml
+from capmap.settings.files import open_yaml, read_yaml
 
 # What decides whether a setting has an effect.
 DECIDING = {"format", "preset", "analyses", "columns", "take", "summary"}
+
+
+def load_configuration(
+    given: Settings, workflow: Any, shipped: Path, prefix: str
+) -> dict[str, Any]:
+    """Check the configuration of a workflow, and say once per run all that is wrong.
+
+    Returns
+    -------
+    dict
+        Without secrets of addresses; ``run`` lists the studies that run.
+    """
+    if "studies" not in given:
+        # By `configfile` Snakemake would say that what is given extends them.
+        given = {**ask(read_yaml, str(shipped)), **given}
+    if workflow.is_main_process:
+        if not workflow.dryrun and (released := release_lock()):
+            logger.warning(released)
+        files = list(map(str, workflow.config_settings.configfiles))
+        config = ask(
+            check_configuration, given, files=files, prefix=prefix, announce=logger.info
+        )
+    else:
+        config = ask(check_config, given)
+    return {**keep_secrets(config), "run": select_studies(config["studies"], config["run"])}
+
+
+def ask(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """What a function of the library finds; what it refuses ends the run in one message."""
+    try:
+        return function(*arguments, **options)
+    except ConfigError as error:
+        raise WorkflowError(hide_in_text(str(error))) from None
+    except OSError as error:
+        if text := explain_machine(error):
+            raise WorkflowError(text) from None
+        raise
 
 
 def check_configuration(
@@ -106,5 +150,5 @@ def _find_missing(names: list[str], inspected: Inspected, prefix: str) -> Iterat
     yield from list_faults(select_studies, known, inspected.config["run"])
     yield from list_faults(list_involved, known, studies)
     for name in _list_asked(names, inspected):
-        study = Study(name, studies[name], str, str, prefix)
+        study = Study(name, studies[name], prefix=prefix)
         yield from list_faults(check_files, study, inspected.spoiled.get(name, ()))

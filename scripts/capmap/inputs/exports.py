@@ -98,6 +98,18 @@ def list_names(study: Study) -> list[str]:
     return list(find_exports(study))
 
 
+def list_patterns(study: Study) -> str | list[str]:
+    """Give the paths, globs and patterns of the exports as they are configured."""
+    patterns: str | list[str] = study.settings["exports"]
+    return patterns
+
+
+def read_renames(study: Study) -> dict[str, str]:
+    """Give the names for readers of models and datasets, by those of the exports."""
+    names: dict[str, str] = study.settings["figures"]["names"]
+    return names
+
+
 def find_references(study: Study) -> list[str]:
     """Find the file of frozen bounds, if a study has one."""
     option = "normalization.references"

@@ -13,11 +13,6 @@ from capmap.wording import find_nearest, list_names, quote_name
 SHARED = {"each", "names", "only", "skip"}
 
 
-def read_looks(study: Study, *names: str) -> dict[str, dict[str, Any]]:
-    """Read what a study has chosen for the look of figures, by name."""
-    return {name: _read_look(study, name) for name in names}
-
-
 def check_looks(study: Study) -> None:
     """Check the names in how figures look that no schema knows, and what depends on others."""
     faults = [study.refuse(f"figures.{option}", text) for option, text in _find_faults(study)]
@@ -38,7 +33,8 @@ def list_looked_for(study: Study) -> list[tuple[str, str, list[str]]]:
     ]
 
 
-def _read_look(study: Study, name: str) -> dict[str, Any]:
+def read_look(study: Study, name: str) -> dict[str, Any]:
+    """Read what a study has chosen for the look of a figure."""
     figures = study.settings["figures"]
     shared: dict[str, Any] = {
         key: value for key, value in figures.items() if key not in SHARED and value != {}

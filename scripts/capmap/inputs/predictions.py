@@ -88,6 +88,11 @@ def list_cells(study: Study, *, shard: int) -> list[list[str]]:
     return [list(cell) for cell in shard_dumps(study)[shard].values()]
 
 
+def list_images(study: Study, name: str) -> list[str]:
+    """List the folder of images of PatchML, or the file or folder of its annotations."""
+    return [study.settings["patchml"][name]]
+
+
 def find_labels(study: Study) -> dict[str, dict[str, str]]:
     """Find the files of labels and ids of each dataset of a study; those of PatchML are made."""
     datasets: dict[str, dict[str, str]] = study.read("predictions/datasets")
@@ -108,12 +113,10 @@ def list_label_files(study: Study, *, shard: int) -> list[str]:
 
 
 def list_parts(study: Study, name: str) -> list[str]:
-    """List what every shard of a study wrote, such as "facts.json", or the published metrics."""
-    stem, suffix = name.split(".")
+    """List what every shard of the dumps of a study wrote, such as "facts.json"."""
     if study.settings["format"] != "predictions":
-        counted = ["multilabel/counted.json"] if study.read("multilabel/labels") else []
-        made = {"scores": ["multilabel/published.parquet"], "facts": counted}
-        return [study.place(path) for path in made.get(stem, [])]
+        return []
+    stem, suffix = name.split(".")
     return [study.place(f"multilabel/{stem}/{shard}.{suffix}") for shard in shard_dumps(study)]
 
 

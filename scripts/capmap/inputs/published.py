@@ -3,6 +3,7 @@
 from typing import Any
 
 from capmap.catalog import ANALYSES, list_figures, list_tables
+from capmap.catalog.declarations import FOLDER
 from capmap.errors import ConfigError
 from capmap.inputs.studies import Study, list_faults
 from capmap.wording import find_nearest, list_names, write_key
@@ -13,18 +14,12 @@ def list_printed(study: Study) -> list[str]:
     return [entry["file"] for entry in study.settings["published"].values() if entry["file"]]
 
 
-def list_computed(study: Study) -> list[str]:
-    """List the tables that stand beside published numbers; one may stand beside several."""
-    return [
-        study.place(f"{entry['table']}.csv")
-        for entry in study.settings["published"].values()
-        if entry["file"] and entry["table"]
-    ]
-
-
-def list_claimed(study: Study) -> list[str]:
-    """List the table of each claim."""
-    return [study.place(f"{claim['table']}.csv") for claim in study.settings["claims"].values()]
+def list_beside(study: Study) -> list[str]:
+    """List what holds the tables beside published numbers and of claims, each once."""
+    entries = [entry for entry in study.settings["published"].values() if entry["file"]]
+    named = [entry["table"] for entry in [*entries, *study.settings["claims"].values()]]
+    places = [FOLDER if name.startswith(f"{FOLDER}/") else f"{name}.csv" for name in named if name]
+    return [study.place(place) for place in dict.fromkeys(places)]
 
 
 def check_published(study: Study) -> None:

@@ -35,14 +35,8 @@ class Study:
 
     name: str
     settings: Settings
-    open_url: Callable[[str], str]
-    find_manifest: Callable[[str], str]
+    open_url: Callable[[str], str] = str
     prefix: str = ""
-
-    @property
-    def title(self) -> str:
-        """Its title, or its name where it has none."""
-        return str(self.settings["title"] or self.name)
 
     def read(self, path: str) -> Any:
         """Give a setting by its path, such as ``bootstrap/replicates``."""
@@ -198,6 +192,32 @@ def _find_reversed(study: Settings) -> Iterator[str]:
             )
 
 
+def find_study(
+    known: Mapping[str, Settings], name: str, open_url: Callable[[str], str], prefix: str
+) -> Study:
+    """Give one of the studies, of which a result was asked for."""
+    if name not in known:
+        raise ConfigError(f"There {_suggest_study(name, list(known))}")
+    return Study(name, known[name], open_url, prefix)
+
+
+def find_title(study: Study) -> str:
+    """Give the title of a study, or its name where it has none."""
+    return str(study.settings["title"] or study.name)
+
+
+def read_all(study: Study) -> Settings:
+    """Give all settings of a study."""
+    return study.settings
+
+
+def match_studies(config: Settings, *formats: str) -> str:
+    """Write a pattern of the studies whose exports have one of these formats."""
+    known = config["studies"].items()
+    names = [name for name, settings in known if settings["format"] in formats]
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
 def select_studies(studies: Mapping[str, Settings], names: str | list[str]) -> list[str]:
     """List the studies that ``run:`` asks for: "all", one or several of `studies`."""
     if names == "all":
@@ -208,11 +228,6 @@ def select_studies(studies: Mapping[str, Settings], names: str | list[str]) -> l
             "\n".join(f"run: there {_suggest_study(name, list(studies))}" for name in unknown)
         )
     return selected
-
-
-def explain_unknown(name: str, known: Iterable[str]) -> str:
-    """Say that there is no study of a name, of which a result was asked for."""
-    return f"There {_suggest_study(name, list(known))}"
 
 
 def _suggest_study(name: str, known: list[str]) -> str:
@@ -285,27 +300,11 @@ def find_folder(study: Study) -> str:
     return str(study.folder)
 
 
-def list_shards(study: Study, folder: str) -> list[str]:
-    """List the files in a folder of a study, one per shard that its runs were written to."""
-    return _list_shards(study, study.name, folder)
+def list_shards(study: Study) -> list[int]:
+    """Number the shards of the bootstrap of a study."""
+    return [*range(study.read("bootstrap/shards"))]
 
 
-def list_shards_of_conditions(study: Study) -> list[str]:
-    """List the normalized shards of the studies that a study is compared with."""
-    return [
-        shard
-        for other in study.settings["conditions"]
-        for shard in _list_shards(study, other, "normalized")
-    ]
-
-
-def find_scope(study: Study) -> str:
-    """Name the file that says what intervals generalize to; `normalize_runs` writes it."""
-    study.find_manifest(study.name)
-    return study.place("normalized/scope.json")
-
-
-def _list_shards(study: Study, name: str, folder: str) -> list[str]:
-    with open(study.find_manifest(name), encoding="utf-8") as manifest:
-        shards = [line.split(",")[0] for line in manifest][1:]
-    return [f"results/{name}/{folder}/{shard}.parquet" for shard in shards]
+def list_conditions(study: Study) -> list[str]:
+    """List the normalized runs of the studies that a study is compared with."""
+    return [f"results/{other}/normalized/runs.parquet" for other in study.settings["conditions"]]

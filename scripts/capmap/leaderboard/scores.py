@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.artifacts import read_json, read_parquet
+from capmap.artifacts import read_json
 from capmap.benchmarks import read_benchmark
 from capmap.leaderboard.entries import describe_entries, summarize_submissions
 from capmap.normalization import find_limits
 from capmap.ranking.aggregation import FloatArray, rank_competitors, summarize_cells
+from capmap.ranking.estimates import join_estimates
 from capmap.ranking.ranks import keep_within, rank_statistic
 from capmap.ranking.statistics import STATISTICS
 from capmap.settings.choices import Statistic
@@ -269,7 +270,9 @@ def rank_entries(
     ranked = {
         name: rank_dimension(
             keep_within(
-                _read_estimates(replicates, kind="dimension", group=name, statistic=statistic),
+                join_estimates(
+                    replicates, {"kind": "dimension", "group": name, "statistic": statistic}
+                ),
                 limits,
                 statistic=statistic,
             ),
@@ -314,7 +317,7 @@ def summarize_entries(
         The tables ``raw``, ``normalized`` and ``submissions``.
     """
     about, records = _describe(exported, descriptions, benchmark)
-    cells = _read_estimates(replicates, kind="dataset")
+    cells = join_estimates(replicates, {"kind": "dataset"})
     return {
         "raw": summarize_raw(exported, about),
         "normalized": rank_cells(cells, about, statistic=scopes["statistic"].iloc[0]),
@@ -331,8 +334,3 @@ def _describe(
         key: vars(model) for path in benchmark for key, model in read_benchmark(path).models.items()
     }
     return describe_entries(exported, submissions=records, models=models), records
-
-
-def _read_estimates(paths: Sequence[str], **where: str) -> pd.DataFrame:
-    """Read some rows: the replicates of all together could be too much at once."""
-    return pd.concat([read_parquet(path, where=where) for path in paths], ignore_index=True)

@@ -1,12 +1,16 @@
 """Published summaries: metrics that others computed, from columns named ``dataset / metric``."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from capmap.artifacts import read_parquet
 from capmap.errors import ValidationError
+from capmap.exports.labels import read_label_sets
 from capmap.metrics import canonical_name
 from capmap.multilabel.metrics import BY_SUBGROUP, ORDER
 from capmap.ranking.aggregation import FloatArray, round_significant
@@ -35,6 +39,23 @@ PUBLISHED = {
     "images": "Int64",
 }
 KEY = ["model", "dataset", "seed", "metric", "subgroup"]
+
+
+def read_metrics(exported: pd.DataFrame, scores: Sequence[str]) -> pd.DataFrame:
+    """Read the metrics of all dumps, or those that were published, which a study has as runs."""
+    if not scores:
+        return split_published(exported)
+    return pd.concat([read_parquet(path) for path in scores], ignore_index=True)
+
+
+def count_labels(labels: Sequence[str], datasets: Sequence[str]) -> list[dict[str, Any]]:
+    """Count in files of labels how many images have how many valid labels."""
+    counted = []
+    for path, dataset in zip(labels, datasets, strict=True):
+        counts = Counter(len({*image}) for image in read_label_sets(path).sets)
+        images = {str(count): counts[count] for count in sorted(counts)}
+        counted.append({"dataset": dataset, "seed": "", "labels": images})
+    return counted
 
 
 def split_published(runs: pd.DataFrame) -> pd.DataFrame:

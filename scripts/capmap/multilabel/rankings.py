@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ from capmap.artifacts import read_json
 from capmap.errors import ValidationError
 from capmap.multilabel.gathering import pool_label_counts
 from capmap.multilabel.metrics import ORDER
-from capmap.multilabel.published import PUBLISHED
+from capmap.multilabel.published import PUBLISHED, count_labels
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.settings.choices import LabelMetric, Subgroups
 from capmap.wording import find_nearest, list_names, quote_name
@@ -316,7 +317,9 @@ def _require_known(images: Mapping[str, int], datasets: Sequence[str]) -> None:
 def summarize_metrics(
     evaluated: pd.DataFrame,
     facts: Sequence[str],
+    labels: Sequence[str],
     *,
+    counted: Sequence[str],
     rank_by: LabelMetric,
     subgroups: Subgroups,
     images: Mapping[str, int],
@@ -328,7 +331,11 @@ def summarize_metrics(
     evaluated : pandas.DataFrame
         Metrics of each model, dataset and seed.
     facts : sequence of str
-        Files of what was found in dumps, or in labels of published metrics.
+        Files of what was found in dumps.
+    labels : sequence of str
+        Files of the valid labels of published metrics.
+    counted : sequence of str
+        Their datasets.
     subgroups : mapping of str to sequence of int
         Numbers of labels over which the ASMA of each dataset averages.
     rank_by, images
@@ -339,7 +346,8 @@ def summarize_metrics(
     dict
         The tables ``metrics``, ``summary``, ``rank_shift`` and ``label_counts``.
     """
-    known = [fact for path in facts for fact in read_json(path)["dumps"]]
+    known: list[Any] = [fact for path in facts for fact in read_json(path)["dumps"]]
+    known += count_labels(labels, counted)
     values = arrange_metrics(evaluated)
     # Of published metrics the images are not known.
     rounded = images if bool(evaluated["images"].isna().all()) else None

@@ -2,11 +2,11 @@
 
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from capmap.artifacts import read_json, read_table
 from capmap.errors import ConfigError
@@ -159,6 +159,21 @@ class Rules:
     datasets: Mapping[str, DatasetRule]
     normalization: Normalization
     references: Mapping[str, Reference]
+
+    @classmethod
+    def choose(
+        cls,
+        settings: Mapping[str, Any],
+        paths: Sequence[str] = (),
+        datasets: Mapping[str, DatasetRule] | None = None,
+    ) -> Self:
+        """Take the rules from the settings of a study, and no file or one of frozen bounds."""
+        return cls(
+            settings["metrics"],
+            settings["datasets"] if datasets is None else datasets,
+            settings["normalization"],
+            read_references(*paths, renamed=settings.get("renamed")),
+        )
 
     def of_dataset(self, dataset: str) -> DatasetRule:
         """Find a dataset's rule; empty when it has none."""

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from capmap.pages.wording import NAME, join_names, join_some, join_words
+from capmap.pages.wording import NAME, join_names, join_words
 from capmap.wording import format_count
 
 ROWS = {
@@ -109,33 +109,46 @@ def _describe_columns(readings: Sequence[Mapping[str, Any]]) -> Markup:
 
 
 def describe_changes(changes: pd.DataFrame) -> Markup:
-    """Say which models came, went or moved.
+    """Say what came, went and moved since the former run.
 
     Parameters
     ----------
     changes : pandas.DataFrame
-        The columns of ``tables/changes.csv``.
+        The columns of ``changes.csv``.
 
     Returns
     -------
     markupsafe.Markup
-        A few sentences; names are escaped.
+        Two sentences, or none if nothing changed; names are escaped.
     """
     if changes.empty:
-        return Markup(
-            "This is the first run, or no number of the rankings moved since the one before."
-        )
-    ranks = changes[(changes["table"] == "iqm") & (changes["quantity"] == "rank")]
-    came, went = ranks[ranks["before"].isna()], ranks[ranks["after"].isna()]
-    moved = ranks.dropna(subset=["before", "after"])
-    moves = [
-        Markup("{} ({:.0f} to {:.0f})").format(NAME.format(name), before, after)
-        for name, before, after in moved[["model", "before", "after"]].itertuples(index=False)
+        return Markup("")
+    parts = []
+    for kind, plural in (("model", "models"), ("dataset", "datasets"), ("run", "runs")):
+        own = changes[changes["kind"] == kind]
+        is_new, is_gone = own["before"].isna(), own["after"].isna()
+        for verb, chosen in (("new", is_new), ("removed", is_gone), ("changed", ~is_new & ~is_gone)):
+            if chosen.any():
+                noun = format_count(chosen.sum(), kind, plural).replace(" ", f" {verb} ", 1)
+                parts.append(Markup("{} ({})").format(noun, join_names(own.loc[chosen, "name"])))
+    settings = changes.loc[changes["kind"] == "setting", "name"]
+    if len(settings):
+        noun = format_count(len(settings), "changed setting")
+        parts.append(Markup("{} ({})").format(noun, join_names(settings)))
+    text = Markup("Since the former run: {}.").format(join_words(parts)) if parts else Markup("")
+    return text + _describe_move(changes[changes["kind"] == "rank"])
+
+
+def _describe_move(ranks: pd.DataFrame) -> Markup:
+    """Name the model that moved most, of those that both runs rank."""
+    both = ranks.dropna(subset=["before", "after"]).astype({"before": int, "after": int})
+    if both.empty:
+        return Markup("")
+    name, before, after = both.loc[
+        (both["after"] - both["before"]).abs().idxmax(), ["name", "before", "after"]
     ]
-    parts = [("New", join_names(came["model"])), ("Gone", join_names(went["model"]))]
-    parts += [("At another rank by IQM", join_some(moves))] if moves else []
-    text = Markup(" ").join(Markup("{}: {}.").format(*part) for part in parts if part[1])
-    return text or Markup("Numbers moved, but no model changed its rank by IQM.")
+    text = " Largest move: {}, from rank {} to {}."
+    return Markup(text).format(NAME.format(name), before, after)
 
 
 def tabulate_rows(validation: Mapping[str, Any]) -> pd.DataFrame:

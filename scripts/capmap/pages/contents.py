@@ -13,6 +13,7 @@ from capmap.wording import SHARED_LETTERS, spell_statistic
 
 # Tables that stand on the page only, with about how many of its bytes each may take.
 OTHERS = {
+    "changes": (40_000, "What came, went and moved since the former run."),
     "counts": (
         10_000,
         "What became of the rows of the exports. A row of a matrix holds several runs.",
@@ -67,7 +68,6 @@ def show_tables(
     shown = {
         **tables,
         "ranking": _count_datasets(ranking)[RANKING].rename(columns={"score": statistic}),
-        "changes": _restore_integers(tables["changes"]),
         "counts": tabulate_rows(validation),
         "rejected": count_rejected(validation),
         "warnings": list_warnings(validation),
@@ -114,23 +114,3 @@ def _label_columns(name: str, table: pd.DataFrame) -> dict[str, str]:
     """Name columns for a reader; datasets keep their names."""
     named = ["model"] if name == "scores" else list(table.columns)
     return label_columns(f"tables/{'iqm' if name == 'ranking' else name}", named)
-
-
-def _restore_integers(changes: pd.DataFrame) -> pd.DataFrame:
-    """Make ranks integers again: in CSV they share the columns before and after."""
-    ends = ["before", "after"]
-    pairs = list(zip(changes["table"], changes["quantity"], strict=True))
-    fractional = {
-        pair
-        for name in ends
-        for pair, value in zip(pairs, changes[name], strict=True)
-        if pd.notna(value) and value % 1
-    }
-    restored = changes.copy()
-    for name in ends:
-        numbers = [
-            int(value) if pd.notna(value) and pair not in fractional else value
-            for pair, value in zip(pairs, changes[name], strict=True)
-        ]
-        restored[name] = pd.Series(numbers, index=changes.index, dtype="object")
-    return restored

@@ -1,11 +1,12 @@
 """Models estimated with their intervals, and ranked: the numbers of `tables/iqm`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from capmap.artifacts import read_parquet
 from capmap.ranking.groups import bootstrap_groups
 from capmap.ranking.holes import Effects
 from capmap.ranking.models import Options
@@ -66,6 +67,13 @@ def estimate_models(
         effects=read_effects(scope),
         dimensions=dimensions,
     )
+
+
+def join_estimates(paths: Sequence[str], where: Mapping[str, str]) -> pd.DataFrame:
+    """Read the rows of all shards whose columns have these values; a shard may have no model."""
+    tables = [read_parquet(path, where=where) for path in paths]
+    filled = [table for table in tables if len(table)]
+    return pd.concat(filled or tables, ignore_index=True)
 
 
 def read_effects(scope: Scope) -> Effects | None:

@@ -13,8 +13,6 @@ from capmap.renaming import list_metrics
 from capmap.validation.configuration import rename_runs
 from capmap.validation.study import Policies, Validation, validate_runs
 
-POLICIES = ("select", "min_seeds", "incomplete", "duplicates", "invalid", "failed")
-
 
 def check_exports(
     exports: Sequence[str],
@@ -91,7 +89,7 @@ def check_exports(
             settings["normalization"],
             read_references(*references, renamed=renamed),
         ),
-        policies=Policies(**{name: settings[name] for name in POLICIES}),
+        policies=Policies.choose(settings),
         layout=layout,
         named=named,
         renamed=renamed,

@@ -1,8 +1,8 @@
 """All that is wrong with the runs of a study, found in one pass."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 import pandas as pd
 
@@ -71,6 +71,12 @@ class Policies:
     duplicates: Duplicates = "error"
     invalid: Invalid = "error"
     failed: Failed = "invalid"
+
+    @classmethod
+    def choose(cls, settings: Mapping[str, Any]) -> Self:
+        """Take what is known here from the settings of a study."""
+        names = [field.name for field in fields(cls) if field.name in settings]
+        return cls(**{name: settings[name] for name in names})
 
 
 @dataclass(frozen=True)

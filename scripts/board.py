@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from capmap.artifacts import read_parquet, read_table, write_text
-from capmap.catalog import list_captions
+from capmap.catalog import TABLES
 from capmap.errors import ConfigError
 from capmap.pages.leaderboard import Board, render_board, write_texts
 from capmap.pages.rendering import relate_path
@@ -15,50 +15,38 @@ from capmap.wording import join_words, quote_name
 logger = logging.getLogger(__name__)
 
 
-def write_leaderboard(
+def board(
     *,
-    entries: str,
-    dimensions: str,
-    raw: str,
-    normalized: str,
-    best: str,
-    submissions: str,
     runs: str,
     page: str,
     study: str,
     title: str,
     groups: Mapping[str, list[str]],
-    confidence_level: float,
-    about: Mapping[str, str],
+    confidence: float,
+    leaderboard: Mapping[str, str],
+    **paths: str,
 ) -> None:
     """Write the page of a leaderboard."""
-    paths = {
-        "entries": entries,
-        "dimensions": dimensions,
-        "raw": raw,
-        "normalized": normalized,
-        "best": best,
-        "submissions": submissions,
-    }
     tables = {name: _read_texts(path) for name, path in paths.items()}
     for name, known in (("method", set(tables["entries"]["method"])), ("dimension", set(groups))):
-        if about[name] and about[name] not in known:
+        chosen = leaderboard[name]
+        if chosen and chosen not in known:
             there = join_words([quote_name(other) for other in sorted(known)]) or "none"
             raise ConfigError(
-                f"studies.{study}.leaderboard.{name}: {quote_name(about[name])} is not there. "
+                f"studies.{study}.leaderboard.{name}: {quote_name(chosen)} is not there. "
                 f"There are: {there}."
             )
-    board = Board(
+    content = Board(
         tables=tables,
         runs=read_parquet(runs),
         groups=groups,
-        captions=list_captions(),
+        captions={name: table.caption for name, table in TABLES.items()},
         files={name: relate_path(path, page) for name, path in paths.items()},
-        confidence_level=confidence_level,
-        about=about,
+        confidence_level=confidence,
+        about=leaderboard,
     )
-    write_text(page, render_board(board, study=study, title=title))
-    logger.info("%d entries", len(board.tables["entries"]))
+    write_text(page, render_board(content, study=study, title=title))
+    logger.info("%d entries", len(content.tables["entries"]))
 
 
 def _read_texts(path: str) -> pd.DataFrame:
@@ -69,4 +57,4 @@ def _read_texts(path: str) -> pd.DataFrame:
 if __name__ == "__main__":
     from job import run_job
 
-    run_job(write_leaderboard, snakemake)  # type: ignore[name-defined]
+    run_job(board, snakemake)  # type: ignore[name-defined]

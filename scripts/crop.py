@@ -11,10 +11,10 @@ from capmap.images.pictures import ImageFolder
 logger = logging.getLogger(__name__)
 
 
-def crop_objects(
+def crop(
     *,
-    images: str,
-    annotations: str,
+    images: list[str],
+    annotations: list[str],
     classes: list[str],
     archive: str,
     crops: str,
@@ -22,7 +22,7 @@ def crop_objects(
 ) -> None:
     """Write the crops of all annotated objects, and what could not be cut."""
     known = [name for path in classes for name in read_classes(path)]
-    found = cut_crops(read_annotations(annotations), ImageFolder(images), classes=known)
+    found = cut_crops(read_annotations(*annotations), ImageFolder(*images), classes=known)
     table, faults = write_crops(found, archive)
     write_text(crops, render_csv(table))
     write_text(skipped, render_csv(faults))
@@ -34,4 +34,4 @@ def crop_objects(
 if __name__ == "__main__":
     from job import run_job
 
-    run_job(crop_objects, snakemake)  # type: ignore[name-defined]
+    run_job(crop, snakemake)  # type: ignore[name-defined]

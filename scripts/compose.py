@@ -16,7 +16,7 @@ from capmap.rng import make_stream
 logger = logging.getLogger(__name__)
 
 
-def compose_patches(
+def compose(
     *,
     archive: str,
     crops: str,
@@ -25,20 +25,20 @@ def compose_patches(
     manifest: str,
     label_counts: str,
     composed: str,
-    dataset: str,
     counts: list[int],
     sizes: dict[str, int],
     side: int,
-    seed: int,
+    seed: str,
 ) -> None:
     """Write the images of one dataset, their labels, their manifest and how many have how many."""
+    dataset = f"PatchML{seed}"
     pool = read_table(crops, names=("source", "label"))
     pairs = choose_pairs(counts=counts, sizes=sizes, side=side)
     plans = plan_images(
         pool,
         pairs=pairs,
         side=side,
-        make_rng=partial(make_stream, seed, "patchml"),
+        make_rng=partial(make_stream, int(seed), "patchml"),
     )
     tally = write_images(
         plans,
@@ -58,4 +58,4 @@ def compose_patches(
 if __name__ == "__main__":
     from job import run_job
 
-    run_job(compose_patches, snakemake)  # type: ignore[name-defined]
+    run_job(compose, snakemake)  # type: ignore[name-defined]

@@ -1,7 +1,7 @@
 """Read the exports of a study and say everything that is wrong with them."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from capmap.artifacts import write_json, write_parquet
@@ -9,36 +9,25 @@ from capmap.attributes import find_attribute_faults
 from capmap.validation.exports import check_exports
 from capmap.validation.summary import describe_exports, report_problems
 
+# What is no setting of reading or of validation itself.
+OWN = ("names", "patterns", "references", "benchmark", "named", "renamed")
+
 logger = logging.getLogger(__name__)
 
 
-def validate_exports(
+def validate(
     *,
     exports: list[str],
     runs: str,
     validation: str,
     rejected: str,
-    names: list[str],
-    patterns: str | list[str],
-    references: list[str],
-    benchmark: list[str],
-    named: Sequence[Mapping[str, Any]] = (),
-    attributes: Mapping[str, Mapping[str, str]] | None = None,
-    renamed: Mapping[str, str] | None = None,
+    attributes: Mapping[str, Mapping[str, str]],
     **settings: Any,
 ) -> None:
     """Write the runs of a study, or say why they cannot be used."""
-    read, result = check_exports(
-        exports,
-        names=names,
-        patterns=patterns,
-        settings=settings,
-        references=references,
-        benchmark=benchmark,
-        named=named,
-        renamed=renamed,
-        found=find_attribute_faults(attributes or {}),
-    )
+    own = {name: settings.pop(name) for name in OWN}
+    found = find_attribute_faults(attributes)
+    read, result = check_exports(exports, settings=settings, found=found, **own)
     report_problems(result, rejected=rejected, files=len(exports), rows=read.rows, logger=logger)
     counts = [result.counts[name] for name in ("runs", "models", "datasets")]
     logger.info("%d runs of %d models on %d datasets", *counts)
@@ -49,4 +38,4 @@ def validate_exports(
 if __name__ == "__main__":
     from job import run_job
 
-    run_job(validate_exports, snakemake)  # type: ignore[name-defined]
+    run_job(validate, snakemake)  # type: ignore[name-defined]

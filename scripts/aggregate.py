@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import pandas as pd
 
-from capmap.artifacts import read_json, read_parquet, read_shards
+from capmap.artifacts import read_json, read_parquet
 from capmap.normalization import apply_transforms
 from capmap.normalization.rules import DatasetRule
 from capmap.normalization.selection import leave_out
@@ -24,45 +24,23 @@ from capmap.tables import write_table
 logger = logging.getLogger(__name__)
 
 
-def aggregate_scores(
+def aggregate(
     *,
-    shards: list[str],
-    scope: str,
     runs: str,
+    normalized: str,
+    scope: str,
     scores: list[str],
     seeds: list[str],
     shared_seeds: list[str],
     aggregate: list[str],
     datasets: Mapping[str, DatasetRule],
 ) -> None:
-    """Write the score matrix, the seed summaries and the aggregate ranking.
-
-    Parameters
-    ----------
-    shards : list of str
-        Normalized runs, Parquet.
-    scope : str
-        What all models have in common, JSON: the effects that give scores to empty cells.
-    runs : str
-        Runs with scores as exported, Parquet; those that were not normalized are left out.
-    scores : list of str
-        Where to write normalized scores averaged over seeds, a row per model, a column per dataset.
-    seeds : list of str
-        Where to write the summary of each cell's scores as exported, after transforms, and of its
-        normalized scores.
-    shared_seeds : list of str
-        Where to write how much the runs of a seed on different datasets move together; no row
-        where seeds only number the runs of a cell.
-    aggregate : list of str
-        Where to write the models' aggregate scores and ranks.
-    datasets : mapping
-        Rules of datasets; their transforms are applied to scores as exported.
-    """
-    normalized = read_shards(shards, packed=True)
-    correlation = pd.DataFrame([asdict(correlate_seeds(normalized))])
-    cells = summarize_cells(normalized)
-    ranked = set(normalized.loc[normalized["ranked"], "model"])
-    del normalized
+    """Write the score matrix, the seed summaries and the aggregate ranking."""
+    found = read_parquet(normalized, packed=True)
+    correlation = pd.DataFrame([asdict(correlate_seeds(found))])
+    cells = summarize_cells(found)
+    ranked = set(found.loc[found["ranked"], "model"])
+    del found
     exported = read_parquet(runs, packed=True)
     is_known = (correlation["models"] > 0) & has_own_seeds(exported)
     # Models and datasets are left out as a whole.
@@ -105,4 +83,4 @@ def _prefix(column: str) -> str:
 if __name__ == "__main__":
     from job import run_job
 
-    run_job(aggregate_scores, snakemake)  # type: ignore[name-defined]
+    run_job(aggregate, snakemake)  # type: ignore[name-defined]

@@ -22,7 +22,7 @@ from capmap.wording import quote_name
 logger = logging.getLogger(__name__)
 
 
-def evaluate_predictions(
+def evaluate(
     *,
     dumps: list[str],
     outcomes: str,
@@ -33,10 +33,11 @@ def evaluate_predictions(
     classes: str,
     datasets: Mapping[str, Sources],
     subgroups: Mapping[str, list[int]],
-    n_resamples: int,
-    confidence_level: float,
+    replicates: int,
+    confidence: float,
     seed: int,
     renamed: Mapping[str, str],
+    **_inputs: list[str],
 ) -> None:
     """Write outcomes of all images, metrics of each dump, and what is wrong with them."""
     evaluator = Evaluator(classes)
@@ -58,8 +59,8 @@ def evaluate_predictions(
             metrics = estimate_metrics(
                 evaluate_images(found.outcomes),
                 subgroups=subgroups[shown.dataset],
-                n_resamples=n_resamples,
-                confidence_level=confidence_level,
+                n_resamples=replicates,
+                confidence_level=confidence,
                 make_rng=partial(make_stream, seed, study, "multilabel", *shown),
             )
             tables.append(pd.DataFrame(shown._asdict(), index=metrics.index).join(metrics))
@@ -111,4 +112,4 @@ def _join(tables: list[pd.DataFrame]) -> pd.DataFrame:
 if __name__ == "__main__":
     from job import run_job
 
-    run_job(evaluate_predictions, snakemake)  # type: ignore[name-defined]
+    run_job(evaluate, snakemake)  # type: ignore[name-defined]

@@ -5,8 +5,14 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from capmap.artifacts import read_json, read_parquet
-from capmap.ranking.estimates import RANKING, choose_columns, rank_estimates, read_limits
+from capmap.artifacts import read_json
+from capmap.ranking.estimates import (
+    RANKING,
+    choose_columns,
+    join_estimates,
+    rank_estimates,
+    read_limits,
+)
 from capmap.ranking.statistics import STATISTICS
 from capmap.settings.choices import Statistic
 from capmap.tables import write_table
@@ -23,31 +29,31 @@ INTERVALS = [
 logger = logging.getLogger(__name__)
 
 
-def rank_models(
+def rank(
     *,
-    shards: list[str],
+    estimates: list[str],
     scope: str,
     iqm: list[str],
     scopes: list[str],
     intervals: list[str],
-    confidence_level: float,
+    confidence: float,
 ) -> None:
     """Write the ranking, that by interquartile mean, and the intervals of all statistics."""
     common = read_json(scope)
     limits = read_limits(common)
 
     def read(own: Mapping[str, str]) -> pd.DataFrame:
-        return pd.concat([read_parquet(path, where=own) for path in shards], ignore_index=True)
+        return join_estimates(estimates, own)
 
-    def rank(statistic: Statistic, kind: str = "dimension") -> pd.DataFrame:
+    def rank_by_one(statistic: Statistic, kind: str = "dimension") -> pd.DataFrame:
         return rank_estimates(
-            read, statistic, confidence_level=confidence_level, limits=limits, kind=kind
+            read, statistic, confidence_level=confidence, limits=limits, kind=kind
         )
 
     # One at a time: the replicates of all together could be too much at once.
-    rankings = {statistic: rank(statistic) for statistic in STATISTICS}
+    rankings = {statistic: rank_by_one(statistic) for statistic in STATISTICS}
     rank_by: Statistic = common["rank_by"]
-    both = [rankings[rank_by], rank(rank_by, "beside")]
+    both = [rankings[rank_by], rank_by_one(rank_by, "beside")]
     ranking = choose_columns(rankings["iqm"], "iqm")
     write_table(ranking, iqm, best={"iqm": "max"})
     table = _stack(both).rename(columns={"estimate": "score"})
@@ -64,4 +70,4 @@ def _stack(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
 if __name__ == "__main__":
     from job import run_job
 
-    run_job(rank_models, snakemake)  # type: ignore[name-defined]
+    run_job(rank, snakemake)  # type: ignore[name-defined]

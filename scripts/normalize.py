@@ -1,0 +1,37 @@
+"""Normalize the runs of a study."""
+
+import json
+from typing import Any
+
+from capmap.artifacts import read_parquet, render_csv, write_parquet, write_text
+from capmap.ranking.normalized import normalize_study
+
+
+def normalize(
+    *,
+    runs: str,
+    references: list[str],
+    benchmark: list[str],
+    normalized: str,
+    bounds: str,
+    dropped: str,
+    scope: str,
+    **settings: Any,
+) -> None:
+    """Write normalized runs, the bounds that made them, what was left out, and the scope."""
+    found = normalize_study(
+        read_parquet(runs, packed=True),
+        settings=settings,
+        references=references,
+        benchmark=benchmark,
+    )
+    write_parquet(normalized, found.runs)
+    write_text(bounds, render_csv(found.bounds))
+    write_text(dropped, render_csv(found.dropped))
+    write_text(scope, json.dumps(found.scope))
+
+
+if __name__ == "__main__":
+    from job import run_job
+
+    run_job(normalize, snakemake)  # type: ignore[name-defined]

@@ -1,0 +1,173 @@
+"""Evaluates predictions of single-label classifiers on images with several valid labels.
+
+Reads: dumps of scores, labels, annotated images, or published metrics of an ordinary study.
+Writes: patchml/ with a folder of composed images per seed, multilabel/; for predictions also
+runs.parquet and validation.json, as exports do.
+"""
+
+MULTILABEL = [
+    *("metrics.csv", "summary.csv", "rank_shift.csv", "label_counts.csv"),
+    *("differences.csv", "degradation.csv", "multilabel.txt"),
+]
+
+
+def cells_of_shard(wildcards):
+    """What each dump of a shard is of: model, dataset and seed."""
+    return predictions.list_cells(study_of(wildcards), shard=int(wildcards.shard))
+
+
+rule crop:
+    """Annotated images → a patch per object, and what could not be cut."""
+    input:
+        images=files(predictions.list_images, "images"),
+        annotations=files(predictions.list_images, "annotations"),
+        classes=files(predictions.find_classes, "patchml"),
+    output:
+        archive="results/{study}/patchml/crops.tar",
+        crops="results/{study}/patchml/crops.csv",
+        skipped="results/{study}/patchml/skipped.csv",
+    log:
+        "results/logs/crop/{study}.log",
+    benchmark:
+        "results/benchmarks/crop/{study}.tsv"
+    conda:
+        "../../envs/images.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(60),
+    params:
+        library=code("crop"),
+    script:
+        "../../scripts/crop.py"
+
+
+rule compose:
+    """Patches → images of several, with the union of their labels, by seed."""
+    input:
+        archive="results/{study}/patchml/crops.tar",
+        crops="results/{study}/patchml/crops.csv",
+    output:
+        images=directory("results/{study}/patchml/{number}/images"),
+        labels="results/{study}/patchml/{number}/labels.json",
+        manifest="results/{study}/patchml/{number}/manifest.csv",
+        label_counts="results/{study}/patchml/{number}/label_counts.csv",
+        composed="results/{study}/patchml/{number}/composed.csv",
+    log:
+        "results/logs/compose/{study}/{number}.log",
+    benchmark:
+        "results/benchmarks/compose/{study}/{number}.tsv"
+    conda:
+        "../../envs/images.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(60),
+    params:
+        seed="{number}",
+        cfg=cfg("patchml/counts", "patchml/sizes", "patchml/side"),
+        library=code("compose"),
+    script:
+        "../../scripts/compose.py"
+
+
+rule evaluate:
+    """Scores and labels of some models → outcomes of images, metrics, and what is wrong."""
+    input:
+        dumps=files(predictions.list_dumps, shard=int),
+        labels=files(predictions.list_label_files, shard=int),
+    output:
+        outcomes="results/{study}/multilabel/outcomes/{shard}.parquet",
+        scores="results/{study}/multilabel/scores/{shard}.parquet",
+        facts="results/{study}/multilabel/facts/{shard}.json",
+    log:
+        "results/logs/evaluate/{study}/{shard}.log",
+    benchmark:
+        "results/benchmarks/evaluate/{study}/{shard}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(60),
+    params:
+        study="{study}",
+        cells=cells_of_shard,
+        cfg=cfg(
+            *("predictions/classes", "multilabel/replicates", "multilabel/confidence"),
+            "bootstrap/seed",
+            datasets=predictions.find_labels,
+            subgroups=predictions.find_subgroups,
+            renamed=exports.read_renames,
+        ),
+        library=code("evaluate"),
+    script:
+        "../../scripts/evaluate.py"
+
+
+rule validate_predictions:
+    """Metrics of all dumps → runs, or every problem that they have."""
+    input:
+        scores=files(predictions.list_parts, "scores.parquet"),
+        facts=files(predictions.list_parts, "facts.json"),
+        objects=files(predictions.list_objects),
+        references=files(exports.find_references),
+    output:
+        runs="results/{study}/runs.parquet",
+        validation="results/{study}/validation.json",
+    log:
+        "results/logs/validate/{study}.log",
+        rejected="results/{study}/rejected.csv",
+    benchmark:
+        "results/benchmarks/validate/{study}.tsv"
+    wildcard_constraints:
+        study=studies.match_studies(config, "predictions"),
+    conda:
+        "../../envs/analysis.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(30),
+    params:
+        cfg=cfg(
+            *CHECKED,
+            *("min_seeds", "multilabel/rank_by"),
+            names=exports.list_names,
+            subgroups=predictions.find_subgroups,
+            renamed=exports.read_renames,
+        ),
+        checked=unwatched(named=analyses.list_named),
+        library=code("validate_predictions"),
+    script:
+        "../../scripts/validate_predictions.py"
+
+
+rule compare_labels:
+    """Metrics of dumps, or published ones → metrics, their differences, and ranks by each of them."""
+    input:
+        runs="results/{study}/runs.parquet",
+        scores=files(predictions.list_parts, "scores.parquet"),
+        outcomes=files(predictions.list_parts, "outcomes.parquet"),
+        facts=files(predictions.list_parts, "facts.json"),
+        labels=files(predictions.list_counted),
+    output:
+        table("results/{study}/multilabel/metrics"),
+        table("results/{study}/multilabel/summary"),
+        table("results/{study}/multilabel/rank_shift"),
+        table("results/{study}/multilabel/label_counts"),
+        table("results/{study}/multilabel/differences"),
+        table("results/{study}/multilabel/degradation"),
+        evaluated="results/{study}/multilabel/evaluated.parquet",
+        text=multiext("results/{study}/multilabel/multilabel", ".txt", ".tex"),
+    log:
+        "results/logs/compare_labels/{study}.log",
+    benchmark:
+        "results/benchmarks/compare_labels/{study}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    resources:
+        mem_mb=attempts(2000),
+        runtime=attempts(60),
+    params:
+        cfg=steps("read_metrics", "compare_predictions", "summarize_metrics"),
+        library=code(
+            "analyse", "read_metrics", "compare_predictions", "summarize_metrics"
+        ),
+    script:
+        "../../scripts/analyse.py"
