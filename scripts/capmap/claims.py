@@ -1,6 +1,6 @@
 """What a study says of its models, one row per claim, with the test that it rests on.
 
-Sentences are written from these rows, and ``text/claims.csv`` keeps them. Not listed are numbers
+Sentences are written from these rows, and ``claims.csv`` keeps them. Not listed are numbers
 that are stated without a judgement, and that models could not be separated, which claims nothing.
 """
 
@@ -165,7 +165,7 @@ def claim_decisions(
     Parameters
     ----------
     rope, pairwise : pandas.DataFrame
-        The columns of ``tables/rope.csv``, and those that `claim_pairs` reads.
+        The columns of ``comparisons/rope.csv``, and those that `claim_pairs` reads.
     probability : float
         From which posterior probability on something counts as decided, between 0 and 1.
     alpha : float

@@ -124,7 +124,7 @@ def write_declared(table: pd.DataFrame, place: str, folder: str | Path) -> None:
     table : pandas.DataFrame
         The finished table; columns that are not declared are left out, unless more may follow.
     place : str
-        Its name in the catalog, such as ``tables/elo``.
+        Its name in the catalog, such as ``comparisons/elo``.
     folder : path-like
         The study's folder.
     """
@@ -145,7 +145,7 @@ def read_declared(path: str | Path, place: str = "") -> pd.DataFrame:
     path : path-like
         The file.
     place : str, optional
-        Name of the table in the catalog, such as ``tables/elo``; by default that of the path.
+        Name of the table in the catalog, such as ``comparisons/elo``; by default that of the path.
 
     Returns
     -------

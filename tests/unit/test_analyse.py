@@ -15,7 +15,7 @@ from plot import _is_left_out
 from tests.toy_runs import draw_benchmark
 
 NAMES = ["compare_ranks", "rate_models"]
-FILES = ["tables/friedman.csv", "tables/elo.csv", "text/ranks.txt", "text/ratings.tex"]
+FILES = ["comparisons/friedman.csv", "comparisons/elo.csv", "comparisons/ranks.txt", "comparisons/ratings.tex"]
 
 
 class Study:
@@ -79,11 +79,11 @@ def test_pairs_of_more_models_than_the_bound_are_left_out_with_the_reason(
 ) -> None:
     monkeypatch.setattr("analyse.MOST_MODELS", 3)
     study.analyse()
-    assert len(read_declared(study.folder / "tables/elo.csv")) == 3
+    assert len(read_declared(study.folder / "comparisons/elo.csv")) == 3
     study.write_runs(models=4)
     study.analyse()
-    assert (study.folder / "text/ratings.txt").read_text().strip() == TOO_MANY
-    elo = read_declared(study.folder / "tables/elo.csv")
+    assert (study.folder / "comparisons/ratings.txt").read_text().strip() == TOO_MANY
+    elo = read_declared(study.folder / "comparisons/elo.csv")
     assert elo.empty
     assert "elo" in elo
     assert _is_left_out("elo", ["elo"], str(study.folder))

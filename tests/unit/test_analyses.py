@@ -143,7 +143,7 @@ def test_drift_needs_dates_and_its_tables_have_a_folder_of_their_own():
     assert list_analyses(settings) == []
     settings["attributes"]["models"]["date"] = "published"
     assert list_tables(settings)[len(MAIN.tables) :] == [
-        "capabilities/drift",
+        "comparisons/drift",
     ]
 
 
@@ -157,13 +157,13 @@ def test_columns_are_called_alike_but_where_a_table_says_otherwise():
     columns = ["model", "ci_low", "share_first", "wilcoxon_p", "n"]
     spelt = {"model": "Model", "share_first": "Share first", "wilcoxon_p": "Wilcoxon p"}
     expected = {**spelt, "ci_low": "From", "n": "N"}
-    assert label_columns("tables/elo", columns) == expected
+    assert label_columns("comparisons/elo", columns) == expected
     assert label_columns("tables/none", columns) == expected
     assert label_columns("tables/seeds", columns) == {**spelt, "ci_low": "Score from", "n": "Runs"}
 
 
 def test_text_is_what_a_table_declares():
-    assert list_text_columns("tables/elo") == ["model"]
+    assert list_text_columns("comparisons/elo") == ["model"]
     assert list_text_columns("leaderboard/dimensions")[-1] == "dimension"
     # Elsewhere a dimension is a number.
     assert "dimension" not in list_text_columns("capabilities/summary")
@@ -175,10 +175,10 @@ def test_a_section_holds_its_text_figures_and_tables():
     (section,) = show_analyses(
         [Outcome("ratings", ["Elo was fitted."])],
         {
-            "tables/elo": pd.DataFrame({"model": ["A"], "elo": [1000.0]}),
-            "tables/winrate": pd.DataFrame(columns=["model", "opponent", "win_rate"]),
+            "comparisons/elo": pd.DataFrame({"model": ["A"], "elo": [1000.0]}),
+            "comparisons/winrate": pd.DataFrame(columns=["model", "opponent", "win_rate"]),
         },
-        files={name: f"{name}.csv" for name in ("tables/elo", "tables/winrate")}
+        files={name: f"{name}.csv" for name in ("comparisons/elo", "comparisons/winrate")}
         | {"text/ratings": "ratings.tex"},
     )
     ratings = ANALYSES["ratings"]

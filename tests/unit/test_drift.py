@@ -250,7 +250,7 @@ def test_the_step_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) ->
     for place, own in enumerate((tables, mixed)):
         folder = tmp_path / str(place)
         run_step("track_drift", folder, write_inputs(folder, **own), **options, seed=1)
-        places = ("capabilities/drift.csv", "text/drift.txt")
+        places = ("comparisons/drift.csv", "comparisons/drift.txt")
         written.append([(folder / path).read_bytes() for path in places])
     assert written[0] == written[1]
     assert len(read_step("track_drift", folder)["drift"]) == 8

@@ -479,12 +479,12 @@ def test_tables_figures_and_texts_stand_in_each_format() -> None:
     study = make_study(analyses=["ranks"])
     assert analyses.list_asked(study) == ["ranks"]
     assert analyses.place_texts(study, "txt", "tex") == [
-        "results/s/text/ranks.txt",
-        "results/s/text/ranks.tex",
+        "results/s/comparisons/ranks.txt",
+        "results/s/comparisons/ranks.tex",
     ]
     tables = analyses.place_tables(study, "csv", "md")
     assert tables[:2] == ["results/s/tables/iqm.csv", "results/s/tables/iqm.md"]
-    assert "results/s/tables/friedman.md" in tables
+    assert "results/s/comparisons/friedman.md" in tables
     assert {*analyses.list_drawn(study)} >= {*ANALYSES["ranks"].figures}
 
 

@@ -109,7 +109,7 @@ def test_tables_have_their_columns_in_every_format(tmp_path):
         True,
         1,
     )
-    assert "'Ant' had the highest IQM" in (tmp_path / "text/leaderboard.txt").read_text("utf-8")
+    assert "'Ant' had the highest IQM" in (tmp_path / "leaderboard/leaderboard.txt").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_entries_go_by_what_ranks_the_models(tmp_path, rank_by, best, said):
         assert len(set(columns)) == len(columns)
     assert tables["entries"].loc[tables["entries"]["rank"] == 1, "name"].tolist() == [best]
     assert tables["best"]["name"].iloc[0] == best
-    assert said in (tmp_path / "text/leaderboard.txt").read_text("utf-8")
+    assert said in (tmp_path / "leaderboard/leaderboard.txt").read_text("utf-8")
     entries = tmp_path / "leaderboard/entries.csv"
     history = track_releases(str(entries), [str(entries)])
     assert history.columns[-1] == rank_by
@@ -180,7 +180,7 @@ def test_history_follows_each_entry_through_its_releases(tmp_path):
     newer = keep_release(tmp_path, "2025-02.csv", both, missing=[("a", "w")])
     now = keep_release(tmp_path, "entries.csv", both)
     run_step("track_releases", tmp_path, {"entries": now, "releases": [newer, old]})
-    assert (tmp_path / "text/releases.txt").read_text("utf-8") == (
+    assert (tmp_path / "comparisons/releases.txt").read_text("utf-8") == (
         "The current release was compared with the last of 2 former releases, '2025-02'. "
         "Now ranked: 'a'. Moved in rank: 'b' from 1 to 2.\n"
     )

@@ -154,7 +154,7 @@ def test_another_metric_is_set_against_top_1_accuracy(tmp_path: Path, rank_by: s
     shifts = study.summarize(rank_by=rank_by)["rank_shift"]
     own = shifts[(shifts["metric_a"] == "top1") & (shifts["metric_b"] == rank_by)]
     assert set(own["dataset_b"]) == {"V1", "ML"}
-    text = Path(study.place("text/multilabel.txt")).read_text()
+    text = Path(study.place("multilabel/multilabel.txt")).read_text()
     name = {"real": "ReaL", "labelwise": "label-wise"}[rank_by]
     assert f"the rank by {name} accuracy on 'ML' differs from that by top-1" in text
 
@@ -202,6 +202,6 @@ def test_the_paper_s_drops_are_reproduced_from_its_table(tmp_path: Path) -> None
     }
     assert len(tables["differences"]) == len(tables["label_counts"]) == 0
     assert len(read_parquet(scores)) == 7 * 315
-    text = Path(study.place("text/multilabel.txt")).read_text()
+    text = Path(study.place("multilabel/multilabel.txt")).read_text()
     assert "compares with 41% of that with ReaL accuracy and 34% of that with ASMA" in text
     assert np.isnan(drops["ci_low"]).all()

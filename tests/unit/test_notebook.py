@@ -61,7 +61,7 @@ def test_results_are_loaded_by_name(tmp_path: Path) -> None:
     study = tmp_path / "results/mine"
     table = capmap.rank(make_frame(), **SETTINGS)
     write_text(study / "report.html", "")
-    write_text(study / "text/headline.txt", "A is first.\n")
+    write_text(study / "headline.txt", "A is first.\n")
     write_text(study / "figures/intervals.svg", "<svg/>")
     write_text(study / "tables/iqm.csv", render_csv(table))
     write_json(study / "validation.json", {"ok": True})

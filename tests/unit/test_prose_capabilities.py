@@ -228,6 +228,6 @@ def test_the_step_writes_text_and_latex(tmp_path) -> None:
     made = read_step("describe_capabilities", tmp_path)
     # Model A is nearer to the center than B, and has the smaller mean gap.
     assert made["centrality"]["estimate"].tolist() == [1]
-    written = (tmp_path / "text/capabilities.txt").read_text("utf-8")
+    written = (tmp_path / "capabilities/capabilities.txt").read_text("utf-8")
     assert written == "\n\n".join(tell(describe_capabilities)) + "\n"
-    assert (tmp_path / "text/capabilities.tex").read_text("utf-8").startswith("Of 3 models")
+    assert (tmp_path / "capabilities/capabilities.tex").read_text("utf-8").startswith("Of 3 models")

@@ -289,7 +289,7 @@ def test_a_page_has_one_ranking_that_of_the_leaderboard_where_it_ranks_apart() -
 def test_the_index_links_the_studies_with_their_verdict(tmp_path: Path) -> None:
     names = {"one": "A", "two": "<b>", "three": "C"}
     for name, model in names.items():
-        artifacts.write_text(tmp_path / f"{name}/text/headline.txt", f"{model} is best.\n")
+        artifacts.write_text(tmp_path / f"{name}/headline.txt", f"{model} is best.\n")
 
     artifacts.write_text(tmp_path / "three/report.html", "<title>C &amp; D</title>")
 
@@ -298,7 +298,7 @@ def test_the_index_links_the_studies_with_their_verdict(tmp_path: Path) -> None:
 
     write_index(
         reports=[str(tmp_path / f"{name}/report.html") for name in ("one", "two")],
-        headlines=[str(tmp_path / f"{name}/text/headline.txt") for name in ("one", "two")],
+        headlines=[str(tmp_path / f"{name}/headline.txt") for name in ("one", "two")],
         studies=[describe("one", "First"), describe("two", "<i>Second</i>", board=True)],
         index=str(tmp_path / "index.html"),
     )

@@ -408,7 +408,7 @@ def test_step_writes_tables_and_paragraphs(tmp_path) -> None:
     assert len(tables["seed_widths"]) == 4 * 4
     expected = advise_runs(measure(runs))
     pd.testing.assert_frame_equal(tables["next_seeds"], expected, check_dtype=False)
-    assert "IQM" in (tmp_path / "text/sample_size.txt").read_text("utf-8")
+    assert "IQM" in (tmp_path / "comparisons/sample_size.txt").read_text("utf-8")
 
 
 def test_a_run_that_is_cut_off_inflates_no_variance() -> None:

@@ -173,18 +173,18 @@ def test_json_has_null_where_a_table_is_empty(tmp_path: Path) -> None:
 
 
 def test_a_declared_table_has_its_columns_in_order_and_its_formats(tmp_path: Path) -> None:
-    columns = TABLES["tables/elo"].columns.split()
+    columns = TABLES["comparisons/elo"].columns.split()
     table = pd.DataFrame([[0.5] * len(columns)] * 2, columns=columns).assign(
         model=[HOSTILE, "007"], elo=[1000.0, 900.0], extra=1
     )
-    tables.write_declared(table[["extra", *columns[::-1]]], "tables/elo", tmp_path)
+    tables.write_declared(table[["extra", *columns[::-1]]], "comparisons/elo", tmp_path)
     names = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.glob("*/*"))
-    assert names == ["tables/elo.csv", "tables/elo.md", "tables/elo.tex"]
-    assert "**1000**" in (tmp_path / "tables/elo.md").read_text("utf-8")
-    back = tables.read_declared(tmp_path / "tables/elo.csv")
+    assert names == ["comparisons/elo.csv", "comparisons/elo.md", "comparisons/elo.tex"]
+    assert "**1000**" in (tmp_path / "comparisons/elo.md").read_text("utf-8")
+    back = tables.read_declared(tmp_path / "comparisons/elo.csv")
     pd.testing.assert_frame_equal(back, table[columns], check_dtype=False)
     with pytest.raises(KeyError, match="elo"):
-        tables.write_declared(table.drop(columns="elo"), "tables/elo", tmp_path)
+        tables.write_declared(table.drop(columns="elo"), "comparisons/elo", tmp_path)
 
 
 def test_further_columns_of_a_declared_table_stay_where_they_may(tmp_path: Path) -> None:
@@ -203,9 +203,9 @@ def test_missing_text_is_empty_in_tables_that_are_kept_as_json_too(tmp_path: Pat
     assert back.loc[0, ["submission", "license", "runs"]].tolist() == ["007", "", 3]
     assert json.loads((tmp_path / f"{place}.json").read_text("utf-8"))[0]["submission"] == "007"
     # Of other tables it is missing.
-    flips = pd.DataFrame("", columns=TABLES["tables/flips"].columns.split(), index=[0])
-    tables.write_declared(flips.assign(model_a="nan"), "tables/flips", tmp_path)
-    row = tables.read_declared(tmp_path / "tables/flips.csv").loc[0]
+    flips = pd.DataFrame("", columns=TABLES["comparisons/flips"].columns.split(), index=[0])
+    tables.write_declared(flips.assign(model_a="nan"), "comparisons/flips", tmp_path)
+    row = tables.read_declared(tmp_path / "comparisons/flips.csv").loc[0]
     assert row["model_a"] == "nan"
     assert pd.isna(row["left_out"])
 

@@ -103,7 +103,7 @@ def test_row_order_and_number_of_shards_change_no_byte(project: Checkout) -> Non
 
     project.edit("data/capabilities/data.csv", reverse)
     project.change_settings(lambda study: study.update(bootstrap={"shards": 1}))
-    target = "results/literature/text/capabilities.txt"
+    target = "results/literature/capabilities/capabilities.txt"
     run = project.snakemake("--forceall", target)
     assert run.status == 0, run.output
     after = project.digests()

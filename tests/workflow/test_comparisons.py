@@ -108,7 +108,7 @@ def test_row_order_and_numbers_of_shards_and_cores_change_no_byte(project: Check
 
 def test_a_lost_table_is_made_again(project: Checkout) -> None:
     before = project.digests()
-    (project.folder / "results/full/tables/friedman.csv").unlink()
+    (project.folder / "results/full/comparisons/friedman.csv").unlink()
     run = project.snakemake()
     assert run.status == 0, run.output
     assert run.rules <= SHARED_JOBS | PAGES
@@ -176,7 +176,7 @@ def test_a_new_run_of_the_other_condition_reruns_the_comparison_with_it(project:
     [
         (
             {"comparison": {"reference": "beee"}},
-            "tables/pairwise.csv",
+            "comparisons/pairwise.csv",
             ["comparison.reference", "'beee'", "'bee'"],
         ),
         (

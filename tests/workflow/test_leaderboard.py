@@ -26,7 +26,7 @@ TABLES = {
 }
 SHARDED = {"bootstrap_shard"}
 TRACKED = [
-    "results/pretraining/leaderboard/selected.csv",
+    "results/pretraining/comparisons/selected.csv",
     "results/iterate/leaderboard/entries.csv",
 ]
 FIGURES = {"plot"}
@@ -175,7 +175,7 @@ def test_a_faulty_submission_stops_and_the_page_stays(project: Checkout) -> None
 
 
 def test_another_release_adds_to_the_history(project: Checkout) -> None:
-    history = "results/leaderboard/leaderboard/rank_history.csv"
+    history = "results/leaderboard/comparisons/rank_history.csv"
     (project.folder / "releases").mkdir()
     entries = project.folder / BOARD / "entries.csv"
     shutil.copy(entries, project.folder / "releases/2025-01.csv")
@@ -217,7 +217,7 @@ def test_shards_rows_and_submissions_in_another_order_change_no_byte(project: Ch
 
     project.change_settings(rearrange)
     project.edit("data/checkpoints/evaluations.csv", reverse_rows)
-    targets = [f"{BOARD}/index.html", "results/trainings/leaderboard/selected.csv"]
+    targets = [f"{BOARD}/index.html", "results/trainings/comparisons/selected.csv"]
     run = project.snakemake("--forceall", *targets)
     assert run.status == 0, run.output
     assert digest_kept(project, tables) == before

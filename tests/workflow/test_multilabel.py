@@ -83,7 +83,7 @@ def test_the_published_drops_are_those_of_the_paper(finished: Checkout) -> None:
     mean = table[table["model"].isna() & table["subgroup"].isna()].set_index("metric")
     drops = (100 * mean["difference"]).round(2)
     assert drops[["top1", "real", "asma"]].tolist() == [11.46, 4.75, 3.92]
-    text = (finished.folder / "results/imagenet/text/multilabel.txt").read_text()
+    text = (finished.folder / "results/imagenet/multilabel/multilabel.txt").read_text()
     assert "compares with 41% of that with ReaL accuracy and 34% of that with ASMA" in text
 
 
@@ -114,7 +114,7 @@ def test_images_are_composed_before_there_are_scores_of_them(project: Checkout) 
 
 def test_the_same_seeds_give_the_same_bytes(project: Checkout) -> None:
     before = project.digests()
-    run = project.snakemake("--forceall", "results/shapes/text/multilabel.txt", cores=1)
+    run = project.snakemake("--forceall", "results/shapes/multilabel/multilabel.txt", cores=1)
     assert run.status == 0, run.output
     after = project.digests()
     same = [path for path in before if re.search("^shapes/(multilabel|text|patchml)/", path)]

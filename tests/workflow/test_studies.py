@@ -116,7 +116,7 @@ def test_atari_agrees_with_rliable(tmp_path: Path) -> None:
     tolerance = 0.05 * (theirs["ci_high"] - theirs["ci_low"])
     for end in ("ci_low", "ci_high"):
         assert ((ours[end] - theirs[end]).abs() <= tolerance).all()
-    pairs = pd.read_csv(checkout.folder / "results/atari100k/tables/pairwise.csv")
+    pairs = pd.read_csv(checkout.folder / "results/atari100k/comparisons/pairwise.csv")
     points = pairs.set_index(["model_a", "model_b"])["p_improvement"]
     for a, b, point in published_pairs():
         ours_of_pair = points[a, b] if a < b else 1 - points[b, a]
@@ -138,12 +138,12 @@ def test_sparse_study_with_several_variants_runs_through(tmp_path: Path) -> None
             # The page shows the settings too.
             assert not re.search(rf"\b{old}\b(?!: {new})", path.read_text("utf-8")), path
         assert f"{old}: {new}" in (folder / "report.html").read_text("utf-8")
-    pairs = pd.read_csv(folder / "tables/pairwise.csv")
+    pairs = pd.read_csv(folder / "comparisons/pairwise.csv")
     # One of 12 models has fewer than half of the datasets, and is not ranked.
     assert len(pairs) == 55
     assert (pairs["datasets"] <= 11).all()
     assert (pairs[["wins", "ties", "losses"]].sum(axis=1) == pairs["datasets"]).all()
-    tests = pd.read_csv(folder / "tables/friedman.csv").set_index("test")
+    tests = pd.read_csv(folder / "comparisons/friedman.csv").set_index("test")
     assert int(tests.loc["skillings_mack", "cells_used"]) == 112
 
 

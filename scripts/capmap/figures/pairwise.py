@@ -67,7 +67,7 @@ def mirror_pairs(pairwise: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     pairwise : DataFrame
-        Columns of tables/pairwise.csv; each pair once.
+        Columns of comparisons/pairwise.csv; each pair once.
 
     Returns
     -------

@@ -67,7 +67,7 @@ def show_analyses(
     outcomes : sequence of Outcome
         In the order of the page.
     tables : mapping of str to pandas.DataFrame
-        Finished tables by their names with folder, such as ``tables/elo``.
+        Finished tables by their names with folder, such as ``comparisons/elo``.
     files : mapping of str to str
         Where the page finds tables and paragraphs (as LaTeX).
 

@@ -42,7 +42,7 @@ def describe_results(rankings: Sequence[Ranking], claims: pd.DataFrame) -> list[
     rankings : sequence of Ranking
         Those of the study, or none.
     claims : pandas.DataFrame
-        The rows of ``text/claims.csv``.
+        The rows of ``claims.csv``.
 
     Returns
     -------

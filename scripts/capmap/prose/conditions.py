@@ -33,7 +33,7 @@ def describe_conditions(
     Parameters
     ----------
     conditions, condition_ranks : pandas.DataFrame
-        The columns of ``tables/conditions.csv`` and ``tables/condition_ranks.csv``; at least one
+        The columns of ``comparisons/conditions.csv`` and ``comparisons/condition_ranks.csv``; at least one
         condition.
     aggregation : {"iqm", "mean", "trimmed_mean", "median"}
         What ranks the models.

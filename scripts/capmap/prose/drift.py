@@ -13,7 +13,7 @@ def describe_drift(drift: pd.DataFrame, *, confidence_level: float) -> list[str]
     Parameters
     ----------
     drift : pandas.DataFrame
-        The columns of ``capabilities/drift.csv``, a row per step by date; may be empty.
+        The columns of ``comparisons/drift.csv``, a row per step by date; may be empty.
     confidence_level : float
         Of the intervals of errors, between 0 and 1.
 

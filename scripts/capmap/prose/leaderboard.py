@@ -65,7 +65,7 @@ def describe_releases(rank_history: pd.DataFrame) -> list[str]:
     Parameters
     ----------
     rank_history : pandas.DataFrame
-        The columns of ``leaderboard/rank_history.csv``, releases in their order.
+        The columns of ``comparisons/rank_history.csv``, releases in their order.
 
     Returns
     -------

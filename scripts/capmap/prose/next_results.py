@@ -18,7 +18,7 @@ def describe_next_results(
     Parameters
     ----------
     next : pandas.DataFrame
-        The columns of ``capabilities/next.csv``; may be empty.
+        The columns of ``comparisons/next.csv``; may be empty.
     confidence_level : float
         Of the prediction intervals, between 0 and 1.
 

@@ -56,7 +56,7 @@ def describe_pairwise(
     Parameters
     ----------
     pairwise, rope : pandas.DataFrame
-        The columns of ``tables/pairwise.csv`` and ``tables/rope.csv``.
+        The columns of ``comparisons/pairwise.csv`` and ``comparisons/rope.csv``.
     unit : {"runs", "seeds", "runs_and_datasets"}
         What intervals generalize to.
     alpha : float

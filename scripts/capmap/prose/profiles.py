@@ -26,7 +26,7 @@ def describe_profiles(
     Parameters
     ----------
     profile_area : pandas.DataFrame
-        The columns of ``tables/profile_area.csv``.
+        The columns of ``comparisons/profile_area.csv``.
     datasets_total : int
         Datasets of the study.
     nonpositive : int

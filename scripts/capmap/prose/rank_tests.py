@@ -35,8 +35,8 @@ def describe_rank_tests(
     Parameters
     ----------
     friedman, nemenyi, mean_ranks : pandas.DataFrame
-        The columns of ``tables/friedman.csv``, ``tables/nemenyi.csv`` and
-        ``tables/mean_ranks.csv``.
+        The columns of ``comparisons/friedman.csv``, ``comparisons/nemenyi.csv`` and
+        ``comparisons/mean_ranks.csv``.
     alpha : float
         Level of the tests.
 

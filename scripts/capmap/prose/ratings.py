@@ -28,7 +28,7 @@ def describe_ratings(
     Parameters
     ----------
     elo, winrate : pandas.DataFrame
-        The columns of ``tables/elo.csv`` and ``tables/winrate.csv``.
+        The columns of ``comparisons/elo.csv`` and ``comparisons/winrate.csv``.
     n_resamples : int
         Number of bootstrap resamples.
     confidence_level : float

@@ -18,7 +18,7 @@ def describe_transfer(transfer: pd.DataFrame, *, confidence_level: float) -> lis
     Parameters
     ----------
     transfer : pandas.DataFrame
-        The columns of ``capabilities/transfer.csv``; may be empty.
+        The columns of ``comparisons/transfer.csv``; may be empty.
     confidence_level : float
         Of the intervals, between 0 and 1.
 
