@@ -27,7 +27,9 @@ def bootstrap(
     table = read_parquet(runs)
     models = sorted(table["model"].unique())[int(shard) :: shards]
     if not models:
-        write_parquet(estimates, pd.DataFrame(columns=["kind", "group", "statistic", "model"], dtype="str"))
+        write_parquet(
+            estimates, pd.DataFrame(columns=["kind", "group", "statistic", "model"], dtype="str")
+        )
         return
     found = estimate_models(
         table[table["model"].isin(models)].reset_index(drop=True),

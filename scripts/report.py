@@ -62,7 +62,9 @@ def report(
         frames[plain], sheets[plain] = frames[name], sheets[name]
     frames["changes"] = _track_changes(runs, settings, frames["scopes"], previous, changes)
     pictures, nothing = read_figures(figures)
-    texts = {name: folder / f"{ANALYSES[name].folder}/{name}.txt" for name in list_analyses(settings)}
+    texts = {
+        name: folder / f"{ANALYSES[name].folder}/{name}.txt" for name in list_analyses(settings)
+    }
     linked = {
         **sheets,
         "changes": Path(changes),

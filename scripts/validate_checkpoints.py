@@ -59,9 +59,7 @@ def validate_checkpoints(
     )
     table, misnamed = rename_runs(read.table, renamed)
     sound = reject_rows(table, read.exports.problems, policy=settings["invalid"])
-    values, faults = check_evaluations(
-        sound.runs, read.columns, duplicates=settings["duplicates"]
-    )
+    values, faults = check_evaluations(sound.runs, read.columns, duplicates=settings["duplicates"])
     plan, listed, doubts = _choose(
         values, checkpoints, settings["rankings"], metric=settings["metric"], rules=rules
     )

@@ -23,9 +23,16 @@ def save_state(
 ) -> None:
     """Write the runs of a study as Parquet, with its settings and the ranks of its models."""
     table = pa.Table.from_pandas(runs[[*KEY, "score"]], preserve_index=False)
-    state = json.dumps({"settings": flatten(settings), "ranks": dict(ranks)}, default=str)
+    state = json.dumps(_describe_state(settings, ranks))
     with replace_file(path) as stream:
         pq.write_table(table.replace_schema_metadata({STATE: state}), stream, compression="zstd")
+
+
+def _describe_state(settings: Mapping[str, Any], ranks: Mapping[str, int]) -> dict[str, Any]:
+    """Settings by their paths, such as ``bootstrap.replicates``, and ranks, as JSON has them."""
+    texts = json.dumps({"settings": flatten(settings), "ranks": dict(ranks)})
+    state: dict[str, Any] = json.loads(texts)
+    return state
 
 
 def find_changes(
@@ -52,10 +59,11 @@ def find_changes(
     """
     former = pq.read_table(path)
     state = json.loads(former.schema.metadata[STATE])
+    now = _describe_state(settings, ranks)
     rows = [
         *_compare_runs(former.to_pandas(), runs),
-        *_compare("setting", state["settings"], json.loads(json.dumps(flatten(settings), default=str))),
-        *_compare("rank", state["ranks"], dict(ranks)),
+        *_compare("setting", state["settings"], now["settings"]),
+        *_compare("rank", state["ranks"], now["ranks"]),
     ]
     return pd.DataFrame(rows, columns=COLUMNS, dtype="object")
 
@@ -70,26 +78,31 @@ def flatten(settings: Mapping[str, Any], place: str = "") -> dict[str, Any]:
     return flat
 
 
-def _compare_runs(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[tuple[str, ...]]:
+def _compare_runs(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[tuple[str, str, Any, Any]]:
     """Compare models, datasets and runs; runs of models and datasets that came or went say no more."""
     known = set[str]()
     for kind in KEY[:2]:
-        old, new = set(before[kind].unique()), set(after[kind].unique())
-        for name in sorted(old ^ new):
+        were, are = set(before[kind].unique()), set(after[kind].unique())
+        for name in sorted(were ^ are):
             known.add(name)
-            yield kind, name, name if name in old else "", name if name in new else ""
+            yield kind, name, name if name in were else "", name if name in are else ""
     both = pd.concat([before[[*KEY, "score"]], after[[*KEY, "score"]]], ignore_index=True)
     both = both.assign(**{name: pack_names(both[name].astype("str")) for name in KEY})
     changed = both.drop_duplicates(keep=False)
     is_old = changed.index < len(before)
-    scores = [
-        changed[part].set_index(KEY)["score"].to_dict() for part in (is_old, ~is_old)
-    ]
-    for key in sorted({*scores[0], *scores[1]}):
-        if known.isdisjoint(key[:2]):
-            model, dataset, seed = key
+    old, new = _list_scores(changed[is_old]), _list_scores(changed[~is_old])
+    for model, dataset, seed in sorted({*old, *new}):
+        if known.isdisjoint((model, dataset)):
             name = f"{model} on {dataset}" + (f", seed {seed}" if seed else "")
-            yield "run", name, *(own.get(key, "") for own in scores)
+            key = model, dataset, seed
+            yield "run", name, old.get(key, ""), new.get(key, "")
+
+
+def _list_scores(runs: pd.DataFrame) -> dict[tuple[str, str, str], float]:
+    return {
+        (model, dataset, seed): score
+        for model, dataset, seed, score in runs[[*KEY, "score"]].itertuples(index=False)
+    }
 
 
 def _compare(

@@ -17,7 +17,6 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import yaml
 
 from capmap.addresses import ADDRESS, hide_everywhere, hide_in_text
-from capmap.drafting import CALL, name_study
 from capmap.errors import CapmapError, ConfigError, explain_machine
 from capmap.inputs.downloads import list_texts
 from capmap.settings.files import read_config
@@ -103,6 +102,8 @@ def _run(options: argparse.Namespace, rest: list[str]) -> int:
     files: list[str] = options.files
     if len(files) == 1 and files[0].endswith(YAML):
         return _run_config(files[0], rest)
+    from capmap.drafting import name_study
+
     path = Path(f"{name_study(files)}.yaml")
     if not path.exists():
         if code := _draft(options, []):
@@ -115,14 +116,28 @@ def _run(options: argparse.Namespace, rest: list[str]) -> int:
     return _run_config(str(path), rest)
 
 
-def _draft(options: argparse.Namespace, rest: list[str]) -> int:
-    # Snakemake logs its command line, with whatever is secret in an address.
-    if addresses := [name for name in options.files if ADDRESS.match(name)]:
+def _draft(options: argparse.Namespace, _rest: list[str]) -> int:
+    # Not above: reading files loads what the other verbs do not need.
+    from capmap.drafting import draft_study, name_study, write_draft
+
+    files: list[str] = options.files
+    if addresses := [name for name in files if ADDRESS.match(name)]:
         raise ConfigError(f"{addresses[0]}: a draft looks at files here. Load it first.")
-    exports = ",".join(
-        yaml.safe_dump(name, width=1 << 20).splitlines()[0] for name in options.files
-    )
-    return _call(["draft", *rest, "--config", f"exports=[{exports}]"])
+    name = name_study(files)
+    path = Path(f"{name}.yaml")
+    if path.exists():
+        raise ConfigError(f"{path} is there already. Remove or rename it, or edit it by hand.")
+    study = draft_study(files)
+    path.write_text(write_draft(study, name), "utf-8")
+    if not study.runs:
+        raise ConfigError(
+            f"No run can be read as {path} says, which is only a start: {study.decisions[-1]} "
+            f"Correct {path}, then: capmap check {path}"
+        )
+    for number, decision in enumerate(study.decisions, 1):
+        print(f"Decide {number}: {decision}")
+    print(f"Wrote {path}. Look through it, then run: capmap run {path}")
+    return 0
 
 
 def _check(options: argparse.Namespace, rest: list[str]) -> int:
@@ -245,7 +260,7 @@ def _call(arguments: Sequence[str]) -> int:
     """Show a command of Snakemake and run it."""
     command = ["--snakefile", str(PROJECT / "Snakefile"), *arguments]
     print(f"$ {hide_in_text(shlex.join(['snakemake', *command]))}", flush=True)
-    environment = {**os.environ, CALL: "capmap run"}
+    environment = {**os.environ, "CAPMAP_CALL": "1"}
     full = [sys.executable, "-m", "snakemake", *command]
     return subprocess.run(full, env=environment, check=False).returncode
 

@@ -15,7 +15,12 @@ from plot import _is_left_out
 from tests.toy_runs import draw_benchmark
 
 NAMES = ["compare_ranks", "rate_models"]
-FILES = ["comparisons/friedman.csv", "comparisons/elo.csv", "comparisons/ranks.txt", "comparisons/ratings.tex"]
+FILES = [
+    "comparisons/friedman.csv",
+    "comparisons/elo.csv",
+    "comparisons/ranks.txt",
+    "comparisons/ratings.tex",
+]
 
 
 class Study:

@@ -109,7 +109,9 @@ def test_tables_have_their_columns_in_every_format(tmp_path):
         True,
         1,
     )
-    assert "'Ant' had the highest IQM" in (tmp_path / "leaderboard/leaderboard.txt").read_text("utf-8")
+    assert "'Ant' had the highest IQM" in (tmp_path / "leaderboard/leaderboard.txt").read_text(
+        "utf-8"
+    )
 
 
 @pytest.mark.parametrize(

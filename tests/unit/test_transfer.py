@@ -121,7 +121,9 @@ def test_the_step_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) ->
         inputs = write_inputs(folder, **own)
         run_step("check_transfer", folder, inputs, confidence_level=0.9, seed=1)
         places = [f"comparisons/transfer.{suffix}" for suffix in ("csv", "md", "tex")]
-        written.append([(folder / path).read_bytes() for path in (*places, "comparisons/transfer.txt")])
+        written.append(
+            [(folder / path).read_bytes() for path in (*places, "comparisons/transfer.txt")]
+        )
     assert written[0] == written[1]
     table = read_step("check_transfer", tmp_path / "0")["transfer"]
     assert table["tested_on"].tolist() == ["7", "=1|2", "all types"]

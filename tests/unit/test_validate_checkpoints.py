@@ -277,7 +277,9 @@ def test_the_example_has_its_known_best_steps(tmp_path):
     ]
     # 12 trainings and 4 models at 6 steps, with 2 metrics on 2 splits.
     assert len(found["curves"]) == (12 + 4) * 6 * 2 * 2
-    assert "12 trainings of 4 models" in (tmp_path / "comparisons/checkpoints.txt").read_text("utf-8")
+    assert "12 trainings of 4 models" in (tmp_path / "comparisons/checkpoints.txt").read_text(
+        "utf-8"
+    )
 
 
 def scale(text, part, factor):

@@ -50,10 +50,7 @@ STEPS: dict[str, Step] = {
 }
 # Those of all analyses that share a job and a folder.
 COMPARED = [
-    step
-    for analysis in ANALYSES.values()
-    if analysis.folder == FOLDER
-    for step in analysis.steps
+    step for analysis in ANALYSES.values() if analysis.folder == FOLDER for step in analysis.steps
 ]
 # What is kept in files that are no tables, by name.
 FILES = {

@@ -1,12 +1,12 @@
 """All that is wrong with a configuration, found before any job and reported in one list."""
 
+import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from snakemake.logging import logger
 from snakemake_interface_common.exceptions import WorkflowError
 
 from capmap.addresses import hide_in_text, keep_secrets
@@ -27,6 +27,7 @@ from capmap.inputs.studies import (
 from capmap.settings.effects import find_ineffective
 from capmap.settings.files import open_yaml, read_yaml
 
+logger = logging.getLogger("snakemake.logging")
 # What decides whether a setting has an effect.
 DECIDING = {"format", "preset", "analyses", "columns", "take", "summary"}
 
@@ -48,9 +49,7 @@ def load_configuration(
         if not workflow.dryrun and (released := release_lock()):
             logger.warning(released)
         files = list(map(str, workflow.config_settings.configfiles))
-        config = ask(
-            check_configuration, given, files=files, prefix=prefix, announce=logger.info
-        )
+        config = ask(check_configuration, given, files=files, prefix=prefix, announce=logger.info)
     else:
         config = ask(check_config, given)
     return {**keep_secrets(config), "run": select_studies(config["studies"], config["run"])}

@@ -127,7 +127,11 @@ def describe_changes(changes: pd.DataFrame) -> Markup:
     for kind, plural in (("model", "models"), ("dataset", "datasets"), ("run", "runs")):
         own = changes[changes["kind"] == kind]
         is_new, is_gone = own["before"].isna(), own["after"].isna()
-        for verb, chosen in (("new", is_new), ("removed", is_gone), ("changed", ~is_new & ~is_gone)):
+        for verb, chosen in (
+            ("new", is_new),
+            ("removed", is_gone),
+            ("changed", ~is_new & ~is_gone),
+        ):
             if chosen.any():
                 noun = format_count(chosen.sum(), kind, plural).replace(" ", f" {verb} ", 1)
                 parts.append(Markup("{} ({})").format(noun, join_names(own.loc[chosen, "name"])))
@@ -144,11 +148,9 @@ def _describe_move(ranks: pd.DataFrame) -> Markup:
     both = ranks.dropna(subset=["before", "after"]).astype({"before": int, "after": int})
     if both.empty:
         return Markup("")
-    name, before, after = both.loc[
-        (both["after"] - both["before"]).abs().idxmax(), ["name", "before", "after"]
-    ]
+    largest = both.iloc[int((both["after"] - both["before"]).abs().argmax())]
     text = " Largest move: {}, from rank {} to {}."
-    return Markup(text).format(NAME.format(name), before, after)
+    return Markup(text).format(NAME.format(largest["name"]), largest["before"], largest["after"])
 
 
 def tabulate_rows(validation: Mapping[str, Any]) -> pd.DataFrame:
