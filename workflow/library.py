@@ -1,9 +1,13 @@
 """Which library code a job depends on, so that an edit of it runs the job again."""
 
 import re
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
+
+from capmap.catalog import list_modules
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 IMPORT = re.compile(
@@ -11,15 +15,25 @@ IMPORT = re.compile(
 )
 
 
+def code(script: str, *names: str) -> Callable[[Any], str]:
+    """Give the digest of a script, and of steps and figures, once the rule has a job."""
+    return lambda wildcards: digest_library("job", script, *list_modules(*names))
+
+
+def attempts(amount: int) -> Callable[[Any, int], int]:
+    """Give a resource that grows with each attempt."""
+    return lambda wildcards, attempt: amount * attempt
+
+
 @cache
-def digest_library(*modules: str, declared: str = "") -> str:
-    """SHA-256 of a declaration and of the files of modules and of all that they import."""
+def digest_library(*modules: str) -> str:
+    """SHA-256 of the files of modules and of all that they import."""
     todo = {file for module in modules for file in _find_files(module)}
     files = set[Path]()
     while todo:
         files |= todo
         todo = {found for path in todo for found in _find_imported(path)} - files
-    digest = sha256(declared.encode())
+    digest = sha256()
     for path in sorted(files):
         content = path.read_bytes()
         digest.update(f"{path.relative_to(SCRIPTS).as_posix()} {len(content)}\n".encode())

@@ -79,7 +79,7 @@ def flatten(settings: Mapping[str, Any], place: str = "") -> dict[str, Any]:
 
 
 def _compare_runs(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[tuple[str, str, Any, Any]]:
-    """Compare models, datasets and runs; runs of models and datasets that came or went say no more."""
+    """Compare models, datasets and the runs of those that are in both."""
     known = set[str]()
     for kind in KEY[:2]:
         were, are = set(before[kind].unique()), set(after[kind].unique())

@@ -1,7 +1,4 @@
-"""The checked configuration, and the few helpers that the rules use.
-
-`cfg` gives a rule its settings, `files` and `asked` its inputs, `code` the digest of its library.
-"""
+"""The checked configuration, and the few helpers with which rules ask for settings and files."""
 
 import os
 import sys
@@ -28,17 +25,11 @@ def find_root(folder):
 ROOT = find_root(workflow.current_basedir)
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
-from capmap.catalog import COMPARED, FIGURES, MAIN, list_modules
-from capmap.inputs import (
-    analyses,
-    exports,
-    leaderboards,
-    predictions,
-    published,
-    studies,
-)
+from capmap.catalog import COMPARED, FIGURES, MAIN
+from capmap.inputs import analyses, exports, leaderboards
+from capmap.inputs import predictions, published, studies
 from capmap.inputs.configuration import ask, load_configuration
-from library import digest_library
+from library import attempts, code
 
 PREFIX = getattr(workflow.modifier.path_modifier, "prefix", None) or ""
 config = load_configuration(config, workflow, ROOT / "config.yaml", PREFIX)
@@ -65,10 +56,7 @@ def study_of(wildcards):
 
 
 def cfg(*paths, **found):
-    """The settings of a job's study that a rule uses, as a plain dict, which Snakemake compares.
-
-    A path such as "bootstrap/seed" gives `seed`; further values are found by functions of a study.
-    """
+    """Settings of a job's study as a plain dict, such as `seed` of "bootstrap/seed", and more."""
 
     def read(wildcards):
         study = study_of(wildcards)
@@ -79,10 +67,7 @@ def cfg(*paths, **found):
 
 
 def unwatched(**found):
-    """The same for values whose change makes nothing run again, as names that are only checked.
-
-    Snakemake compares the params of a job, apart from those whose functions take its inputs.
-    """
+    """Values whose change runs nothing again: Snakemake compares no params that take the input."""
     return lambda wildcards, input: cfg(**found)(wildcards)
 
 
@@ -101,15 +86,11 @@ def files(find, *arguments, **kinds):
     def read(wildcards):
         given = {name: kind(wildcards[name]) for name, kind in kinds.items()}
         found = ask(find, study_of(wildcards), *arguments, **given)
-        # Files of the user stay where they are in a module with a prefix.
+        # Files of the user on this machine stay where they are in a module with a prefix.
+        is_given = lambda path: type(path) is str and not path.startswith("results/")
         return [local(path) if is_given(path) else path for path in found]
 
     return read
-
-
-def is_given(path):
-    """Whether a path is of a file of the user, on this machine."""
-    return type(path) is str and not path.startswith("results/")
 
 
 def asked(names, folder, files):
@@ -126,16 +107,6 @@ def shards(place):
     return lambda wildcards: expand(
         place, study=wildcards.study, shard=studies.list_shards(study_of(wildcards))
     )
-
-
-def code(script, *names):
-    """Digest of the library code of a script, and of steps and figures that it is told by name."""
-    return lambda wildcards: digest_library(script, *list_modules(*names))
-
-
-def attempts(amount):
-    """A resource that grows with each attempt."""
-    return lambda wildcards, attempt: amount * attempt
 
 
 def table(place, formats="csv md tex"):

@@ -1,6 +1,6 @@
 """How alike two conditions of the same models, such as two studies, rank them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path

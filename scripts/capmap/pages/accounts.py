@@ -149,8 +149,8 @@ def _describe_move(ranks: pd.DataFrame) -> Markup:
     if both.empty:
         return Markup("")
     largest = both.iloc[int((both["after"] - both["before"]).abs().argmax())]
-    text = " Largest move: {}, from rank {} to {}."
-    return Markup(text).format(NAME.format(largest["name"]), largest["before"], largest["after"])
+    name, before, after = NAME.format(largest["name"]), largest["before"], largest["after"]
+    return Markup(" Largest move: {}, from rank {} to {}.").format(name, before, after)
 
 
 def tabulate_rows(validation: Mapping[str, Any]) -> pd.DataFrame:

@@ -33,8 +33,8 @@ def describe_conditions(
     Parameters
     ----------
     conditions, condition_ranks : pandas.DataFrame
-        The columns of ``comparisons/conditions.csv`` and ``comparisons/condition_ranks.csv``; at least one
-        condition.
+        The columns of ``comparisons/conditions.csv`` and ``comparisons/condition_ranks.csv``; at
+        least one condition.
     aggregation : {"iqm", "mean", "trimmed_mean", "median"}
         What ranks the models.
     n_resamples : int

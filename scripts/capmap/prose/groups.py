@@ -44,7 +44,8 @@ def describe_groups(
     Parameters
     ----------
     groups, group_coverage : pandas.DataFrame
-        The columns of ``comparisons/groups.csv`` and ``comparisons/group_coverage.csv``; at least one group.
+        The columns of ``comparisons/groups.csv`` and ``comparisons/group_coverage.csv``; at least
+        one group.
     interval : {"percentile", "calibrated"}
         Kind of interval.
     unit : {"runs", "seeds", "runs_and_datasets"}

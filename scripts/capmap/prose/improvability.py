@@ -27,7 +27,8 @@ def describe_improvability(
     Parameters
     ----------
     improvability, improvability_datasets : pandas.DataFrame
-        The columns of ``comparisons/improvability.csv`` and ``comparisons/improvability_datasets.csv``.
+        The columns of ``comparisons/improvability.csv`` and of
+        ``comparisons/improvability_datasets.csv``.
     without_optimum : sequence of str
         Datasets whose metric has no known optimum, measured from their configured best bound.
     clipped : int
