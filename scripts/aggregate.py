@@ -12,7 +12,7 @@ from capmap.normalization.rules import DatasetRule
 from capmap.normalization.selection import leave_out
 from capmap.ranking.aggregation import (
     AGGREGATIONS,
-    aggregate_models,
+    aggregate_all,
     summarize_cells,
     unstack_cells,
 )
@@ -54,26 +54,11 @@ def aggregate(
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))
     is_ranked = cells["model"].isin(ranked)
     scored = fill_cells(cells[is_ranked], read_effects(read_json(scope)))
-    ranking = _aggregate(scored, cells[~is_ranked])
+    ranking = aggregate_all(scored, cells[~is_ranked])
     counts = cells["model"].value_counts()
     ranking["datasets"] = ranking["model"].map(counts)
     write_table(ranking, aggregate, best=dict.fromkeys(AGGREGATIONS, "max"))
     logger.info("%d models on %d datasets", len(ranking), matrix.shape[1] - 1)
-
-
-def _aggregate(ranked: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """Aggregate models, those that are not ranked below the others."""
-    tables = [
-        aggregate_models(part, aggregations=[*AGGREGATIONS])
-        for part in (ranked, others)
-        if len(part)
-    ]
-    if len(others):
-        ranks = [f"rank_{name}" for name in AGGREGATIONS]
-        tables[-1] = tables[-1].sort_values("model")
-        tables[-1][ranks] = pd.NA
-        tables = [table.astype(dict.fromkeys(ranks, "Int64")) for table in tables]
-    return pd.concat(tables, ignore_index=True)
 
 
 def _prefix(column: str) -> str:

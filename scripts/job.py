@@ -5,7 +5,6 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +51,6 @@ def run_job(function: Callable[..., None], job: Any) -> None:
         else:
             logger.exception("This is a fault of capmap, not of your data; please report it.")
         sys.exit(1)
-
-
-def load_function(reference: str) -> Callable[..., Any]:
-    """The function that a declaration calls ``module:function``."""
-    module, _, name = reference.partition(":")
-    function: Callable[..., Any] = getattr(import_module(module), name)
-    return function
 
 
 def _as_plain(value: Any) -> Any:

@@ -5,20 +5,20 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from job import load_function
+from job import run_job
 
 # isort: split
 import pandas as pd
 from matplotlib.figure import Figure
 
-from capmap.artifacts import read_parquet, render_csv, write_text
+from capmap.artifacts import render_csv, write_text
 from capmap.catalog import ANALYSES, FIGURES, find_owner, place_read
 from capmap.catalog.declarations import TOO_MANY
 from capmap.figures.canvas import NothingToDraw
 from capmap.figures.look import read_look, wear_look
 from capmap.figures.style import save_figure
 from capmap.pages.pictures import INDEX
-from capmap.tables import read_declared
+from capmap.steps import load_function, read_place
 
 FORMATS = ("pdf", "png", "svg", "inline.svg")
 
@@ -51,13 +51,13 @@ def plot(
 
 def _draw_figure(name: str, options: Mapping[str, Any], folder: str) -> Figure:
     figure, owner, known = FIGURES[name], find_owner(name, "figures"), dict(options)
-    tables = {read: _read(f"{folder}/{place_read(read, owner)}") for read in figure.reads}
+    tables = {read: read_place(f"{folder}/{place_read(read, owner)}") for read in figure.reads}
     if _is_left_out(name, {read for read in figure.reads if not len(tables[read])}, folder):
         raise NothingToDraw(TOO_MANY)
     if not len(tables[figure.reads[0]]):
         raise NothingToDraw(f"The table {figure.reads[0]} has no rows.")
     if figure.order:
-        order = _read(f"{folder}/{place_read(figure.order, owner)}")
+        order = read_place(f"{folder}/{place_read(figure.order, owner)}")
         known["order"] = order["model"].unique().tolist()
     made: Figure = load_function(figure.draw)(*(tables[read] for read in figure.reads), **known)
     return made
@@ -74,11 +74,5 @@ def _is_left_out(name: str, empty: Collection[str], folder: str) -> bool:
     return Path(folder, f"{owner.folder}/{analysis}.txt").read_text("utf-8").strip() == TOO_MANY
 
 
-def _read(path: str) -> Any:
-    return read_parquet(path) if path.endswith(".parquet") else read_declared(path)
-
-
 if __name__ == "__main__":
-    from job import run_job
-
     run_job(plot, snakemake)  # type: ignore[name-defined]

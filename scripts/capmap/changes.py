@@ -9,7 +9,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from capmap.artifacts import replace_file
+from capmap.artifacts import read_table, render_csv, replace_file, write_text
+from capmap.claims import choose_first
 from capmap.packing import pack_names
 
 COLUMNS = ["kind", "name", "before", "after"]
@@ -66,6 +67,29 @@ def find_changes(
         *_compare("rank", state["ranks"], now["ranks"]),
     ]
     return pd.DataFrame(rows, columns=COLUMNS, dtype="object")
+
+
+def track_changes(
+    runs: pd.DataFrame,
+    settings: Mapping[str, Any],
+    ranks: Mapping[str, int],
+    *,
+    previous: str,
+    changes: str,
+) -> pd.DataFrame:
+    """Write what changed since the former run; without any change the list stays as it is."""
+    found = pd.DataFrame(columns=COLUMNS)
+    if Path(previous).is_file():
+        found = find_changes(previous, runs, settings, ranks)
+    if len(found) or not Path(changes).is_file():
+        write_text(changes, render_csv(found))
+    return read_table(changes, names=COLUMNS)
+
+
+def list_ranks(scopes: pd.DataFrame) -> dict[str, int]:
+    """The rank of each ranked model."""
+    ranked = choose_first(scopes).dropna(subset="rank")
+    return dict(zip(ranked["model"], ranked["rank"].astype(int), strict=True))
 
 
 def flatten(settings: Mapping[str, Any], place: str = "") -> dict[str, Any]:

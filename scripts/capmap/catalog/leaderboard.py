@@ -104,7 +104,7 @@ RELEASES = Analysis(
         "track_releases": Step(
             "capmap.leaderboard.history:track_releases",
             tables=["rank_history"],
-            paths=["entries", "releases"],
+            paths=["releases"],
             describe="capmap.prose.leaderboard:describe_releases",
         )
     },

@@ -31,7 +31,6 @@ PUBLISHED = Analysis(
         "compare_published": Step(
             "capmap.comparison.published:compare_published",
             tables=["published", "published_cells", "published_claims"],
-            paths=["printed", "computed", "claimed"],
             options={"published": "published", "claims": "claims"},
             describe="capmap.prose.published:describe_published",
         )

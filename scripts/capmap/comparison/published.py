@@ -26,23 +26,14 @@ PLAIN: dict[str, Any] = {
 
 
 def compare_published(
-    printed: Sequence[str],
-    computed: Sequence[str],
-    claimed: Sequence[str],
-    *,
-    published: Mapping[str, Any],
-    claims: Mapping[str, Any],
+    *, folder: str, published: Mapping[str, Any], claims: Mapping[str, Any]
 ) -> dict[str, pd.DataFrame]:
     """Compare every number of published tables with the one that the study has for it.
 
     Parameters
     ----------
-    printed : sequence of str
-        The files of the entries of `published` that have one.
-    computed : sequence of str
-        The study's tables beside them, of those of these entries that have one.
-    claimed : sequence of str
-        The study's tables of the entries of `claims`.
+    folder : str
+        That of the study, with its tables.
     published, claims : mapping
         The settings of these names.
 
@@ -65,13 +56,12 @@ def compare_published(
     of 12 significant digits. It is ``near`` if they differ by no more than the ``tolerance`` of its
     column, or if it lies in the interval that the study has for it. Blank cells are none.
     """
-    files, tables = iter(printed), iter(computed)
     rows, cells = [], []
     for name, entry in published.items():
         own = list[dict[str, Any]]()
         if entry["file"]:
-            table = read_declared(next(tables)) if entry["table"] else None
-            own = list(_compare_table(name, entry, next(files), table))
+            table = read_declared(f"{folder}/{entry['table']}.csv") if entry["table"] else None
+            own = list(_compare_table(name, entry, entry["file"], table))
         counts = pd.Series([cell["verdict"] for cell in own], dtype="str").value_counts()
         rows.append(
             {
@@ -88,17 +78,18 @@ def compare_published(
     return {
         "published": pd.DataFrame(rows),
         "published_cells": table.loc[order].reset_index(drop=True),
-        "published_claims": _judge_claims(claims, claimed),
+        "published_claims": _judge_claims(claims, folder),
     }
 
 
-def _judge_claims(claims: Mapping[str, Any], paths: Sequence[str]) -> pd.DataFrame:
+def _judge_claims(claims: Mapping[str, Any], folder: str) -> pd.DataFrame:
     """Whether the interval of each statement lies within its range, outside, or across an end.
 
     A statement on a row that the study does not have is open, and one without an interval.
     """
     rows = []
-    for (name, claim), path in zip(claims.items(), paths, strict=True):
+    for name, claim in claims.items():
+        path = f"{folder}/{claim['table']}.csv"
         entry = {"table": claim["table"], "where": claim.get("where", {}), "keys": {}}
         rule = {"low": "", "high": "", **claim, "where": {}}
         found = _find_rows(read_declared(path), entry, rule).get((), [])

@@ -132,13 +132,13 @@ def _read_numbers(values: "pd.Series", name: str, path: str | Path) -> "pd.Serie
     return numbers
 
 
-def track_releases(entries: str, releases: Sequence[str]) -> pd.DataFrame:
+def track_releases(folder: str, releases: Sequence[str]) -> pd.DataFrame:
     """Track the rank of each entry from release to release.
 
     Parameters
     ----------
-    entries : str
-        File of the current table of entries.
+    folder : str
+        That of the study, with the current entries.
     releases : sequence of str
         Former tables of entries, which the user keeps, in any order; they are taken by name, v9
         before v10.
@@ -148,6 +148,7 @@ def track_releases(entries: str, releases: Sequence[str]) -> pd.DataFrame:
     pandas.DataFrame
         The table ``rank_history``.
     """
+    entries = f"{folder}/leaderboard/entries.csv"
     paths = sorted(releases, key=split_digits)
     names = name_releases(paths)
     statistic = find_statistic(read_declared(entries, "leaderboard/entries").columns)

@@ -1,14 +1,15 @@
 """Evaluate a dump of predictions against the label files of its dataset."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from pathlib import PurePosixPath
-from typing import TypedDict
+from pathlib import Path, PurePosixPath
+from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
 
+from capmap.artifacts import digest_file
 from capmap.errors import CapmapError, ValidationError
 from capmap.exports.arrays import Dump, open_scores
 from capmap.exports.classes import read_classes, read_images
@@ -22,10 +23,11 @@ from capmap.exports.labels import (
 from capmap.multilabel.dumps import Cell, fill_pattern
 from capmap.multilabel.gathering import UNMATCHED
 from capmap.multilabel.labels import LabelSets, arrange_labels
+from capmap.multilabel.metrics import METRICS
 from capmap.multilabel.outcomes import score_images
 from capmap.multilabel.ranks import Scores, rank_labels
-from capmap.problems import Problem, UnreadableExportError
-from capmap.wording import count_things
+from capmap.problems import Problem, UnreadableExportError, ask_nearest
+from capmap.wording import count_things, quote_name
 
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm"})
 
@@ -238,3 +240,42 @@ def _digest_images(outcomes: pd.DataFrame) -> str:
     digest = sha256("\n".join(outcomes["id"]).encode())
     digest.update(outcomes["labels"].to_numpy(dtype="<i8").tobytes())
     return digest.hexdigest()
+
+
+def find_sources(datasets: Mapping[str, Sources], name: str) -> Sources:
+    """The files of a dataset; that there are none is said in the same words of all its dumps."""
+    sources = datasets.get(name)
+    if sources and sources.get("labels"):
+        return sources
+    near = ask_nearest(name, set(datasets) - {name})
+    raise UnreadableExportError(
+        Problem(
+            code="unlabeled_dataset",
+            value=name,
+            reason=f"There are score dumps of the dataset {quote_name(name)}, and no labels.",
+            remedy=f"{near}Add it to predictions.datasets, or remove its dumps from where "
+            "`exports` finds them.",
+        )
+    )
+
+
+def describe_dump(path: str, cell: Cell, found: Evaluation) -> dict[str, Any]:
+    """What is known of a dump, its images and its labels."""
+    counts = found.outcomes["labels"].value_counts().sort_index()
+    return {
+        **cell._asdict(),
+        "path": path,
+        "sha256": digest_file(path),
+        "bytes": Path(path).stat().st_size,
+        "images": len(found.outcomes),
+        "digest": found.digest,
+        "labels": {str(labels): int(images) for labels, images in counts.items()},
+    }
+
+
+def join_metrics(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    """Join the metrics of dumps; there may be none."""
+    kinds = {**dict.fromkeys(Cell._fields, "str"), **METRICS}
+    if not tables:
+        return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
+    return pd.concat(tables, ignore_index=True).astype(kinds)

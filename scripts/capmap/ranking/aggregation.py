@@ -287,3 +287,18 @@ def round_significant(values: npt.ArrayLike) -> FloatArray:
     fine = np.round(numbers * np.where(shifts > 0, scales, 1.0))
     coarse = np.round(numbers / scales)
     return np.asarray(np.where(shifts > 0, fine / scales, coarse * scales))
+
+
+def aggregate_all(ranked: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """Aggregate models, those that are not ranked below the others."""
+    tables = [
+        aggregate_models(part, aggregations=[*AGGREGATIONS])
+        for part in (ranked, others)
+        if len(part)
+    ]
+    if len(others):
+        ranks = [f"rank_{name}" for name in AGGREGATIONS]
+        tables[-1] = tables[-1].sort_values("model")
+        tables[-1][ranks] = pd.NA
+        tables = [table.astype(dict.fromkeys(ranks, "Int64")) for table in tables]
+    return pd.concat(tables, ignore_index=True)
