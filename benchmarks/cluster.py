@@ -41,7 +41,7 @@ def lay_out(folder: Path, replicates: int) -> Checkout:
     # Calibrated intervals, the default, need no replicates.
     bootstrap = {"replicates": replicates, "shards": SHARDS, "interval": "percentile"}
     checkout.write_studies({"large": {"exports": "large.csv", "bootstrap": bootstrap}})
-    run(checkout, "results/large/normalized/manifest.csv", "--cores", "2")
+    run(checkout, "results/large/normalized/runs.parquet", "--cores", "2")
     return checkout
 
 

@@ -27,7 +27,7 @@ RUNS = {
 
 
 class Fact(TypedDict):
-    """What is known of a dump, as `evaluate_predictions` writes it.
+    """What is known of a dump, as `evaluate` writes it.
 
     Parameters
     ----------
