@@ -6,9 +6,9 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from capmap.artifacts import write_text
 from capmap.catalog import HEADLINE
-from capmap.pages.report import render_index
+from capmap.files import write_text
+from capmap.pages.rendering import render_index
 
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 BOARD = "leaderboard/index.html"

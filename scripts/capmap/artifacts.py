@@ -1,19 +1,12 @@
-"""Atomic reading and writing of what the workflow keeps.
-
-Every write goes to a temporary file in the same folder and is moved into place, so a reader sees
-the old bytes or the new ones and never half of them.
-"""
+"""Tables and records that the workflow keeps, as CSV, Parquet and JSON, written atomically."""
 
 import csv
 import json
-import os
 import re
-import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,74 +16,17 @@ import pyarrow.parquet as pq
 
 from capmap.catalog.columns import TEXT_COLUMNS
 from capmap.errors import CapmapError
-from capmap.packing import join_packed, pack_names
+from capmap.files import digest_file as digest_file
+from capmap.files import replace_file as replace_file
+from capmap.files import write_bytes as write_bytes
+from capmap.files import write_text as write_text
+from capmap.packing import pack_names
 
 # Spreadsheets take full-width signs for the others.
 SIGNS = r"[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]"
 FORMULA = re.compile(rf"^'*{SIGNS}")
 ESCAPED_FORMULA = re.compile(rf"^'+{SIGNS}")
 GROUP_ROWS = 1 << 20
-
-
-def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file atomically, making its folder where needed."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def replace_file(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file, to be written piece by piece, that takes the place of `path` at the end.
-
-    Nothing is put in place, and nothing left over, when an error ends the block.
-    """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.tmp")
-    try:
-        with open(fresh, "wb") as stream:
-            yield stream
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
-
-
-def write_bytes_if_changed(path: str | Path, content: bytes) -> bool:
-    """Write a file only when its bytes differ, so that its time stamp means a real change.
-
-    Returns
-    -------
-    bool
-        Whether the file was written.
-    """
-    path = Path(path)
-    if path.is_file() and path.read_bytes() == content:
-        return False
-    write_bytes(path, content)
-    return True
-
-
-def write_text(path: str | Path, text: str) -> None:
-    """Write UTF-8 text atomically; line ends stay as they are."""
-    write_bytes(path, text.encode())
-
-
-def digest_file(path: str | Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal."""
-    digest = sha256()
-    with open(path, "rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def render_csv(table: pd.DataFrame) -> str:
@@ -240,12 +176,6 @@ def _explain_damage(path: str | Path) -> Iterator[None]:
         ) from error
 
 
-def read_shards(paths: Iterable[str | Path], *, packed: bool = False) -> pd.DataFrame:
-    """Read the Parquet files of a table that is kept in parts, one after the other."""
-    tables = [read_parquet(path, packed=packed) for path in paths]
-    return join_packed(tables) if packed else pd.concat(tables, ignore_index=True)
-
-
 def write_json(path: str | Path, content: Mapping[str, Any]) -> None:
     """Write a mapping as indented JSON, in its own order, with a final line end."""
     write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
@@ -270,12 +200,6 @@ def _pair(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise ValueError(f"The key {twice!r} stands twice.")
     return found
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _is_text(value: object) -> bool:

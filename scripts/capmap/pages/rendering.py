@@ -2,8 +2,10 @@
 
 import os
 from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
@@ -42,6 +44,31 @@ def render_page(template: str, *, style: str, script: str, **content: object) ->
     base, common = ((TEMPLATES / name).read_text("utf-8") for name in ("base.css", "common.js"))
     scripts = f'"use strict";\n{{\n{common}\n{script}}}\n'
     return environment.get_template(template).render(style=base + style, script=scripts, **content)
+
+
+def render_study_page(template: str, **content: object) -> str:
+    """Make a page of a template with the style and the scripts of studies."""
+    style, *scripts = (
+        (TEMPLATES / name).read_text("utf-8") for name in ("page.css", "tables.js", "figures.js")
+    )
+    return render_page(template, style=style, script="\n".join(scripts), **content)
+
+
+def render_index(studies: Sequence[Mapping[str, Any]]) -> str:
+    """Link the pages of the studies.
+
+    Parameters
+    ----------
+    studies : sequence of mapping
+        The ``name``, ``title``, ``verdict`` and ``folder`` (relative address) of each study,
+        and whether it has a leaderboard (``board``).
+
+    Returns
+    -------
+    str
+        HTML that fetches nothing.
+    """
+    return render_study_page("index.html.j2", title="Benchmark studies", studies=studies)
 
 
 def relate_path(path: str | Path, page: str | Path) -> str:

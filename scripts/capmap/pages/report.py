@@ -18,7 +18,7 @@ from capmap.pages.analyses import Outcome, show_analyses
 from capmap.pages.contents import show_tables
 from capmap.pages.methods import describe_methods
 from capmap.pages.pictures import embed_pictures
-from capmap.pages.rendering import TEMPLATES, render_page
+from capmap.pages.rendering import render_study_page
 
 MAX_PAGE = 1_950_000
 MAX_SETTINGS = 40_000
@@ -90,7 +90,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     silent = [
         section for section in sections if section.figures and results.nothing >= {*section.figures}
     ]
-    return _render(
+    return render_study_page(
         "report.html.j2",
         study=study,
         title=title,
@@ -111,23 +111,6 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         silent=silent,
         settings=settings,
     )
-
-
-def render_index(studies: Sequence[Mapping[str, Any]]) -> str:
-    """Link the pages of the studies.
-
-    Parameters
-    ----------
-    studies : sequence of mapping
-        The ``name``, ``title``, ``verdict`` and ``folder`` (relative address) of each study,
-        and whether it has a leaderboard (``board``).
-
-    Returns
-    -------
-    str
-        HTML that fetches nothing.
-    """
-    return _render("index.html.j2", title="Benchmark studies", studies=studies)
 
 
 def describe_result(results: Results) -> Markup:
@@ -152,13 +135,6 @@ def describe_result(results: Results) -> Markup:
 def _describe_figure(figure: Figure) -> tuple[str, str]:
     """Caption and alternative text of a figure."""
     return figure.short or figure.caption, figure.alt or figure.caption
-
-
-def _render(template: str, **content: object) -> str:
-    style, *scripts = (
-        (TEMPLATES / name).read_text("utf-8") for name in ("page.css", "tables.js", "figures.js")
-    )
-    return render_page(template, style=style, script="\n".join(scripts), **content)
 
 
 def _render_settings(settings: Mapping[str, Any]) -> str:

@@ -10,8 +10,8 @@ from capmap.artifacts import read_parquet
 from capmap.ranking.groups import bootstrap_groups
 from capmap.ranking.holes import Effects
 from capmap.ranking.models import Options
-from capmap.ranking.normalized import Scope
 from capmap.ranking.ranks import keep_within, rank_statistic, widen_intervals
+from capmap.ranking.scopes import Scope
 from capmap.ranking.statistics import STATISTICS
 from capmap.settings.choices import Statistic
 from capmap.wording import ALL

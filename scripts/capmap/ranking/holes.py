@@ -7,8 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
-from scipy.sparse import csgraph, linalg
 
 from capmap.errors import ValidationError
 from capmap.wording import count_things, list_names
@@ -111,6 +109,10 @@ def fit_effects(cells: pd.DataFrame) -> Effects | None:
         return None
     require_connected(cells)
     places = np.concatenate([rows, columns + n_models])
+    # Not above: only studies with empty cells need it.
+    from scipy import sparse
+    from scipy.sparse import linalg
+
     design = sparse.csr_array(
         (np.ones(2 * n), (np.tile(np.arange(n), 2), places)), shape=(n, n_models + n_datasets)
     )
@@ -163,6 +165,9 @@ def require_connected(cells: pd.DataFrame) -> None:
     )
     size = len(models) + len(datasets)
     places = rows, columns + len(models)
+    from scipy import sparse
+    from scipy.sparse import csgraph
+
     links = sparse.csr_array((np.ones(len(rows)), places), shape=(size, size))
     parts, part = csgraph.connected_components(links, directed=False)
     if parts > 1:

@@ -3,12 +3,11 @@
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from capmap.benchmarks import complete_rules, read_benchmark
 from capmap.errors import ValidationError
 from capmap.normalization import (
     apply_transforms,
@@ -23,9 +22,7 @@ from capmap.normalization import (
 from capmap.normalization.bounds import measure_resolutions
 from capmap.ranking.aggregation import summarize_cells
 from capmap.ranking.holes import find_ranked, fit_effects
-from capmap.ranking.scopes import has_own_seeds, resolve_statistic, resolve_unit
-
-Scope: TypeAlias = Mapping[str, Any]
+from capmap.ranking.scopes import Scope, has_own_seeds, resolve_statistic, resolve_unit
 
 logger = logging.getLogger(__name__)
 
@@ -80,6 +77,9 @@ def normalize_study(
     """
     datasets, select = settings["datasets"], settings["select"]
     for path in benchmark:
+        # Not above: it loads the check of settings.
+        from capmap.benchmarks import complete_rules, read_benchmark
+
         datasets = complete_rules(datasets, read_benchmark(path), found["dataset"].unique())
     chosen, other_datasets = select_runs(found, datasets=select.get("datasets", "all"))
     converted = apply_transforms(chosen, datasets)

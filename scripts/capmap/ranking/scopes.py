@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ from capmap.settings.choices import (
 )
 
 Places = tuple[tuple[int, ...], tuple[int, ...]]
+# What all models of a study have in common, see `capmap.ranking.normalized.Normalized`.
+Scope: TypeAlias = Mapping[str, Any]
 
 LEVEL = 0.05
 NEGLIGIBLE = 1e-9
