@@ -118,7 +118,7 @@ def compare_tables(base: Path, here: Path, moved: dict[str, str]) -> Iterator[tu
     for path in sorted(base.rglob("*.csv")):
         name = path.relative_to(base).with_suffix("").as_posix()
         new_name = find_pattern(moved, name)
-        other = here / name if not new_name else here.joinpath(*name.split("/")[:2], new_name)
+        other = here / name if not new_name else here / name.split("/")[0] / new_name
         if not other.with_suffix(".csv").is_file():
             yield name, "is gone"
             continue
