@@ -16,7 +16,7 @@ RESULTS = ROOT / "results"
 STUDIES = ["toy", "seeded", "benchmark", "literature", "imagenet", "shapes", "trainings"]
 PAGES = {name: RESULTS / name / "report.html" for name in STUDIES}
 PAGES["leaderboard"] = RESULTS / "leaderboard/leaderboard/index.html"
-MAP = RESULTS / "literature/figures/capability_map.png"
+MAP = RESULTS / "literature/figures/capability_map.png"  # with figures: {formats: [png]}
 WIDTH, HEIGHT = 1200, 840
 
 

@@ -1,7 +1,8 @@
 """Draw a study's figures."""
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,6 @@ from capmap.figures.style import save_figure
 from capmap.pages.pictures import INDEX
 from capmap.steps import load_function, read_place
 
-FORMATS = ("pdf", "png", "svg", "inline.svg")
-
 logger = logging.getLogger(__name__)
 
 
@@ -30,36 +29,40 @@ def plot(
     figures: str,
     folder: str,
     drawn: Mapping[str, Mapping[str, Any]],
+    formats: Collection[str],
     **_inputs: str | list[str],
 ) -> None:
-    """Draw figures of finished tables."""
+    """Draw figures of finished tables, always as SVG, which the page embeds."""
     reasons = {}
+    read = cache(read_place)
     for name, chosen in drawn.items():
         with wear_look(read_look(chosen["look"])):
             try:
-                figure = _draw_figure(name, chosen["options"], folder)
+                figure = _draw_figure(name, chosen["options"], folder, read)
             except NothingToDraw as reason:
                 reasons[name] = str(reason)
                 continue
             reasons[name] = ""
-            save_figure(figure, [Path(figures, f"{name}.{suffix}") for suffix in FORMATS])
+            save_figure(figure, [Path(figures, f"{name}.{suffix}") for suffix in {"svg", *formats}])
     index = pd.DataFrame({"figure": [*reasons], "reason": [*reasons.values()]})
     write_text(Path(figures, INDEX), render_csv(index))
     count = sum(not reason for reason in reasons.values())
     logger.info("drew %d of %d figures", count, len(reasons))
 
 
-def _draw_figure(name: str, options: Mapping[str, Any], folder: str) -> Figure:
+def _draw_figure(
+    name: str, options: Mapping[str, Any], folder: str, read: Callable[[str], pd.DataFrame]
+) -> Figure:
     figure, owner, known = FIGURES[name], find_owner(name, "figures"), dict(options)
-    tables = {read: read_place(f"{folder}/{place_read(read, owner)}") for read in figure.reads}
-    if _is_left_out(name, {read for read in figure.reads if not len(tables[read])}, folder):
+    tables = {table: read(f"{folder}/{place_read(table, owner)}") for table in figure.reads}
+    if _is_left_out(name, {table for table in figure.reads if not len(tables[table])}, folder):
         raise NothingToDraw(TOO_MANY)
     if not len(tables[figure.reads[0]]):
         raise NothingToDraw(f"The table {figure.reads[0]} has no rows.")
     if figure.order:
-        order = read_place(f"{folder}/{place_read(figure.order, owner)}")
+        order = read(f"{folder}/{place_read(figure.order, owner)}")
         known["order"] = order["model"].unique().tolist()
-    made: Figure = load_function(figure.draw)(*(tables[read] for read in figure.reads), **known)
+    made: Figure = load_function(figure.draw)(*(tables[table] for table in figure.reads), **known)
     return made
 
 

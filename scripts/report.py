@@ -67,7 +67,7 @@ def report(
     linked = {
         **sheets,
         "changes": Path(changes),
-        **{f"figures/{name}": path.with_name(f"{name}.pdf") for name, path in pictures.items()},
+        **{f"figures/{name}": path for name, path in pictures.items()},
         **{f"text/{name}": path.with_suffix(".tex") for name, path in texts.items()},
     }
     results = Results(

@@ -123,7 +123,7 @@ EVERY_DEFAULT = {
     },
     "published": {},
     "claims": {},
-    "figures": {"names": {}, "only": [], "skip": [], "each": {}},
+    "figures": {"names": {}, "only": [], "formats": ["pdf", "svg"], "skip": [], "each": {}},
     "bootstrap": {
         "replicates": 10000,
         "confidence": 0.95,

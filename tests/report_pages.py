@@ -9,7 +9,6 @@ import pandas as pd
 
 from capmap import artifacts
 from capmap.catalog import MAIN
-from capmap.catalog.declarations import INLINE
 from capmap.figures.capability_map import draw_map
 from capmap.figures.datasets import draw_runs_per_cell, draw_scores
 from capmap.figures.rankings import draw_intervals, draw_rank_shift
@@ -110,7 +109,7 @@ def write_study(
     index = pd.DataFrame({"figure": reasons.keys(), "reason": reasons.values()})
     artifacts.write_text(folder / "figures/index.csv", artifacts.render_csv(index))
     for name in FIGURES:
-        artifacts.write_bytes(folder / f"figures/{name}{INLINE}", (figures or {}).get(name, figure))
+        artifacts.write_bytes(folder / f"figures/{name}.svg", (figures or {}).get(name, figure))
     artifacts.write_json(folder / "validation.json", make_validation(datasets[0]))
     write_report(
         study="study",
@@ -160,7 +159,7 @@ def draw_study(folder: Path, models: list[str], datasets: list[str]) -> Path:
         "seed_spread": draw_map(*_draw_points(models, datasets)),
     }
     for name, figure in drawn.items():
-        save_figure(figure, [folder / f"drawn/{name}.inline.svg"])
-    figures = {name: (folder / f"drawn/{name}.inline.svg").read_bytes() for name in drawn}
+        save_figure(figure, [folder / f"drawn/{name}.svg"])
+    figures = {name: (folder / f"drawn/{name}.svg").read_bytes() for name in drawn}
     write_study(folder, models, datasets, tables=tables, figures=figures)
     return folder / "report.html"

@@ -3,9 +3,7 @@
 Rules read this module, so matplotlib is imported only where something is asked of it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from capmap.errors import ConfigError
@@ -32,53 +30,25 @@ def find_faults(look: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     Parameters
     ----------
     look : mapping
-        Any of ``font``, ``palette`` and ``colors``, as configured.
+        Any of ``palette`` and ``colors``, as configured.
 
     Yields
     ------
     option : str
-        Such as ``font``.
+        Such as ``palette``.
     message : str
         What is wrong, and what was probably meant.
     """
-    checks: dict[str, Callable[[Any], object]] = {
-        "font": find_font,
-        "palette": lambda palette: sample_palette(palette, 1),
-    }
-    for option, check in checks.items():
-        if look.get(option):
-            try:
-                check(look[option])
-            except ConfigError as error:
-                yield option, str(error)
+    if look.get("palette"):
+        try:
+            sample_palette(look["palette"], 1)
+        except ConfigError as error:
+            yield "palette", str(error)
     for model, color in look.get("colors", {}).items():
         try:
             read_color(color)
         except ConfigError as error:
             yield f"colors.{model}", str(error)
-
-
-@cache
-def find_font(family: str) -> Path:
-    """Find the file of a family of fonts, of those that come with matplotlib first.
-
-    Raises
-    ------
-    ConfigError
-        When this machine has no such fonts; the message names a similar one.
-    """
-    import matplotlib as mpl
-    from matplotlib.font_manager import FontProperties, findfont, get_font_names
-
-    own = Path(mpl.get_data_path(), "fonts", "ttf", f"{family.replace(' ', '')}.ttf")
-    if own.is_file():
-        return own
-    try:
-        return Path(findfont(FontProperties(family=[family]), fallback_to_default=False))
-    except ValueError:
-        known = get_font_names()
-        message = f"this machine has no font {quote_name(family)}. {_suggest(family, known)}"
-        raise ConfigError(f"{message}Install it, or name another family.") from None
 
 
 def sample_palette(palette: str | Sequence[str], count: int) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ class Figure:
     Parameters
     ----------
     path : pathlib.Path
-        Its SVG; PDF and PNG are beside it.
+        Its SVG; the PDF is beside it.
     """
 
     def __init__(self, path: Path) -> None:

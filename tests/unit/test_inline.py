@@ -18,21 +18,22 @@ from capmap.figures.marks import (
     mark,
     mark_members,
     mark_rows,
-    render_inline,
+    render_svg,
     write_estimates,
     write_points,
 )
 from capmap.figures.multilabel import draw_metric_lines, draw_metric_rank_shift
 from capmap.figures.rankings import draw_intervals
-from capmap.figures.style import figure_style, save_figure
+from capmap.figures.style import figure_style
 from tests.report_tables import make_ranking
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = ["<b>&amp;", "a--b ]]>", '"quoted"', "line\nbreak", "</svg><script>"]
 
 
+@figure_style()
 def read(figure: Figure, name: str = "f") -> ElementTree.Element:
-    return ElementTree.fromstring(render_inline(figure, name=name))  # noqa: S314 - our own
+    return ElementTree.fromstring(render_svg(figure, name=name))  # noqa: S314 - our own
 
 
 def find_marked(root: ElementTree.Element, **told: str) -> list[ElementTree.Element]:
@@ -71,14 +72,6 @@ def test_lines_markers_and_members_say_what_they_stand_for():
 def test_any_name_comes_back_as_it_was(names):
     root = read(draw_lines([f"{place}{name}" for place, name in enumerate(names)]))
     assert len(find_marked(root, model=f"0{names[0]}", text=f"2{names[2]}")) == 1
-
-
-def test_marks_leave_no_trace_in_other_files(tmp_path):
-    plain, marked = draw_lines(["a", "b", "c"]), draw_lines(["x", "y", "z"])
-    read(marked)
-    save_figure(plain, [tmp_path / "plain.svg"])
-    save_figure(marked, [tmp_path / "marked.svg"])
-    assert (tmp_path / "plain.svg").read_bytes() == (tmp_path / "marked.svg").read_bytes()
 
 
 def test_text_is_text_and_nothing_needs_a_style_or_a_foreign_id():
@@ -132,7 +125,7 @@ def test_kinds_that_no_page_knows_are_no_rows():
 
 def test_equal_figures_give_equal_bytes():
     table = make_ranking(model=["a", "b"])
-    one, two = (render_inline(draw_intervals(table), name="f") for _ in range(2))
+    one, two = (render_svg(draw_intervals(table), name="f") for _ in range(2))
     assert one == two
 
 

@@ -15,7 +15,6 @@ from capmap.figures.canvas import choose_models
 from capmap.figures.curves import cast_models
 from capmap.figures.datasets import draw_scores
 from capmap.figures.look import Look, read_look, wear_look
-from capmap.figures.names import printable_text, text_width
 from capmap.figures.rankings import draw_intervals, draw_rank_shift
 from capmap.figures.style import PALETTE, model_colors, model_styles, save_figure
 from capmap.looks import sample_palette
@@ -81,36 +80,16 @@ def list_texts(figure: Figure) -> list[str]:
     [
         {"width": 3.5},
         {"width": 7},
-        {"width": 3.5, "height": 3},
         {"width": 2.1, "font_size": 9},
-        {"width": 3.5, "font_size": 8, "font": "DejaVu Serif", "dpi": 150},
-        {"width": 12, "height": 5, "font_size": 14},
+        {"width": 3.5, "font_size": 8},
+        {"width": 12, "font_size": 14},
     ],
 )
 def test_all_files_have_the_size_that_is_asked_for(tmp_path: Path, options: dict[str, Any]) -> None:
     draw(tmp_path, options)
-    for width, height in read_sizes(tmp_path).values():
-        assert width == pytest.approx(options["width"], abs=0.01)
-        assert height == pytest.approx(options.get("height", height), abs=0.02)
-
-
-def test_a_figure_never_gets_so_low_that_its_rows_touch(tmp_path: Path) -> None:
-    draw(tmp_path, {"height": 0.5})
-    (_, height), *_ = read_sizes(tmp_path).values()
-    assert 1 < height < 2
-
-
-def test_what_stands_above_the_rows_stays_there_whatever_the_height() -> None:
-    scopes = make_tables(MODELS, ["D", "-1"])["scopes"]
-    gaps = []
-    for height in (2.0, 5.0):
-        with wear_look(Look(width=3.5, height=height)):
-            figure = draw_intervals(scopes)
-            figure.canvas.draw()
-        (axes,) = figure.axes
-        header = axes.yaxis.label.get_window_extent().y0 - axes.bbox.y1
-        gaps.append(header / figure.dpi)
-    assert gaps == pytest.approx([0.02, 0.02], abs=0.01)
+    sizes = read_sizes(tmp_path)
+    for size in sizes.values():
+        assert size == pytest.approx((options["width"], sizes["pdf"][1]), abs=0.02)
 
 
 def test_larger_text_makes_all_larger_but_not_the_figure_wider(tmp_path: Path) -> None:
@@ -132,38 +111,6 @@ def test_text_has_the_size_that_is_asked_for(
     assert re.search(rb"/F\d+ 7 Tf", content)
     found = re.search(rb"joinstyle|\n([\d.]+) 0 0 ([\d.]+) 0 0 cm", content)
     assert (float(found[1]) if found else None) == scale
-
-
-def test_the_font_is_in_the_files_and_measures_the_labels(tmp_path: Path) -> None:
-    draw(tmp_path, {})
-    plain = (tmp_path / "intervals.svg").read_text("utf-8")
-    assert b"DejaVuSerif" not in read_pdf(tmp_path)
-    assert "DejaVuSerif" not in plain
-    draw(tmp_path, {"font": "DejaVu Serif"})
-    assert b"DejaVuSerif" in read_pdf(tmp_path)
-    assert "DejaVuSerif" in (tmp_path / "intervals.svg").read_text("utf-8")
-    sans = text_width("wide", size=7)
-    with wear_look(Look(font="DejaVu Sans Mono")):
-        # Each letter of a monospaced font is as wide: 1233 of 2048 units in this one.
-        assert text_width("wide", size=7) == pytest.approx(4 * 1233 / 2048 * 7 / 72)
-    assert text_width("wide", size=7) == sans
-
-
-def test_what_a_font_lacks_is_drawn_in_the_usual_one() -> None:
-    # DejaVu Sans has a face, its serif sister has none.
-    with wear_look(Look(font="DejaVu Serif")):
-        assert printable_text("ok \N{GRINNING FACE}") == "ok \N{GRINNING FACE}"
-
-
-@pytest.mark.parametrize(
-    ("option", "text"), [("titles", "Interquartile"), ("notes", "In brackets")]
-)
-def test_words_are_left_out_and_so_is_their_room(tmp_path: Path, option: str, text: str) -> None:
-    whole = draw(tmp_path, {})
-    less = draw(tmp_path, {option: False})
-    assert any(line.startswith(text) for line in list_texts(whole))
-    assert not any(line.startswith(text) for line in list_texts(less))
-    assert less.get_size_inches()[1] < whole.get_size_inches()[1]
 
 
 def test_models_stand_in_the_order_that_is_asked_for(tmp_path: Path) -> None:
@@ -223,15 +170,9 @@ def test_a_gradient_has_as_many_colors_as_models_up_to_twenty() -> None:
     assert len(sample_palette("viridis", 500)) == 20
 
 
-def test_dots_per_inch_are_those_of_the_image(tmp_path: Path) -> None:
-    draw(tmp_path, {"dpi": 100, "width": 5})
-    with Image.open(tmp_path / "intervals.png") as image:
-        assert image.width == 500
-
-
-@pytest.mark.parametrize("option", ["width", "font_size", "titles", "dpi", "order"])
+@pytest.mark.parametrize("option", ["width", "font_size", "order"])
 def test_equal_options_give_equal_bytes(tmp_path: Path, option: str) -> None:
-    value: Any = {"titles": False, "order": ["b"], "width": 5, "font_size": 8, "dpi": 90}[option]
+    value: Any = {"order": ["b"], "width": 5, "font_size": 8}[option]
     found = []
     for _ in range(2):
         draw(tmp_path, {option: value})

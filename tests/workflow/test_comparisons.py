@@ -73,7 +73,7 @@ def test_every_table_figure_and_paragraph_is_made(finished: Checkout) -> None:
         for suffix in ("csv", "md", "tex"):
             assert (folder / f"{name}.{suffix}").stat().st_size > 0
     headings = [
-        max(FONT_TEXT.findall((folder / f"figures/{name}.inline.svg").read_text()))
+        max(FONT_TEXT.findall((folder / f"figures/{name}.svg").read_text()))
         for name in check_figures(folder, settings)
     ]
     assert len(set(headings)) == len(headings), sorted(headings)

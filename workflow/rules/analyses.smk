@@ -86,7 +86,9 @@ rule plot:
         mem_mb=attempts(2000),
         runtime=attempts(60),
     params:
-        cfg=cfg(folder=studies.find_folder, drawn=analyses.read_figures),
+        cfg=cfg(
+            "figures/formats", folder=studies.find_folder, drawn=analyses.read_figures
+        ),
         library=code("plot", *FIGURES),
     script:
         "../../scripts/plot.py"

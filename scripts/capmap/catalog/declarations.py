@@ -12,8 +12,6 @@ from typing import Literal
 Best = Mapping[str, Literal["max", "min"]]
 # Of analyses without a rule of their own: one job makes them all.
 FOLDER = "comparisons"
-# The suffix of figures as pages embed them.
-INLINE = ".inline.svg"
 # Of more models, pairs are not compared; tables, figures and the page then say so.
 MOST_MODELS = 500
 TOO_MANY = (

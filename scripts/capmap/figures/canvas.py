@@ -5,7 +5,7 @@ runs. Above the axes stands a legend.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.artist import Artist
@@ -39,11 +39,10 @@ _LEADING = 1.3 / 72
 KEY_WIDTH = 0.3
 LINE_HEIGHT = 0.14
 
-# The least room for what is drawn, where a width or a height is asked for; a figure that needs more
-# is laid out larger and made smaller as a whole.
+# The least room for what is drawn, where a width is asked for; a figure that needs more is laid out
+# larger and made smaller as a whole.
 LEAST_WIDTH = 1.0
 LEAST_LABEL = 0.6
-LEAST_SHARE = 0.65
 
 
 class NothingToDraw(Exception):  # noqa: N818 - no fault
@@ -107,8 +106,6 @@ class Sheet:
         What is drawn on.
     left, bottom, width, height : float
         Place of the axes in the layout.
-    stretch : float
-        How much higher the axes are than in the layout, where a figure has a height of its own.
     """
 
     figure: Figure
@@ -117,33 +114,30 @@ class Sheet:
     bottom: float
     width: float
     height: float
-    stretch: float = 1.0
-
-    def rise(self, y: float) -> float:
-        """Where on the sheet a height of the layout is, above the main axes' lower end."""
-        if self.stretch == 1 or y <= 0:
-            return y
-        return self.stretch * min(y, self.height) + max(y - self.height, 0.0)
 
     def add_axes(self, *, left: float, bottom: float, width: float, height: float) -> Axes:
         """Add axes at a place relative to the main axes' lower left corner, in inches."""
         across, up = self.figure.get_size_inches()
-        if self.stretch != 1:
-            height = self.rise(bottom + height) - self.rise(bottom)
-        box = (self.left + left, self.bottom + self.rise(bottom), width, height)
-        return self.figure.add_axes((box[0] / across, box[1] / up, box[2] / across, box[3] / up))
+        place = ((self.left + left) / across, (self.bottom + bottom) / up)
+        return self.figure.add_axes((*place, width / across, height / up))
 
-    def cut(
-        self, axes: Axes, *, left: float, bottom: float, width: float, height: float
-    ) -> "Sheet":
-        """Give the part of this sheet that further axes have, placed as in `add_axes`."""
-        up = self.bottom + self.rise(bottom)
-        return Sheet(self.figure, axes, self.left + left, up, width, height, self.stretch)
+    def add_panel(self, *, left: float, bottom: float, width: float, height: float) -> "Sheet":
+        """Add axes, as `add_axes` does, that are a sheet of their own."""
+        axes = self.add_axes(left=left, bottom=bottom, width=width, height=height)
+        place = (self.left + left, self.bottom + bottom)
+        return Sheet(self.figure, axes, *place, width, height)
+
+    def add_layer(self) -> Axes:
+        """Add empty axes above the main ones, whose unit is an inch."""
+        layer = self.add_axes(left=0, bottom=0, width=self.width, height=self.height)
+        layer.set(xlim=(0, self.width), ylim=(0, self.height))
+        layer.set_axis_off()
+        return layer
 
     def write(self, text: str, *, x: float, y: float, **look: Any) -> Text:
         """Write text at a place relative to the main axes' lower left corner, in inches."""
         across, up = self.figure.get_size_inches()
-        place = ((self.left + x) / across, (self.bottom + self.rise(y)) / up)
+        place = ((self.left + x) / across, (self.bottom + y) / up)
         return self.figure.text(*place, text, **look)
 
     def label_rows(
@@ -173,7 +167,7 @@ class Sheet:
     def head_rows(self, header: str, *, distance: float) -> None:
         """Say above the row labels, whose distance from the axes is in inches, what they are."""
         self.axes.set_ylabel(header, rotation=0, ha="right", va="bottom", color=FAINT_INK)
-        self.axes.yaxis.set_label_coords(-distance / self.width, 1 + 0.02 / self.rise(self.height))
+        self.axes.yaxis.set_label_coords(-distance / self.width, 1 + 0.02 / self.height)
 
     def limit_ticks(self) -> None:
         """Keep the numbers of the x axis few, three at least where there is room, and short."""
@@ -182,20 +176,8 @@ class Sheet:
 
 
 def make_sheet(*, width: float, height: float, margins: Margins, wording: Wording) -> Sheet:
-    """Make a figure of a width whose axes have a height, both in inches, and write its words.
-
-    Notes
-    -----
-    A height that the study asks for stretches the axes, to 65% at least, where rows still keep
-    apart.
-    """
-    look = current_look()
-    wording = replace(
-        wording,
-        heading=wording.heading if look.titles else "",
-        notes=wording.notes if look.notes else (),
-    )
-    if look.width:
+    """Make a figure of a width whose axes have a height, both in inches, and write its words."""
+    if current_look().width:
         width = max(width, margins.left + margins.right + LEAST_WIDTH)
     room = width - 2 * PADDING
     axes_width = width - margins.left - margins.right
@@ -205,15 +187,10 @@ def make_sheet(*, width: float, height: float, margins: Margins, wording: Wordin
     below = margins.ticks + len(label) * TEXT_SIZE * _LEADING + PADDING
     below += len(foot) * SMALL_SIZE * _LEADING + (PADDING if foot else 0)
     total = below + height + margins.head + len(top) * HEADING_SIZE * _LEADING + PADDING
-
-    asked = height
-    if look.height:
-        height = max(LEAST_SHARE * asked, look.height / look.choose_scale(width) - (total - asked))
-        total += height - asked
     figure = Figure(figsize=(width, total))
     box = (margins.left / width, below / total, axes_width / width, height / total)
     axes = figure.add_axes(box)
-    sheet = Sheet(figure, axes, margins.left, below, axes_width, asked, height / asked)
+    sheet = Sheet(figure, axes, margins.left, below, axes_width, height)
     axes.set_xlabel("\n".join(label), linespacing=1.1, va="top")
     axes.xaxis.set_label_coords(0.5, -margins.ticks / height)
     y = total - PADDING
@@ -330,7 +307,7 @@ def plan_legend(models: Sequence[str], *, sheet_width: float) -> Legend:
 def draw_legend(sheet: Sheet, legend: Legend, keys: Sequence[Artist]) -> None:
     """Draw a planned legend, read line by line, above the header of a sheet's axes."""
     _, sheet_height = sheet.figure.get_size_inches()
-    bottom = sheet.bottom + sheet.rise(sheet.height) + HEADER_HEIGHT
+    bottom = sheet.bottom + sheet.height + HEADER_HEIGHT
     by_column = [
         position
         for column in range(legend.columns)

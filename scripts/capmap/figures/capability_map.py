@@ -37,7 +37,7 @@ from capmap.figures.labels import FloatArray, Label, Line, Place, Point, draw_la
 from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import Mark, mark_members
 from capmap.figures.names import shorten_names, widest
-from capmap.figures.panels import add_panel, make_backdrop
+from capmap.figures.panels import make_backdrop
 from capmap.figures.style import (
     FAINT_INK,
     GRID_COLOR,
@@ -456,7 +456,7 @@ def draw_attribute_maps(
     for position, panel in enumerate(panels):
         row, column = divmod(position, 2)
         left = column * (width + GUTTER)
-        place = add_panel(sheet, left=left, bottom=bottoms[row], width=width, height=height)
+        place = sheet.add_panel(left=left, bottom=bottoms[row], width=width, height=height)
         _draw_panel(place, panel, points, head=heads[row])
     return sheet.figure
 

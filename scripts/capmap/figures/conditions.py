@@ -168,7 +168,9 @@ def _place_panels(panels: list[_Panel], notes: tuple[str, ...]) -> list[Sheet]:
         bottom = top - title - height
         for column in range(len(row)):
             left = column * (width + GUTTER)
-            places.append(_place_panel(sheet, left, bottom, width, height))
+            panel = sheet.add_panel(left=left, bottom=bottom, width=width, height=height)
+            panel.axes.set_axis_off()
+            places.append(panel)
         top = bottom - LOW_ROOM
     return places
 
@@ -177,12 +179,6 @@ def _fit_names(panels: list[_Panel]) -> bool:
     """Whether all names fit beside a panel of a column's width."""
     names = [printable_text(model) for panel in panels for model in panel.ranks["model"]]
     return widest(names, size=TEXT_SIZE) <= NAME_WIDTH
-
-
-def _place_panel(sheet: Sheet, left: float, bottom: float, width: float, height: float) -> Sheet:
-    axes = sheet.add_axes(left=left, bottom=bottom, width=width, height=height)
-    axes.set_axis_off()
-    return sheet.cut(axes, left=left, bottom=bottom, width=width, height=height)
 
 
 def _draw_panel(sheet: Sheet, panel: _Panel, styles: dict[str, ModelStyle]) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from capmap.figures.boxes import draw_boxes
 from capmap.figures.canvas import (
     GAP,
     HEADER_HEIGHT,
@@ -303,7 +303,7 @@ def _draw_keyed(
     labels = fit_labels(datasets, narrow=NARROW_SPREAD_LABEL, wide=WIDE_SPREAD_LABEL)
     legend = plan_legend(list(colors), sheet_width=labels.sheet_width)
     sheet = _make_sheet(points, labels, notes, head=legend.height, right=2 * PADDING)
-    _draw_points(sheet, points, hue="model", palette=colors)
+    _draw_points(sheet, points, points["model"].map(colors))
     keys = [
         Line2D([], [], linestyle="none", marker="o", markersize=4, color=color)
         for color in colors.values()
@@ -320,27 +320,18 @@ def _draw_boxed(
     names = shorten_names(noisiest["model"], width=MODEL_LABEL, size=TEXT_SIZE)
     room = widest([*names.values(), "noisiest model"], size=TEXT_SIZE)
     sheet = _make_sheet(points, labels, (*notes, BOX_NOTE), right=room + 2 * GAP)
-    sns.boxplot(
-        points,
-        x="x",
-        y="y",
-        ax=sheet.axes,
-        orientation="horizontal",
-        vert=None,  # seaborn's own, which Matplotlib has deprecated
-        orient="y",
-        native_scale=True,
-        whis=(0, 100),
+    draw_boxes(
+        sheet.axes,
+        {float(row): own["x"] for row, own in points.groupby("y")},
         width=0.6,
-        showcaps=False,
-        showfliers=False,
-        color="#DDDDDD",
-        linecolor="#8C8C8C",
-        linewidth=0.5,
-        medianprops={"color": "black", "linewidth": 1.2},
+        box={"facecolor": "#DDDDDD", "edgecolor": "#8C8C8C"},
+        line={"color": "#8C8C8C", "linewidth": 0.5},
+        median=1.2,
+        orientation="horizontal",
     )
     if len(points) <= MAX_POINTS:
-        _draw_points(sheet, points, color=FAINT_INK, size=1.6)
-    _draw_points(sheet, noisiest, hue="model", palette=colors)
+        _draw_points(sheet, points, FAINT_INK, size=1.6)
+    _draw_points(sheet, noisiest, noisiest["model"].map(colors))
     header = sheet.height + 0.02
     sheet.write("noisiest model", x=sheet.width + GAP, y=header, color=FAINT_INK, va="bottom")
     for row, model in enumerate(noisiest["model"]):
@@ -386,20 +377,9 @@ def _make_sheet(
     return sheet
 
 
-def _draw_points(sheet: Sheet, points: pd.DataFrame, *, size: float = 3.5, **look: Any) -> None:
-    sns.scatterplot(
-        points,
-        x="x",
-        y="y",
-        ax=sheet.axes,
-        s=size**2,
-        linewidth=0,
-        alpha=0.85,
-        legend=False,
-        clip_on=False,
-        zorder=3,
-        **look,
-    )
+def _draw_points(sheet: Sheet, points: pd.DataFrame, color: Any, *, size: float = 3.5) -> None:
+    look: Any = {"c": color, "linewidths": 0, "alpha": 0.85, "clip_on": False, "zorder": 3}
+    sheet.axes.scatter(points["x"], points["y"], s=size**2, **look)
 
 
 HEADING = "Groups of datasets"

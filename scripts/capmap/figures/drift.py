@@ -23,7 +23,6 @@ from capmap.figures.panels import (
     LEFT,
     METHODS,
     Numbers,
-    add_panel,
     draw_estimates,
     dress_errors,
     find_top,
@@ -137,7 +136,7 @@ def _place_panels(notes: tuple[str, ...]) -> tuple[Sheet, Sheet]:
         wording=Wording(HEADING, "publication date", notes),
     )
     shifts, errors = (
-        add_panel(sheet, left=0, bottom=bottom, width=sheet.width, height=HEIGHT)
+        sheet.add_panel(left=0, bottom=bottom, width=sheet.width, height=HEIGHT)
         for bottom in (raised, 0.0)
     )
     draw_legend(shifts, upper, [make_curve_key(*curve) for curve in SHIFTS.values()])

@@ -100,10 +100,7 @@ def draw_frontier(frontier: pd.DataFrame, *, against: str) -> Figure:
     )
     _draw_models(sheet, table)
     _dress_axes(sheet, limits, is_log=is_log)
-    layer = sheet.add_axes(left=0, bottom=0, width=area[0], height=area[1])
-    layer.set(xlim=(0, area[0]), ylim=(0, area[1]))
-    layer.set_axis_off()
-    draw_labels(layer, labels, found)
+    draw_labels(sheet.add_layer(), labels, found)
     return sheet.figure
 
 

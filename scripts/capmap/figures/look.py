@@ -1,4 +1,4 @@
-"""What a study has chosen for its figures: sizes, font, colors, order and words."""
+"""What a study has chosen for its figures: width, size of text, colors and order."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,10 +21,8 @@ class Look:
 
     Parameters
     ----------
-    width, height : float
+    width : float
         Of the file, in inches; 0: as the figure needs.
-    font : str
-        Family of all text.
     font_size : float
         Of most text, in points. Rows, lines and marks grow with it.
     palette : str or tuple of str
@@ -33,22 +31,13 @@ class Look:
         Colors of some models.
     order : tuple of str
         Models that stand first where a figure lists models.
-    titles, notes : bool
-        Whether the heading and the sentences below the axes are written.
-    dpi : float
-        Dots per inch of PNG files.
     """
 
     width: float = 0.0
-    height: float = 0.0
-    font: str = FONT
     font_size: float = BASE_SIZE
     palette: str | tuple[str, ...] = ""
     colors: Mapping[str, str] = field(default_factory=dict)
     order: tuple[str, ...] = ()
-    titles: bool = True
-    notes: bool = True
-    dpi: float = 300.0
 
     @property
     def enlarged(self) -> float:
@@ -119,7 +108,7 @@ def read_look(options: Mapping[str, Any]) -> Look:
     Raises
     ------
     ConfigError
-        When a font, palette or color is not there.
+        When a palette or color is not there.
     """
     chosen = {key: value for key, value in options.items() if value != ""}
     faults = list(find_faults(chosen))
@@ -127,11 +116,9 @@ def read_look(options: Mapping[str, Any]) -> Look:
         raise ConfigError("\n".join(f"figures.{key}: {text}" for key, text in faults))
     palette = chosen.get("palette", "")
     return Look(
-        **{key: chosen[key] for key in PLAIN if key in chosen},
+        width=chosen.get("width", 0.0),
+        font_size=chosen.get("font_size", BASE_SIZE),
         palette=palette if isinstance(palette, str) else tuple(map(read_color, palette)),
         colors={model: read_color(color) for model, color in chosen.get("colors", {}).items()},
         order=tuple(chosen.get("order", ())),
     )
-
-
-PLAIN = ("width", "height", "font", "font_size", "titles", "notes", "dpi")

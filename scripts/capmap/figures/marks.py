@@ -1,7 +1,7 @@
-"""Figures as pages embed them: what is drawn of which model and dataset, and text as text.
+"""Figures as SVG: what is drawn of which model and dataset, and text as text.
 
-A page's content policy allows no ``style`` attributes, so what they say stands in attributes of
-its own, which the page's style sheet can change for a dark screen.
+A page embeds the very file. Its content policy allows no ``style`` attributes, so what they say
+stands in attributes of its own, which the page's style sheet can change for a dark screen.
 """
 
 import json
@@ -13,7 +13,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 from xml.etree import ElementTree
 
-import matplotlib as mpl
 import numpy as np
 import numpy.typing as npt
 from matplotlib.artist import Artist
@@ -25,8 +24,8 @@ KINDS = ("model", "dataset")
 MOST_POINTS = 5
 SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
-# CSS pixels per point: 7 points are as large as small print on a page.
-PIXELS = 1.8
+# Of the text, where a page has no fonts of its own.
+FONTS = "DejaVu Sans, Verdana, sans-serif"
 WIDE = 300
 NUMBER = re.compile(r"-?\d+\.\d+")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
@@ -174,8 +173,8 @@ def write_estimates(values: npt.ArrayLike) -> list[str]:
     return texts
 
 
-def render_inline(figure: Figure, *, name: str, scale: float = 1.0) -> bytes:
-    """Write a figure as an SVG element for a page of HTML.
+def render_svg(figure: Figure, *, name: str, scale: float = 1.0) -> bytes:
+    """Write a figure as an SVG element, for a page of HTML or a file of its own.
 
     Parameters
     ----------
@@ -202,39 +201,33 @@ def render_inline(figure: Figure, *, name: str, scale: float = 1.0) -> bytes:
     for key, artist in changed:
         artist.set_gid(key)
     buffer = BytesIO()
-    with mpl.rc_context({"svg.fonttype": "none"}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None}, dpi=IMAGE_DPI)
+    figure.savefig(buffer, format="svg", metadata={"Date": None}, dpi=IMAGE_DPI)
     for (_, artist), own in zip(changed, before, strict=True):
         artist.set_gid(own)
     root = ElementTree.fromstring(buffer.getvalue())  # noqa: S314 - written just above
-    found = {key: find_marks(artist) for key, artist in marked.items()}
-    return _convert(root, found, list(_place_grids(figure)), name, scale).encode()
-
-
-def _convert(
-    root: Element,
-    marked: dict[str, list[Mark]],
-    grids: list[dict[str, Any]],
-    name: str,
-    scale: float,
-) -> str:
     for group in list(root.iter(f"{SVG}g")):
         if group.get("id") in marked:
-            _write_marks(group, marked[group.get("id", "")])
+            _write_marks(group, find_marks(marked[group.get("id", "")]))
     shown = _clean(root, _name_references(root, name))
-    width, height = (float(number) for number in root.get("viewBox", "").split()[2:])
-    shown.attrib = {
-        "xmlns": SVG[1:-1],
-        "viewBox": f"0 0 {width:g} {height:g}",
-        "width": f"{width * scale * PIXELS:.0f}",
-        "height": f"{height * scale * PIXELS:.0f}",
-        "class": "wide" if width * scale > WIDE else "narrow",
-    }
-    for grid in grids:
+    shown.attrib = _describe_root(figure, scale)
+    for grid in _place_grids(figure):
         known = ElementTree.SubElement(shown, "metadata")
         text = json.dumps(grid, ensure_ascii=False, separators=(",", ":"))
         known.text = text.translate(OUTSIDE_XML)
-    return ElementTree.tostring(shown, encoding="unicode") + "\n"
+    return (ElementTree.tostring(shown, encoding="unicode") + "\n").encode()
+
+
+def _describe_root(figure: Figure, scale: float) -> dict[str, str]:
+    width, height = (72 * float(inches) for inches in figure.get_size_inches())
+    return {
+        "xmlns": SVG[1:-1],
+        "viewBox": f"0 0 {width:.6g} {height:.6g}",
+        "width": f"{width * scale:.6g}pt",
+        "height": f"{height * scale:.6g}pt",
+        "class": "wide" if width * scale > WIDE else "narrow",
+        "font-family": FONTS,
+        "stroke-linejoin": "round",
+    }
 
 
 def _write_marks(group: Element, marks: list[Mark]) -> None:

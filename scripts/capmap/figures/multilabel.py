@@ -1,6 +1,6 @@
 """Models on images with several labels: metrics, ranks, and accuracy by number of labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator, StrMethodFormatter
 
+from capmap.figures.boxes import Boxes, draw_boxes
 from capmap.figures.canvas import (
     GAP,
     HEADER_HEIGHT,
@@ -92,8 +93,6 @@ BOXES_GUTTER, BOXES_HEIGHT = 0.3, 2.0
 GROUP = 0.8
 MAX_POINTS = 12
 BOXES_DATASET_WIDTH = 2.0
-
-Boxes = Mapping[float, "pd.Series[float]"]
 
 
 def name_compared(degradation: pd.DataFrame, cells: pd.DataFrame) -> list[str]:
@@ -222,11 +221,10 @@ def _place_panels(keys: Sequence[Line2D], labels: Sequence[str], note: str) -> t
     )
     sheet.axes.set(frame_on=False, xticks=[], yticks=[])
     draw_legend(sheet, legend, keys)
-    panels = []
-    for bottom, height in ((LOWER + LINES_GUTTER, UPPER), (0.0, LOWER)):
-        axes = sheet.add_axes(left=0, bottom=bottom, width=sheet.width, height=height)
-        panels.append(sheet.cut(axes, left=0, bottom=bottom, width=sheet.width, height=height))
-    return panels[0], panels[1]
+    return (
+        sheet.add_panel(left=0, bottom=LOWER + LINES_GUTTER, width=sheet.width, height=UPPER),
+        sheet.add_panel(left=0, bottom=0, width=sheet.width, height=LOWER),
+    )
 
 
 def _dress_lines(axes: Axes, count: int, label: str) -> None:
@@ -330,10 +328,7 @@ def draw_metric_rank_shift(
     draw_legend(
         sheet, legend, [_make_shift_key(color, marker) for _, color, marker in LOOKS.values()]
     )
-    layer = sheet.add_axes(left=0, bottom=0, width=area[0], height=area[1])
-    layer.set(xlim=(0, area[0]), ylim=(0, area[1]))
-    layer.set_axis_off()
-    draw_labels(layer, labels, found)
+    draw_labels(sheet.add_layer(), labels, found)
     return sheet.figure
 
 
@@ -510,8 +505,20 @@ def draw_subgroup_boxes(metrics: pd.DataFrame, degradation: pd.DataFrame) -> Fig
         for place, (dataset, color) in enumerate(zip(datasets, BOXES_COLORS, strict=False)):
             own = cells[(cells["metric"] == metric) & (cells["dataset"] == dataset)]
             shift = GROUP * (place - 0.5) / 2
-            boxes = {groups.index(g) + shift: rows["value"] for g, rows in own.groupby("subgroup")}
-            _draw_boxes(axes, boxes, width=0.85 * GROUP / 2, color=color, points=points)
+            boxes = {
+                groups.index(g) + shift: 100 * rows["value"] for g, rows in own.groupby("subgroup")
+            }
+            look = {"color": color, "linewidth": 0.6}
+            draw_boxes(
+                axes,
+                boxes,
+                width=0.85 * GROUP / 2,
+                box={"facecolor": color, "edgecolor": color, "alpha": 0.35},
+                line=look,
+                median=1.0,
+            )
+            if points:
+                _draw_points(axes, boxes, color)
         _dress_boxes(axes, groups)
         _limit_values(axes, cells["value"])
         axes.tick_params(labelleft=position == 0)
@@ -527,28 +534,11 @@ def _average_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
     return cells.astype({"subgroup": "int64", "value": "float64"})
 
 
-def _draw_boxes(
-    axes: Axes, boxes: Boxes, *, width: float, color: str, points: bool = False
-) -> None:
-    """Draw a box of percents at each place, and its models where they are few."""
-    if not boxes:
-        return
-    axes.boxplot(
-        [100 * values.to_numpy(float) for values in boxes.values()],
-        positions=list(boxes),
-        widths=width,
-        whis=(0, 100),
-        showcaps=False,
-        showfliers=False,
-        patch_artist=True,
-        manage_ticks=False,
-        boxprops={"facecolor": color, "alpha": 0.35, "edgecolor": color, "linewidth": 0.6},
-        whiskerprops={"color": color, "linewidth": 0.6},
-        medianprops={"color": "black", "linewidth": 1.0},
-    )
-    for place, values in boxes.items() if points else ():
-        y = np.sort(100 * values.to_numpy(float))
-        look: dict[str, Any] = {"marker": "o", "markersize": 2.2, "markeredgewidth": 0}
+def _draw_points(axes: Axes, boxes: Boxes, color: str) -> None:
+    """Draw the models of each box."""
+    look: dict[str, Any] = {"marker": "o", "markersize": 2.2, "markeredgewidth": 0}
+    for place, values in boxes.items():
+        y = np.sort(values.to_numpy(float))
         axes.plot(np.full(len(y), place), y, linestyle="none", color=color, zorder=3, **look)
 
 

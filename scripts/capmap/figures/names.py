@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from functools import cache
 from itertools import groupby, takewhile
+from pathlib import Path
 
+import matplotlib as mpl
 from matplotlib.font_manager import get_font
 from matplotlib.ft2font import FT2Font, LoadFlags
-
-from capmap.figures.look import FONT, current_look
-from capmap.looks import find_font
 
 ELLIPSIS = "…"
 BREAKS = " _-/."
@@ -199,32 +198,21 @@ def _count_fitting(text: str, width: float, size: float) -> int:
 
 
 @cache
-def _glyphs(family: str) -> frozenset[int]:
-    return frozenset(_font(family).get_charmap())
-
-
-def _font(family: str) -> FT2Font:
-    return get_font(find_font(family))
-
-
-def _families() -> tuple[str, str]:
-    """The font that is worn, and the one that has what that lacks."""
-    return current_look().font, FONT
-
-
-def _can_draw(character: str) -> bool:
-    return character.isprintable() and any(
-        ord(character) in _glyphs(family) for family in _families()
-    )
-
-
-def _advance(character: str) -> float:
-    """Width of a character in units of the font size."""
-    return _measure(character, *_families())
+def _font() -> FT2Font:
+    return get_font(Path(mpl.get_data_path(), "fonts/ttf/DejaVuSans.ttf"))
 
 
 @cache
-def _measure(character: str, *families: str) -> float:
-    family = next((name for name in families if ord(character) in _glyphs(name)), families[0])
-    font = _font(family)
-    return font.load_char(ord(character), flags=LoadFlags.NO_SCALE).horiAdvance / font.units_per_EM
+def _glyphs() -> frozenset[int]:
+    return frozenset(_font().get_charmap())
+
+
+def _can_draw(character: str) -> bool:
+    return character.isprintable() and ord(character) in _glyphs()
+
+
+@cache
+def _advance(character: str) -> float:
+    """Width of a character in units of the font size."""
+    glyph = _font().load_char(ord(character), flags=LoadFlags.NO_SCALE)
+    return glyph.horiAdvance / _font().units_per_EM

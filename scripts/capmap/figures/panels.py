@@ -103,12 +103,6 @@ def make_backdrop(*, width: float, height: float, margins: Margins, wording: Wor
     return sheet
 
 
-def add_panel(sheet: Sheet, *, left: float, bottom: float, width: float, height: float) -> Sheet:
-    """Add a panel at a place relative to the lower left corner of a sheet's axes, in inches."""
-    axes = sheet.add_axes(left=left, bottom=bottom, width=width, height=height)
-    return sheet.cut(axes, left=left, bottom=bottom, width=width, height=height)
-
-
 def make_panels(
     titles: Sequence[str],
     *,
@@ -151,7 +145,7 @@ def make_panels(
     panels = []
     for position, title in enumerate(titles):
         left = position * (width + room + gap)
-        panel = add_panel(sheet, left=left, bottom=0, width=width, height=sheet.height)
+        panel = sheet.add_panel(left=left, bottom=0, width=width, height=sheet.height)
         panel.axes.tick_params(labelleft=position == 0 or gap > GUTTER)
         panel.write(title, x=0, y=sheet.height + 0.05)
         panels.append(panel)

@@ -31,7 +31,6 @@ from capmap.figures.panels import (
     ERROR,
     FOOT,
     Numbers,
-    add_panel,
     draw_estimates,
     dress_errors,
     find_top,
@@ -178,7 +177,7 @@ def _place_panels(
     for column in range(count):
         for row, name in enumerate(ROWS):
             left, bottom = column * (width + GUTTER), (1 - row) * (height + TITLE)
-            panel = add_panel(sheet, left=left, bottom=bottom, width=width, height=height)
+            panel = sheet.add_panel(left=left, bottom=bottom, width=width, height=height)
             panel.axes.tick_params(labelleft=column == 0, labelbottom=row == 1)
             panels[name, column] = panel
     for name, words in ROWS.items():

@@ -182,10 +182,10 @@ def _place_panel(sheet: Sheet, left: float, width: float) -> Sheet:
     """Place a panel beside the main axes; the first is the main axes themselves."""
     if not left:
         return sheet
-    axes = sheet.add_axes(left=left, bottom=0, width=width, height=sheet.height)
-    axes.set_xlabel(sheet.axes.get_xlabel(), linespacing=1.1, va="top")
-    axes.xaxis.set_label_coords(0.5, sheet.axes.xaxis.label.get_position()[1])
-    return sheet.cut(axes, left=left, bottom=0, width=width, height=sheet.height)
+    panel = sheet.add_panel(left=left, bottom=0, width=width, height=sheet.height)
+    panel.axes.set_xlabel(sheet.axes.get_xlabel(), linespacing=1.1, va="top")
+    panel.axes.xaxis.set_label_coords(0.5, sheet.axes.xaxis.label.get_position()[1])
+    return panel
 
 
 def _draw_panel(sheet: Sheet, cast: Cast, profiles: pd.DataFrame, title: str) -> None:

@@ -138,7 +138,7 @@ def _head_bounds(sheet: Sheet, bounds: Sequence[str]) -> None:
     """Group the columns by their bounds, under a line per group."""
     y = sheet.height + HEAD
     width = sheet.width / len(bounds)
-    line = -(HEAD - 0.02) / sheet.rise(sheet.height) * sheet.axes.get_ylim()[0]
+    line = -(HEAD - 0.02) / sheet.height * sheet.axes.get_ylim()[0]
     for name, group in groupby(enumerate(bounds), key=lambda item: item[1]):
         places = [place for place, _ in group]
         middle = (places[0] + places[-1] + 1) / 2

@@ -4,7 +4,6 @@ Nothing here touches pyplot, a display or a user's matplotlibrc, so a figure has
 wherever it is drawn with the same versions.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-from fontTools.subset import Options  # type: ignore[import-untyped]
-from matplotlib.backends.backend_pdf import Op, PdfFile, PdfPages
+from fontTools import subset  # type: ignore[import-untyped]
+from matplotlib.artist import Artist
+from matplotlib.backends.backend_pdf import Op
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from capmap.artifacts import write_bytes
-from capmap.catalog.declarations import INLINE
 from capmap.figures.look import BASE_SIZE, FONT, current_look
-from capmap.figures.marks import render_inline
+from capmap.figures.marks import render_svg
 from capmap.looks import sample_palette
 
 TEXT_SIZE = BASE_SIZE
@@ -68,8 +68,9 @@ _SETTINGS: Any = {
     "grid.linewidth": 0.5,
     "hatch.linewidth": 0.4,
     "pdf.fonttype": 42,
+    "ps.fonttype": 42,  # The PDF backend reads it too, and embeds fewer parts of a font.
     "savefig.dpi": DPI,
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",
     "svg.hashsalt": "capmap",
     "text.color": INK,
     "text.hinting": "no_hinting",
@@ -89,15 +90,22 @@ _SETTINGS: Any = {
 _METADATA: dict[str, dict[str, None]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "png": {"Software": None},
-    "svg": {"Creator": None, "Date": None},
 }
 
-# A PDF places glyphs itself: to cut down what fonts say of layout took a third of the drawing.
-_LAYOUT = ["BASE", "GDEF", "GPOS", "GSUB", "MATH"]
-Options._drop_tables_default = [*Options._drop_tables_default, *_LAYOUT]
+# A PDF places glyphs itself: reading what fonts say of layout took a third of the drawing.
+_LAYOUT = {"BASE", "GDEF", "GPOS", "GSUB", "MATH", "kern", "name"}
+_load_font = subset.load_font
 
-# Compressing harder takes twice the time and saves 5%.
-_OPTIONS: dict[str, Any] = {"png": {"pil_kwargs": {"compress_level": 1}}}
+
+def _load_bare_font(path: Any, options: Any) -> Any:
+    """Open a font for matplotlib, which embeds a part of it in a PDF, without its layout."""
+    font = _load_font(path, options)
+    for table in _LAYOUT.intersection(font.keys()):
+        del font[table]
+    return font
+
+
+subset.load_font = _load_bare_font
 
 
 @dataclass(frozen=True)
@@ -117,13 +125,11 @@ def figure_style() -> Iterator[None]:
     -----
     Matplotlib's own defaults come first, so a user's matplotlibrc or an earlier change of
     ``rcParams`` has no say. Text is never read as mathematics, so names need no escapes. PDF text
-    is Type 42 (TrueType), as publishers ask; SVG text is drawn as outlines, each glyph stored once,
-    so it looks the same on a machine without the font.
+    is Type 42 (TrueType), as publishers ask; SVG text is text.
     """
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_SETTINGS)
-        mpl.rcParams["font.family"] = list(dict.fromkeys([current_look().font, FONT]))
         yield
 
 
@@ -187,8 +193,7 @@ def save_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
     figure : matplotlib.figure.Figure
         The figure; drawn in memory first.
     paths : sequence of path
-        Files ending in ``.pdf``, ``.svg`` or ``.png`` (300 dpi), or in ``.inline.svg``, see
-        `capmap.figures.marks`.
+        Files ending in ``.svg`` (see `capmap.figures.marks`), ``.pdf`` or ``.png`` (300 dpi).
 
     Raises
     ------
@@ -199,66 +204,43 @@ def save_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
     -----
     The files hold no time stamp and no version, so equal figures give equal bytes.
     """
-    formats = {path: Path(path).suffix.removeprefix(".") for path in paths}
+    formats = {Path(path): Path(path).suffix.removeprefix(".") for path in paths}
     for path, name in formats.items():
-        if name not in _METADATA:
+        if name not in ("svg", *_METADATA):
             raise ValueError(f"{path}: figures are written as .pdf, .svg or .png.")
-    for path, name in formats.items():
-        with figure_style():
-            if str(path).endswith(INLINE):
-                scale = current_look().choose_scale(float(figure.get_size_inches()[0]))
-                title = Path(path).name.removesuffix(INLINE)
-                write_bytes(path, render_inline(figure, name=title, scale=scale))
+    scale = current_look().choose_scale(float(figure.get_size_inches()[0]))
+    with figure_style():
+        for path, name in formats.items():
+            if name == "svg":
+                write_bytes(path, render_svg(figure, name=path.stem, scale=scale))
             else:
-                write_bytes(path, _render(figure, name))
+                write_bytes(path, _render(figure, name, scale))
 
 
-def _render(figure: Figure, name: str) -> bytes:
-    """Render a figure in a format, as large as the look that is worn asks for."""
-    look = current_look()
-    scale = look.choose_scale(float(figure.get_size_inches()[0]))
+def _render(figure: Figure, name: str, scale: float) -> bytes:
+    """Render a figure as PDF or PNG, enlarged by a factor."""
     buffer = BytesIO()
-    options: dict[str, Any] = {"format": name, **_OPTIONS.get(name, {})}
+    options: dict[str, Any] = {"format": name, "metadata": _METADATA[name]}
     if name == "png":
-        options["dpi"] = look.dpi * scale
-        options["pil_kwargs"] = {**options["pil_kwargs"], "dpi": (look.dpi, look.dpi)}
-    elif look.dpi != DPI or scale != 1:
-        options["dpi"] = look.dpi * scale
+        # Compressing harder takes twice the time and saves 5%.
+        options |= {"dpi": DPI * scale, "pil_kwargs": {"compress_level": 1, "dpi": (DPI, DPI)}}
+    elif scale != 1:
+        figure.add_artist(enlarge := _Enlarge(scale))
+        options["bbox_inches"] = Bbox([(0, 0), scale * figure.get_size_inches()])
+    figure.savefig(buffer, **options)
     if name == "pdf" and scale != 1:
-        with _LargerPdf(buffer, scale) as pages:
-            figure.savefig(pages, **options)
-    else:
-        figure.savefig(buffer, metadata=_METADATA[name], **options)
-    content = buffer.getvalue()
-    return _enlarge_svg(content, scale) if name == "svg" and scale != 1 else content
+        enlarge.remove()
+    return buffer.getvalue()
 
 
-class _LargerPdf(PdfPages):
-    """A PDF file whose page is larger than the figure, and all that is drawn on it with it."""
+class _Enlarge(Artist):
+    """Enlarges what is drawn in a PDF after it, which is all but the paper."""
 
-    def __init__(self, file: BytesIO, scale: float) -> None:
-        super().__init__(file, metadata=_METADATA["pdf"])
+    def __init__(self, scale: float) -> None:
+        super().__init__()
         self.scale = scale
+        self.set(zorder=-1e9, in_layout=False)
 
-    def _ensure_file(self) -> PdfFile:
-        if self._file is None:
-            self._file = _LargerPage(  # type: ignore[no-untyped-call]
-                self._filename, metadata=self._metadata
-            )
-            self._file.scale = self.scale
-        return self._file
-
-
-class _LargerPage(PdfFile):
-    scale = 1.0
-
-    def newPage(self, width: float, height: float) -> None:  # noqa: N802 - matplotlib's
-        super().newPage(width * self.scale, height * self.scale)  # type: ignore[no-untyped-call]
-        self.output(self.scale, 0, 0, self.scale, 0, 0, Op.concat_matrix)  # type: ignore[no-untyped-call]
-
-
-def _enlarge_svg(content: bytes, scale: float) -> bytes:
-    """Change the size at which an SVG file is shown; what is drawn has the units of its box."""
-    head, mark, rest = content.partition(b" viewBox=")
-    sizes = re.compile(rb'(?<==")[0-9.]+(?=pt")')
-    return sizes.sub(lambda size: b"%.6g" % (scale * float(size[0])), head) + mark + rest
+    def draw(self, renderer: Any) -> None:
+        """Write the factor into the PDF."""
+        renderer.file.output(self.scale, 0, 0, self.scale, 0, 0, Op.concat_matrix)

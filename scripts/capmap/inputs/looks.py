@@ -10,7 +10,7 @@ from capmap.looks import find_faults
 from capmap.wording import find_nearest, list_names, quote_name
 
 # What no look of a figure has.
-SHARED = {"each", "names", "only", "skip"}
+SHARED = {"each", "formats", "names", "only", "skip"}
 
 
 def check_looks(study: Study) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capmap.artifacts import read_table
-from capmap.catalog.declarations import INLINE
 from capmap.errors import CapmapError
 
 # What a study's folder of figures holds: each figure, and why it is not drawn, if so.
@@ -53,7 +52,7 @@ def read_figures(folder: str | Path) -> tuple[dict[str, Path], set[str]]:
     Returns
     -------
     figures : dict of str to pathlib.Path
-        The files of figures, as pages embed them, by name in the order of the page.
+        The SVG files of figures by name, in the order of the page.
     nothing : set of str
         Figures with nothing to show, of which there are no files.
 
@@ -64,7 +63,7 @@ def read_figures(folder: str | Path) -> tuple[dict[str, Path], set[str]]:
     """
     index = read_table(Path(folder, INDEX), names=["figure", "reason"])
     is_drawn = index["reason"].isna()
-    figures = {name: Path(folder, f"{name}{INLINE}") for name in index.loc[is_drawn, "figure"]}
+    figures = {name: Path(folder, f"{name}.svg") for name in index.loc[is_drawn, "figure"]}
     for path in figures.values():
         if not path.is_file():
             raise CapmapError(
@@ -88,9 +87,9 @@ def embed_pictures(
     texts : mapping of str to (str, str)
         Caption and alternative text of each figure, by name, the most important first.
     figures : mapping of str to pathlib.Path
-        Files by name that `capmap.figures.marks` wrote, of figures that show something.
+        SVG files by name, of figures that show something; other formats stand beside them.
     files : mapping of str to str
-        Where the page finds each figure as PDF, by ``figures/<name>``.
+        Where the page finds each figure, by ``figures/<name>``.
     max_bytes : int
         Bytes of the page that all figures together may take.
 
@@ -105,7 +104,10 @@ def embed_pictures(
         shown = "" if len(svg.encode()) > max_bytes else svg
         max_bytes -= len(shown.encode())
         place = Path(files.get(f"figures/{name}", ""))
-        kinds = FILES.items() if place.name else ()
-        linked = {kind: place.with_suffix(suffix).as_posix() for kind, suffix in kinds}
+        linked = {
+            kind: place.with_suffix(suffix).as_posix()
+            for kind, suffix in FILES.items()
+            if svg and figures[name].with_suffix(suffix).is_file()
+        }
         pictures[name] = Picture(name, caption, alt, shown, linked, not svg)
     return pictures

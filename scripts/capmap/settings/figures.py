@@ -1,6 +1,6 @@
 """How figures look, and which are drawn."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from capmap.settings.sections import Name, Section, limit, option
 
@@ -15,11 +15,6 @@ class Look(Section):
         None,
         "Width in inches, such as 3.5 for a column; otherwise 3.4, or 7 where names need it.",
     )
-    height: Inches | None = option(
-        None,
-        "Height in inches; otherwise as rows need. A figure never gets so low that rows touch.",
-    )
-    font: Name | None = option(None, "Family of the font; otherwise DejaVu Sans.")
     font_size: Points | None = option(
         None, "Size of most text in points; otherwise 7. Rows, lines and marks grow with it."
     )
@@ -34,13 +29,6 @@ class Look(Section):
     )
     order: Annotated[list[Name], limit(unique=True)] | None = option(
         None, "Models that stand first where a figure lists models; otherwise as they are ranked."
-    )
-    titles: bool | None = option(None, "Whether the heading is written; otherwise true.")
-    notes: bool | None = option(
-        None, "Whether the sentences below the axes are written; otherwise true."
-    )
-    dpi: Annotated[float, limit(ge=30, le=2400)] | None = option(
-        None, "Dots per inch of PNG files; otherwise 300."
     )
 
 
@@ -60,6 +48,12 @@ class Figures(Look):
     only: list[Name] = option(
         [],
         "The figures to draw, by the names of their files; empty means all of the study.",
+        unique=True,
+    )
+    formats: list[Literal["pdf", "svg", "png"]] = option(
+        ["pdf", "svg"],
+        "Files of each figure; an SVG is always drawn, as the page shows it. PNG has 300 dots per "
+        "inch.",
         unique=True,
     )
     skip: list[Name] = option([], "Figures not to draw.", unique=True)
