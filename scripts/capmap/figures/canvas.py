@@ -4,8 +4,9 @@ Margins follow from the widths of the texts in them, so nothing is cut off and n
 runs. Above the axes stands a legend.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from matplotlib.artist import Artist
@@ -68,16 +69,6 @@ class Wording:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Margins:
-    """Room around the axes for what belongs to them, in inches."""
-
-    left: float
-    right: float
-    head: float = HEADER_HEIGHT
-    ticks: float = TICKS_HEIGHT
-
-
 class FittingLocator(MaxNLocator):
     """Places of three numbers or more where they fit an axis of a width in inches, else of two."""
 
@@ -134,6 +125,10 @@ class Sheet:
         layer.set_axis_off()
         return layer
 
+    def hide_axes(self) -> None:
+        """Leave of the main axes but their label, as panels take their place."""
+        self.axes.set(frame_on=False, xticks=[], yticks=[])
+
     def write(self, text: str, *, x: float, y: float, **look: Any) -> Text:
         """Write text at a place relative to the main axes' lower left corner, in inches."""
         across, up = self.figure.get_size_inches()
@@ -175,24 +170,49 @@ class Sheet:
         self.axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
-def make_sheet(*, width: float, height: float, margins: Margins, wording: Wording) -> Sheet:
-    """Make a figure of a width whose axes have a height, both in inches, and write its words."""
+def make_sheet(
+    *,
+    width: float,
+    height: float,
+    wording: Wording,
+    left: float,
+    right: float,
+    head: float = HEADER_HEIGHT,
+    ticks: float = TICKS_HEIGHT,
+    keys: Mapping[str, Artist] = MappingProxyType({}),
+) -> Sheet:
+    """Make a figure of a width whose axes have a height, and write its words and its legend.
+
+    Parameters
+    ----------
+    width, height : float
+        Of the figure and of its main axes, in inches.
+    wording : Wording
+        Words around the axes.
+    left, right, head, ticks : float
+        Room around the axes for what belongs to them, in inches: above them beside the legend, and
+        below them for the labels of ticks.
+    keys : mapping of str to Artist
+        Samples of a legend above the axes, by their names.
+    """
     if current_look().width:
-        width = max(width, margins.left + margins.right + LEAST_WIDTH)
+        width = max(width, left + right + LEAST_WIDTH)
     room = width - 2 * PADDING
-    axes_width = width - margins.left - margins.right
+    axes_width = width - left - right
+    legend = plan_legend(list(keys), sheet_width=width) if keys else None
+    head += legend.height if legend else 0
     top = _wrap(wording.heading, room, HEADING_SIZE)
     label = wrap_text(wording.x_label, width=max(axes_width, 1.2), size=TEXT_SIZE, max_lines=4)
     foot = [line for note in wording.notes for line in _wrap(note, room, SMALL_SIZE)]
-    below = margins.ticks + len(label) * TEXT_SIZE * _LEADING + PADDING
+    below = ticks + len(label) * TEXT_SIZE * _LEADING + PADDING
     below += len(foot) * SMALL_SIZE * _LEADING + (PADDING if foot else 0)
-    total = below + height + margins.head + len(top) * HEADING_SIZE * _LEADING + PADDING
+    total = below + height + head + len(top) * HEADING_SIZE * _LEADING + PADDING
     figure = Figure(figsize=(width, total))
-    box = (margins.left / width, below / total, axes_width / width, height / total)
+    box = (left / width, below / total, axes_width / width, height / total)
     axes = figure.add_axes(box)
-    sheet = Sheet(figure, axes, margins.left, below, axes_width, height)
+    sheet = Sheet(figure, axes, left, below, axes_width, height)
     axes.set_xlabel("\n".join(label), linespacing=1.1, va="top")
-    axes.xaxis.set_label_coords(0.5, -margins.ticks / height)
+    axes.xaxis.set_label_coords(0.5, -ticks / height)
     y = total - PADDING
     for line in top:
         figure.text(PADDING / width, y / total, line, size=HEADING_SIZE, va="top")
@@ -200,6 +220,8 @@ def make_sheet(*, width: float, height: float, margins: Margins, wording: Wordin
     for position, line in enumerate(reversed(foot)):
         y = PADDING + position * SMALL_SIZE * _LEADING
         figure.text(PADDING / width, y / total, line, size=SMALL_SIZE, color=FAINT_INK)
+    if legend:
+        draw_legend(sheet, legend, list(keys.values()))
     return sheet
 
 

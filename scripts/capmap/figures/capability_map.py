@@ -22,22 +22,17 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 
 from capmap.figures.canvas import (
     GAP,
-    HEADER_HEIGHT,
     PADDING,
-    Margins,
     NothingToDraw,
     Sheet,
     Wording,
-    draw_legend,
     make_sheet,
-    plan_legend,
 )
 from capmap.figures.curves import choose_log_ticks
 from capmap.figures.labels import FloatArray, Label, Line, Place, Point, draw_labels, place_labels
 from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import Mark, mark_members
 from capmap.figures.names import shorten_names, widest
-from capmap.figures.panels import make_backdrop
 from capmap.figures.style import (
     FAINT_INK,
     GRID_COLOR,
@@ -311,15 +306,16 @@ def _make_page(
     keys = {"model": LOOKS["model"], "dataset": LOOKS["dataset"]}
     if has_lines:
         keys[LINKED] = {**LOOKS["dataset"], "linestyle": "-", "color": LINK_COLOR}
-    legend = plan_legend(list(keys), sheet_width=sheet_width)
     sheet = make_sheet(
         width=sheet_width,
         height=height,
-        margins=Margins(PADDING, PADDING, head=HEADER_HEIGHT + legend.height, ticks=0.0),
         wording=Wording(MAP_HEADING, "", notes),
+        left=PADDING,
+        right=PADDING,
+        ticks=0.0,
+        keys={name: Line2D([], [], **look) for name, look in keys.items()},
     )
     frame_map(sheet.axes, width=sheet.width, height=height)
-    draw_legend(sheet, legend, [Line2D([], [], **look) for look in keys.values()])
     return sheet
 
 
@@ -446,12 +442,16 @@ def draw_attribute_maps(
     points = points.assign(x=places[:, 0], y=places[:, 1])
     panels = _plan_panels(points, models, datasets)
     heads = [max(_measure_head(panel) for panel in panels[row : row + 2]) for row in (0, 2)]
-    sheet = make_backdrop(
+    sheet = make_sheet(
         width=page_width(LEAST_WIDTH),
         height=2 * height + sum(heads) + GUTTER,
-        margins=Margins(PADDING, PADDING, head=PADDING, ticks=0.0),
         wording=Wording(ATTRIBUTES_HEADING, "", (PLACES,)),
+        left=PADDING,
+        right=PADDING,
+        head=PADDING,
+        ticks=0.0,
     )
+    sheet.hide_axes()
     bottoms = (height + heads[1] + GUTTER, 0.0)
     for position, panel in enumerate(panels):
         row, column = divmod(position, 2)

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from capmap.figures.canvas import (
     GAP,
     PADDING,
-    Margins,
     NothingToDraw,
     Sheet,
     Wording,
@@ -159,8 +158,11 @@ def _place_panels(panels: list[_Panel], notes: tuple[str, ...]) -> list[Sheet]:
     sheet = make_sheet(
         width=sheet_width,
         height=total,
-        margins=Margins(PADDING, PADDING, head=0.06, ticks=0.0),
         wording=Wording(HEADING, "", notes),
+        left=PADDING,
+        right=PADDING,
+        head=0.06,
+        ticks=0.0,
     )
     sheet.axes.set_axis_off()
     places, top = [], total

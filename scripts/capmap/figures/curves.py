@@ -1,6 +1,6 @@
 """One curve per model: the best models in color, the others in gray."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -94,12 +94,15 @@ def draw_curves(sheet: Sheet, cast: Cast, curves: Mapping[str, Vertices]) -> Non
             mark(line, model, text=write_points(curves[model]))
 
 
-def make_key(look: ModelStyle, *, marker: str = "none") -> Line2D:
-    """Make the sample of a model's curve for a legend."""
-    line: Any = look.line
-    return Line2D(
-        [], [], color=look.color, linestyle=line, linewidth=1.2, marker=marker, markersize=3.5
-    )
+def make_keys(cast: Cast, *, marked: Collection[str] = ()) -> dict[str, Line2D]:
+    """Make samples of the curves of models for a legend, some of them with their markers."""
+    keys = {}
+    for model in cast.colored:
+        look = cast.styles[model]
+        line: Any = {"color": look.color, "linestyle": look.line, "linewidth": 1.2}
+        marker = look.marker if model in marked else "none"
+        keys[model] = Line2D([], [], marker=marker, markersize=3.5, **line)
+    return keys
 
 
 def scale_by_log(axes: Axes, *, ticks: Sequence[float]) -> None:

@@ -1,6 +1,6 @@
 """Models on datasets: normalized scores, runs, spread over seeds, groups, and strengths."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,22 +14,18 @@ from matplotlib.patches import Patch
 from capmap.figures.boxes import draw_boxes
 from capmap.figures.canvas import (
     GAP,
-    HEADER_HEIGHT,
     MAX_DATASETS,
     MAX_MODELS,
     PADDING,
     ROW_HEIGHT,
     Labels,
-    Margins,
     NothingToDraw,
     Sheet,
     Wording,
     choose_datasets,
     choose_models,
-    draw_legend,
     fit_labels,
     make_sheet,
-    plan_legend,
 )
 from capmap.figures.heatmap import (
     DIVERGING,
@@ -157,16 +153,13 @@ def _draw_bars(
     if spread.gt(0).to_numpy().any():
         notes += (SPREAD_NOTE,)
     group = len(models) * BAR_HEIGHT + GROUP_GAP
-    legend = plan_legend(models, sheet_width=labels.sheet_width)
     sheet = make_sheet(
         width=labels.sheet_width,
         height=len(datasets) * group,
-        margins=Margins(
-            left=PADDING + max(labels.width, 0.45) + GAP,
-            right=2 * PADDING + 0.06,
-            head=HEADER_HEIGHT + legend.height,
-        ),
         wording=Wording(SCORES_HEADING, SCORES_UNIT, notes),
+        left=PADDING + max(labels.width, 0.45) + GAP,
+        right=2 * PADDING + 0.06,
+        keys={model: Patch(color=colors[model]) for model in models},
     )
     bar = BAR_HEIGHT / group
     for position, model in enumerate(models):
@@ -180,7 +173,6 @@ def _draw_bars(
     sheet.axes.grid(axis="x")
     sheet.limit_ticks()
     sheet.label_rows(labels.texts, header="dataset", names=labels.names)
-    draw_legend(sheet, legend, [Patch(color=colors[model]) for model in models])
     return sheet.figure
 
 
@@ -301,14 +293,12 @@ def _draw_keyed(
     points: pd.DataFrame, datasets: list[str], notes: tuple[str, ...], colors: dict[str, str]
 ) -> Figure:
     labels = fit_labels(datasets, narrow=NARROW_SPREAD_LABEL, wide=WIDE_SPREAD_LABEL)
-    legend = plan_legend(list(colors), sheet_width=labels.sheet_width)
-    sheet = _make_sheet(points, labels, notes, head=legend.height, right=2 * PADDING)
+    keys = {
+        model: Line2D([], [], linestyle="none", marker="o", markersize=4, color=color)
+        for model, color in colors.items()
+    }
+    sheet = _make_sheet(points, labels, notes, right=2 * PADDING, keys=keys)
     _draw_points(sheet, points, points["model"].map(colors))
-    keys = [
-        Line2D([], [], linestyle="none", marker="o", markersize=4, color=color)
-        for color in colors.values()
-    ]
-    draw_legend(sheet, legend, keys)
     return sheet.figure
 
 
@@ -319,7 +309,7 @@ def _draw_boxed(
     noisiest = points.loc[points.groupby("y")["x"].idxmax()]
     names = shorten_names(noisiest["model"], width=MODEL_LABEL, size=TEXT_SIZE)
     room = widest([*names.values(), "noisiest model"], size=TEXT_SIZE)
-    sheet = _make_sheet(points, labels, (*notes, BOX_NOTE), right=room + 2 * GAP)
+    sheet = _make_sheet(points, labels, (*notes, BOX_NOTE), right=room + 2 * GAP, keys={})
     draw_boxes(
         sheet.axes,
         {float(row): own["x"] for row, own in points.groupby("y")},
@@ -354,16 +344,15 @@ def _make_sheet(
     notes: tuple[str, ...],
     *,
     right: float,
-    head: float = 0.0,
+    keys: Mapping[str, Line2D],
 ) -> Sheet:
-    margins = Margins(
-        left=PADDING + max(labels.width, 0.45) + GAP, right=right, head=HEADER_HEIGHT + head
-    )
     sheet = make_sheet(
         width=labels.sheet_width,
         height=len(labels.texts) * ROW_HEIGHT,
-        margins=margins,
         wording=Wording(SPREAD_HEADING, SPREAD_UNIT, notes),
+        left=PADDING + max(labels.width, 0.45) + GAP,
+        right=right,
+        keys=keys,
     )
     sheet.axes.grid()
     sheet.limit_ticks()

@@ -11,10 +11,10 @@ from capmap.figures.canvas import (
     GAP,
     HEADER_HEIGHT,
     PADDING,
-    Margins,
     Sheet,
     Wording,
     draw_legend,
+    make_sheet,
     plan_legend,
 )
 from capmap.figures.look import column_width
@@ -26,7 +26,6 @@ from capmap.figures.panels import (
     draw_estimates,
     dress_errors,
     find_top,
-    make_backdrop,
     make_curve_key,
     note_cut,
     read_points,
@@ -126,21 +125,26 @@ def _read_curve(steps: pd.DataFrame, name: str) -> Numbers:
 
 def _place_panels(notes: tuple[str, ...]) -> tuple[Sheet, Sheet]:
     """Make the figure with its legends, and the upper and the lower panel."""
-    texts = [[label for label, _ in curves.values()] for curves in (SHIFTS, ERRORS)]
-    upper, lower = (plan_legend(labels, sheet_width=column_width()) for labels in texts)
-    raised = HEIGHT + HEADER_HEIGHT + lower.height + GUTTER
-    sheet = make_backdrop(
+    upper, lower = (
+        {label: make_curve_key(label, look) for label, look in curves.values()}
+        for curves in (SHIFTS, ERRORS)
+    )
+    legend = plan_legend(list(lower), sheet_width=column_width())
+    raised = HEIGHT + HEADER_HEIGHT + legend.height + GUTTER
+    sheet = make_sheet(
         width=column_width(),
         height=raised + HEIGHT,
-        margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT + upper.height),
         wording=Wording(HEADING, "publication date", notes),
+        left=LEFT,
+        right=2 * PADDING,
+        keys=upper,
     )
+    sheet.hide_axes()
     shifts, errors = (
         sheet.add_panel(left=0, bottom=bottom, width=sheet.width, height=HEIGHT)
         for bottom in (raised, 0.0)
     )
-    draw_legend(shifts, upper, [make_curve_key(*curve) for curve in SHIFTS.values()])
-    draw_legend(errors, lower, [make_curve_key(*curve) for curve in ERRORS.values()])
+    draw_legend(errors, legend, list(lower.values()))
     return shifts, errors
 
 

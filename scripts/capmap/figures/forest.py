@@ -1,8 +1,7 @@
 """A row per model with its estimate, its interval, and texts at the right."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,6 @@ from capmap.figures.canvas import (
     LEAST_LABEL,
     PADDING,
     ROW_HEIGHT,
-    Margins,
     Wording,
     fit_labels,
     make_sheet,
@@ -31,13 +29,13 @@ NO_INTERVAL = "Open marker: no interval."
 GOES_ON = "Arrow: the interval goes on."
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Labels of rows, the width of a figure that has room for them, and its margins, in inches."""
+class Rows(NamedTuple):
+    """Labels of rows, the width of a figure with room for them, and its margins, in inches."""
 
     labels: list[str]
     sheet_width: float
-    margins: Margins
+    left: float
+    right: float
 
 
 def plan_rows(names: Sequence[str], side: SideColumns) -> Rows:
@@ -50,7 +48,7 @@ def plan_rows(names: Sequence[str], side: SideColumns) -> Rows:
     left = PADDING + max(labels.width, 0.35) + GAP
     is_narrow = column_width() - left - right >= MIN_AXES
     width = column_width() if is_narrow else page_width()
-    return Rows(labels.texts, width, Margins(left=left, right=right))
+    return Rows(labels.texts, width, left, right)
 
 
 def draw_forest(
@@ -99,8 +97,9 @@ def draw_forest(
     sheet = make_sheet(
         width=rows.sheet_width,
         height=len(table) * ROW_HEIGHT,
-        margins=rows.margins,
         wording=Wording(wording.heading, wording.x_label, notes),
+        left=rows.left,
+        right=rows.right,
     )
     if line is not None:
         sheet.axes.axvline(line, color=FAINT_INK, linewidth=0.7, linestyle=(0, (3, 2)))

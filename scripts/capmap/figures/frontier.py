@@ -9,9 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from capmap.figures.canvas import (
-    HEADER_HEIGHT,
     PADDING,
-    Margins,
     NothingToDraw,
     Sheet,
     Wording,
@@ -95,8 +93,9 @@ def draw_frontier(frontier: pd.DataFrame, *, against: str) -> Figure:
     sheet = make_sheet(
         width=width,
         height=area[1],
-        margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT),
         wording=Wording(heading, unit, tuple(notes)),
+        left=LEFT,
+        right=2 * PADDING,
     )
     _draw_models(sheet, table)
     _dress_axes(sheet, limits, is_log=is_log)

@@ -19,7 +19,6 @@ from capmap.figures.canvas import (
     HEADER_HEIGHT,
     MAX_MODELS,
     PADDING,
-    Margins,
     Sheet,
     Wording,
     fit_labels,
@@ -218,13 +217,11 @@ def draw_grid(
     sheet = make_sheet(
         width=sheet_width,
         height=table.shape[0] * _row_height(written.texts),
-        margins=Margins(
-            left=left,
-            right=2 * PADDING,
-            head=SCALE_ROOM + HEADER_HEIGHT + head,
-            ticks=_measure_ticks(names, upright=upright),
-        ),
         wording=replace(wording, x_label=columns, notes=notes),
+        left=left,
+        right=2 * PADDING,
+        head=SCALE_ROOM + HEADER_HEIGHT + head,
+        ticks=_measure_ticks(names, upright=upright),
     )
     sheet.axes.patch.set(**HATCH)
     mesh = color_cells(sheet, table, scale, head=head)

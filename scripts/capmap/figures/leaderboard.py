@@ -13,21 +13,17 @@ from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from capmap.figures.canvas import (
     GAP,
-    HEADER_HEIGHT,
     MAX_MODELS,
     PADDING,
     ROW_HEIGHT,
     TICKS_HEIGHT,
-    Margins,
     NothingToDraw,
     Sheet,
     Wording,
-    draw_legend,
     fit_labels,
     make_sheet,
-    plan_legend,
 )
-from capmap.figures.curves import OTHERS_COLOR, Cast, cast_models, gray_out, make_key
+from capmap.figures.curves import OTHERS_COLOR, Cast, cast_models, gray_out, make_keys
 from capmap.figures.heatmap import RISING, Mark, Scale, Writing, draw_grid, pivot_cells
 from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import mark, write_points
@@ -259,8 +255,10 @@ def draw_rank_history(rank_history: pd.DataFrame) -> Figure:
     sheet = make_sheet(
         width=width,
         height=_count_rows(heights) * HISTORY_ROW_HEIGHT,
-        margins=Margins(left=side, right=side, ticks=ticks.height),
         wording=Wording(HISTORY_HEADING, "release", (*notes, NUMBERS_NOTE)),
+        left=side,
+        right=side,
+        ticks=ticks.height,
     )
     cast = cast_models(models, models)
     styles = {model: gray_out(cast, model) for model in models}
@@ -418,12 +416,13 @@ def draw_checkpoint_curves(
         raise NothingToDraw(NO_CURVE)
     cast = cast_models(own["model"], order)
     own = _plan_lines(own, cast)
-    legend = plan_legend(cast.colored, sheet_width=column_width())
     sheet = make_sheet(
         width=column_width(),
         height=CURVES_HEIGHT,
-        margins=Margins(0.55, 3 * PADDING, head=HEADER_HEIGHT + legend.height),
         wording=Wording(CURVES_HEADING, "step", (*cast.notes, *_write_notes(own))),
+        left=0.55,
+        right=3 * PADDING,
+        keys=make_keys(cast, marked=cast.colored),
     )
     chosen = selected.set_index(["model", "training"])["step"].to_dict()
     for (model, training), rows in own.groupby(["model", "training"]):
@@ -431,7 +430,6 @@ def draw_checkpoint_curves(
         width = float(rows["width"].iloc[0])
         _draw_training(sheet, cast, str(model), points, chosen.get((model, training)), width)
     _dress_curves(sheet, metric, split, is_normalized=own["datasets"].max() > 1)
-    draw_legend(sheet, legend, [_make_key(cast, model) for model in cast.colored])
     return sheet.figure
 
 
@@ -466,17 +464,13 @@ def draw_checkpoint_optimism(selected: pd.DataFrame) -> Figure:
     left_out = len(several) > len(rows)
     notes = (f"First {len(rows)} of {len(several)} trainings by name.",) if left_out else ()
     labels = fit_labels(_name_trainings(rows), narrow=1.1, wide=LABEL_ROOM)
-    keys = [make_curve_key(text, look, line="none") for text, look in MARKS.values()]
-    legend = plan_legend([text for text, _ in MARKS.values()], sheet_width=labels.sheet_width)
     sheet = make_sheet(
         width=labels.sheet_width,
         height=max(len(rows), 2) * ROW_HEIGHT,
-        margins=Margins(
-            PADDING + max(labels.width, 0.5) + GAP,
-            3 * PADDING,
-            head=HEADER_HEIGHT + legend.height,
-        ),
         wording=Wording(OPTIMISM_HEADING, "value on the selection split", notes),
+        left=PADDING + max(labels.width, 0.5) + GAP,
+        right=3 * PADDING,
+        keys={text: make_curve_key(text, look, line="none") for text, look in MARKS.values()},
     )
     places = np.arange(len(rows))
     ends = rows[list(MARKS)].to_numpy(dtype=float)
@@ -489,7 +483,6 @@ def draw_checkpoint_optimism(selected: pd.DataFrame) -> Figure:
     sheet.limit_ticks()
     sheet.label_rows(labels.texts, header="training")
     sheet.axes.set_ylim(max(len(rows), 2) - 0.5, -0.5)
-    draw_legend(sheet, legend, keys)
     return sheet.figure
 
 
@@ -562,11 +555,6 @@ def _dress_curves(sheet: Sheet, metric: str, split: str, *, is_normalized: bool)
     ]
     sheet.axes.set_ylabel("\n".join(lines), linespacing=1.05)
     sheet.axes.grid()
-
-
-def _make_key(cast: Cast, model: str) -> Any:
-    look = cast.styles[model]
-    return make_key(look, marker=look.marker)
 
 
 def _name_trainings(rows: pd.DataFrame) -> list[str]:

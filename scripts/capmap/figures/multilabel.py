@@ -1,6 +1,6 @@
 """Models on images with several labels: metrics, ranks, and accuracy by number of labels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -16,18 +16,14 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, StrMethodFormatter
 from capmap.figures.boxes import Boxes, draw_boxes
 from capmap.figures.canvas import (
     GAP,
-    HEADER_HEIGHT,
     MAX_MODELS,
     PADDING,
     TICKS_HEIGHT,
-    Margins,
     NothingToDraw,
     Sheet,
     Wording,
     choose_datasets,
-    draw_legend,
     make_sheet,
-    plan_legend,
 )
 from capmap.figures.labels import FloatArray, Label, draw_labels, place_labels
 from capmap.figures.look import page_width
@@ -198,29 +194,32 @@ def _name_models(models: Sequence[str]) -> list[str]:
     return [names[model] for model in models]
 
 
-def _make_keys(metrics: Sequence[str], first: str, second: str) -> list[Line2D]:
-    keys = [
-        Line2D([], [], color=METRICS[name][1].color, linewidth=1.2, label=METRICS[name][0])
+def _make_keys(metrics: Sequence[str], first: str, second: str) -> dict[str, Line2D]:
+    keys = {
+        METRICS[name][0]: Line2D([], [], color=METRICS[name][1].color, linewidth=1.2)
         for name in metrics
-    ]
+    }
     lines: tuple[tuple[str, Any], ...] = ((first, "-"), (second, DASHES))
-    for label, line in lines:
-        keys.append(Line2D([], [], color="black", linestyle=line, linewidth=1.0, label=label))
-    return keys
+    return keys | {
+        label: Line2D([], [], color="black", linestyle=line, linewidth=1.0) for label, line in lines
+    }
 
 
-def _place_panels(keys: Sequence[Line2D], labels: Sequence[str], note: str) -> tuple[Sheet, Sheet]:
+def _place_panels(
+    keys: Mapping[str, Line2D], labels: Sequence[str], note: str
+) -> tuple[Sheet, Sheet]:
     """Make the figure with its legend, and the upper and the lower panel."""
-    legend = plan_legend([str(key.get_label()) for key in keys], sheet_width=page_width())
     ticks = GAP + widest(labels, size=TEXT_SIZE) if labels else TICKS_HEIGHT
     sheet = make_sheet(
         width=page_width(),
         height=UPPER + LINES_GUTTER + LOWER,
-        margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT + legend.height, ticks=ticks),
         wording=Wording(LINES_HEADING, "models, the best on the first dataset first", (note,)),
+        left=LEFT,
+        right=2 * PADDING,
+        ticks=ticks,
+        keys=keys,
     )
-    sheet.axes.set(frame_on=False, xticks=[], yticks=[])
-    draw_legend(sheet, legend, keys)
+    sheet.hide_axes()
     return (
         sheet.add_panel(left=0, bottom=LOWER + LINES_GUTTER, width=sheet.width, height=UPPER),
         sheet.add_panel(left=0, bottom=0, width=sheet.width, height=LOWER),
@@ -299,13 +298,19 @@ def draw_metric_rank_shift(
     labels = _label_shifts(table, points)
     diagonal = ((0.0, area[1]), (area[0], 0.0))
     found = place_labels(labels, area=area, points=points, radius=RADIUS, lines=[diagonal])
-    names = [f"{LOOKS[sign][0]} ({_count_sign(table, sign)})" for sign in LOOKS]
-    legend = plan_legend(names, sheet_width=page_width())
+    keys = {
+        f"{name} ({int((np.sign(table['shift']) == sign).sum())})": Line2D(
+            [], [], linestyle="none", marker=marker, markersize=4, color=color
+        )
+        for sign, (name, color, marker) in LOOKS.items()
+    }
     sheet = make_sheet(
         width=page_width(),
         height=area[1],
-        margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT + legend.height),
         wording=Wording(heading, _name_axis(table, "a"), _write_shift_notes(table, found)),
+        left=LEFT,
+        right=2 * PADDING,
+        keys=keys,
     )
     sheet.axes.plot((low, high), (low, high), color=FAINT_INK, linewidth=0.6, zorder=1)
     for sign, (_, color, marker) in LOOKS.items():
@@ -325,19 +330,8 @@ def draw_metric_rank_shift(
         ticks = MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]).tick_values(1, last)
         axis.set_ticks([1, *(tick for tick in ticks if 1 < tick <= last)])
     sheet.axes.grid()
-    draw_legend(
-        sheet, legend, [_make_shift_key(color, marker) for _, color, marker in LOOKS.values()]
-    )
     draw_labels(sheet.add_layer(), labels, found)
     return sheet.figure
-
-
-def _make_shift_key(color: str, marker: str) -> Line2D:
-    return Line2D([], [], linestyle="none", marker=marker, markersize=4, color=color)
-
-
-def _count_sign(table: pd.DataFrame, sign: int) -> int:
-    return int((np.sign(table["shift"]) == sign).sum())
 
 
 def _label_shifts(table: pd.DataFrame, points: FloatArray) -> list[Label]:
@@ -401,25 +395,24 @@ def draw_label_counts(label_counts: pd.DataFrame) -> Figure:
     totals = cells["images"].groupby("dataset").sum()
     names = shorten_names(datasets, width=COUNTS_NAME_WIDTH, size=TEXT_SIZE)
     side = plan_columns({"images": [f"{totals[name]:,}" for name in datasets]})
-    legend = plan_legend(_name_numbers(numbers), sheet_width=page_width())
+    colors = _choose_colors(len(numbers))
     empty = counts.loc[(counts["labels"] == "0") & counts["dataset"].isin(datasets), "images"].sum()
     left_out = (f"Left out: {format_count(empty, 'image')} without a label.",) if empty else ()
     sheet = make_sheet(
         width=page_width(),
         height=len(datasets) * min(COUNTS_ROW_HEIGHT, 8 / len(datasets)),
-        margins=Margins(
-            left=PADDING + max(widest(names.values(), size=TEXT_SIZE), 0.45) + GAP,
-            right=2 * PADDING + side.width,
-            head=HEADER_HEIGHT + legend.height,
-        ),
         wording=Wording(COUNTS_HEADING, COUNTS_LABEL, (*notes, *left_out)),
+        left=PADDING + max(widest(names.values(), size=TEXT_SIZE), 0.45) + GAP,
+        right=2 * PADDING + side.width,
+        keys={
+            name: Patch(color=color)
+            for name, color in zip(_name_numbers(numbers), colors, strict=True)
+        },
     )
-    colors = _choose_colors(len(numbers))
     shares = np.array([[cells["share"].get((d, n), 0.0) for n in numbers] for d in datasets])
     _stack_shares(sheet.axes, 100 * shares, colors, width=sheet.width)
     sheet.label_rows([names[name] for name in datasets], header="dataset", names=datasets)
     write_columns(sheet, side)
-    draw_legend(sheet, legend, [Patch(color=color) for color in colors])
     return sheet.figure
 
 
@@ -487,16 +480,19 @@ def draw_subgroup_boxes(metrics: pd.DataFrame, degradation: pd.DataFrame) -> Fig
     groups = sorted(set(cells["subgroup"]))
     points = cells["model"].nunique() <= MAX_POINTS
     names = shorten_names(datasets, width=BOXES_DATASET_WIDTH, size=TEXT_SIZE)
-    legend = plan_legend([names[name] for name in datasets], sheet_width=page_width())
     notes = f"{BOX_NOTE} {POINTS_NOTE}" if points else BOX_NOTE
     sheet = make_sheet(
         width=page_width(),
         height=BOXES_HEIGHT,
-        margins=Margins(LEFT, 2 * PADDING, head=HEADER_HEIGHT + legend.height),
         wording=Wording(BOXES_HEADING, BOXES_LABEL, (notes,)),
+        left=LEFT,
+        right=2 * PADDING,
+        keys={
+            names[name]: Patch(color=color)
+            for name, color in zip(datasets, BOXES_COLORS, strict=False)
+        },
     )
-    sheet.axes.set(frame_on=False, xticks=[], yticks=[])
-    draw_legend(sheet, legend, [Patch(color=color) for color in BOXES_COLORS[: len(datasets)]])
+    sheet.hide_axes()
     width = (sheet.width - BOXES_GUTTER) / 2
     for position, (metric, title) in enumerate(PANELS.items()):
         left = position * (width + BOXES_GUTTER)

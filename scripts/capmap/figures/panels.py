@@ -12,15 +12,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from capmap.figures.canvas import (
-    HEADER_HEIGHT,
     PADDING,
     TICKS_HEIGHT,
-    Margins,
     Sheet,
     Wording,
-    draw_legend,
     make_sheet,
-    plan_legend,
 )
 from capmap.figures.look import column_width, page_width
 from capmap.figures.style import FAINT_INK, PALETTE, ModelStyle
@@ -96,13 +92,6 @@ def make_curve_key(label: str, look: ModelStyle, *, line: Any = None) -> Line2D:
     )
 
 
-def make_backdrop(*, width: float, height: float, margins: Margins, wording: Wording) -> Sheet:
-    """Make a sheet, as `make_sheet` does, whose axes are only a place for panels."""
-    sheet = make_sheet(width=width, height=height, margins=margins, wording=wording)
-    sheet.axes.set(frame_on=False, xticks=[], yticks=[])
-    return sheet
-
-
 def make_panels(
     titles: Sequence[str],
     *,
@@ -136,11 +125,16 @@ def make_panels(
         there is no gap for them, all but the first lack numbers at the y axis.
     """
     across = column_width() if len(titles) == 1 else page_width(LEFT + len(titles) * LEAST_PANEL)
-    legend = plan_legend([str(key.get_label()) for key in keys], sheet_width=across)
-    ticks = TICKS_HEIGHT + (tick_lines - 1) * TICK_LINE
-    margins = Margins(LEFT, PADDING, head=HEADER_HEIGHT + legend.height, ticks=ticks)
-    sheet = make_backdrop(width=across, height=HEIGHT, margins=margins, wording=wording)
-    draw_legend(sheet, legend, keys)
+    sheet = make_sheet(
+        width=across,
+        height=HEIGHT,
+        wording=wording,
+        left=LEFT,
+        right=PADDING,
+        ticks=TICKS_HEIGHT + (tick_lines - 1) * TICK_LINE,
+        keys={str(key.get_label()): key for key in keys},
+    )
+    sheet.hide_axes()
     width = (sheet.width - (len(titles) - 1) * gap) / len(titles) - room
     panels = []
     for position, title in enumerate(titles):

@@ -13,16 +13,12 @@ from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
 from capmap.figures.canvas import (
     GAP,
-    HEADER_HEIGHT,
     PADDING,
     ROW_HEIGHT,
-    Margins,
     NothingToDraw,
     Sheet,
     Wording,
-    draw_legend,
     make_sheet,
-    plan_legend,
 )
 from capmap.figures.curves import scale_by_log
 from capmap.figures.look import column_width, page_width
@@ -34,7 +30,6 @@ from capmap.figures.panels import (
     draw_estimates,
     dress_errors,
     find_top,
-    make_backdrop,
     make_method_key,
     make_panels,
     name_method,
@@ -167,12 +162,15 @@ def _place_panels(
     width = min(MOST_WIDTH, (room - (count - 1) * GUTTER) / count)
     height = width * float(np.clip((limits[1] - limits[0]) / 1.1, 1.0, 1.4))
     used = count * width + (count - 1) * GUTTER
-    sheet = make_backdrop(
+    sheet = make_sheet(
         width=sheet_width,
         height=2 * height + TITLE,
-        margins=Margins(LEFT, sheet_width - LEFT - used, head=TITLE + 0.06),
         wording=Wording(FIT_HEADING, TRUE, notes),
+        left=LEFT,
+        right=sheet_width - LEFT - used,
+        head=TITLE + 0.06,
     )
+    sheet.hide_axes()
     panels = {}
     for column in range(count):
         for row, name in enumerate(ROWS):
@@ -538,18 +536,17 @@ def draw_transfer(transfer: pd.DataFrame) -> Figure:
         }
     )
     top = find_top(known[list(ERRORS)], known["mse_high"])
-    legend = plan_legend([label for label, _ in ERRORS.values()], sheet_width=page_width())
     sheet = make_sheet(
         width=page_width(),
         height=len(known) * ROW_HEIGHT,
-        margins=Margins(
-            left=PADDING + widest([*labels, ROWS_HEADER], size=TEXT_SIZE) + GAP,
-            right=2 * PADDING + side.width,
-            head=HEADER_HEIGHT + legend.height,
-        ),
         wording=Wording(HEADING, ERROR, (*NOTES, *note_cut(known["mse_high"], top))),
+        left=PADDING + widest([*labels, ROWS_HEADER], size=TEXT_SIZE) + GAP,
+        right=2 * PADDING + side.width,
+        keys={
+            label: Line2D([], [], linestyle="none", **_mark(look))
+            for label, look in ERRORS.values()
+        },
     )
-    draw_legend(sheet, legend, [_make_key(*error) for error in ERRORS.values()])
     sheet.label_rows(labels, header=ROWS_HEADER)
     write_columns(sheet, side)
     _draw_rows(sheet.axes, known)
@@ -564,10 +561,6 @@ def _write_difference(row: Mapping[Hashable, Any]) -> str:
     values = [row[name] for name in ("difference", "difference_low", "difference_high")]
     texts = ["" if pd.isna(value) else format_decimal(float(value), 3) for value in values]
     return texts[0] + (f" ({texts[1]} to {texts[2]})" if all(texts) else "")
-
-
-def _make_key(label: str, look: ModelStyle) -> Line2D:
-    return Line2D([], [], linestyle="none", label=label, **_mark(look))
 
 
 def _mark(look: ModelStyle) -> dict[str, Any]:

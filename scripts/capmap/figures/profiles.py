@@ -6,20 +6,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from capmap.figures.canvas import (
     GAP,
     HEADER_HEIGHT,
     PADDING,
-    Margins,
     NothingToDraw,
     Sheet,
     Wording,
-    draw_legend,
     make_sheet,
-    plan_legend,
 )
 from capmap.figures.curves import (
     Cast,
@@ -27,7 +23,7 @@ from capmap.figures.curves import (
     cast_models,
     choose_log_ticks,
     draw_curves,
-    make_key,
+    make_keys,
     scale_by_log,
 )
 from capmap.figures.look import column_width, page_width
@@ -93,8 +89,10 @@ def draw_profiles(
     sheet = make_sheet(
         width=across,
         height=max(HEIGHT, KEY_HEIGHT * len(cast.colored)),
-        margins=Margins(left=LEFT, right=right, head=2 * HEADER_HEIGHT),
         wording=Wording("Performance profiles", RATIO, (*cast.notes, _explain_shares())),
+        left=LEFT,
+        right=right,
+        head=2 * HEADER_HEIGHT,
     )
     for position, kind in enumerate(PANELS):
         place = _place_panel(sheet, position * (panel + PANEL_GAP), panel)
@@ -139,13 +137,14 @@ def draw_score_profiles(profiles: pd.DataFrame, *, order: Sequence[str] = ()) ->
     """
     scores = profiles[profiles["kind"] == "scores"].sort_values(["model", "tau"])
     cast = cast_models(scores["model"], order)
-    legend = plan_legend(cast.colored, sheet_width=column_width())
     has_bands = scores["ci_low"].notna().any()
     notes = (*cast.notes, "Dotted: half of the runs.")
     sheet = make_sheet(
         width=column_width(),
         height=HEIGHT,
-        margins=Margins(LEFT, 2 * PADDING + 0.06, head=HEADER_HEIGHT + legend.height),
+        left=LEFT,
+        right=2 * PADDING + 0.06,
+        keys=make_keys(cast),
         wording=Wording(
             "Distribution of scores",
             "normalized score \N{GREEK SMALL LETTER TAU} (0 = low bound, 1 = high bound)",
@@ -163,7 +162,6 @@ def draw_score_profiles(profiles: pd.DataFrame, *, order: Sequence[str] = ()) ->
     sheet.axes.set_xlim(scores["tau"].min(), scores["tau"].max())
     _dress_shares(sheet)
     sheet.limit_ticks()
-    draw_legend(sheet, legend, [make_key(cast.styles[model]) for model in cast.colored])
     return sheet.figure
 
 
@@ -298,14 +296,15 @@ def draw_seed_widths(seed_widths: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
     if known.empty:
         raise NothingToDraw(NO_SPREAD)
     cast = cast_models(seed_widths["model"], list(iqm.sort_values(["rank", "model"])["model"]))
-    legend = plan_legend(cast.colored, sheet_width=column_width())
     now = _place_now(seed_widths, iqm)
     notes = ("Markers: width now, at the average number of runs per dataset.",) if len(now) else ()
     sheet = make_sheet(
         width=column_width(),
         height=HEIGHT,
-        margins=Margins(0.6, 3 * PADDING, head=HEADER_HEIGHT + legend.height),
         wording=Wording(WIDTHS_HEADING, "seeds per dataset (log scale)", (*cast.notes, *notes)),
+        left=0.6,
+        right=3 * PADDING,
+        keys=make_keys(cast, marked=now.index),
     )
     points = {str(model): rows[["seeds", "width"]] for model, rows in known.groupby("model")}
     draw_curves(sheet, cast, {model: rows.to_numpy(float) for model, rows in points.items()})
@@ -313,7 +312,6 @@ def draw_seed_widths(seed_widths: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
         if model in now.index:
             _draw_marker(sheet, cast, model, tuple(now.loc[model]))
     _dress_widths(sheet, sorted(known["seeds"].unique()), now)
-    draw_legend(sheet, legend, [_make_key(cast, model, now.index) for model in cast.colored])
     return sheet.figure
 
 
@@ -342,8 +340,3 @@ def _dress_widths(sheet: Sheet, seeds: list[int], now: pd.DataFrame) -> None:
     sheet.axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     sheet.axes.set_ylabel("width of the interval over runs\n(normalized score)")
     sheet.axes.grid()
-
-
-def _make_key(cast: Cast, model: str, marked: pd.Index) -> Line2D:
-    look = cast.styles[model]
-    return make_key(look, marker=look.marker if model in marked else "none")

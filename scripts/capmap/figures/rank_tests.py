@@ -17,7 +17,6 @@ from capmap.figures.canvas import (
     GAP,
     PADDING,
     ROW_HEIGHT,
-    Margins,
     NothingToDraw,
     Sheet,
     Wording,
@@ -364,8 +363,11 @@ def _make_sheet(plan: _Plan, wording: Wording) -> Sheet:
     sheet = make_sheet(
         width=column_width() if narrow else page_width(),
         height=plan.height,
-        margins=Margins(left, right, head=PADDING, ticks=0.0),
         wording=wording,
+        left=left,
+        right=right,
+        head=PADDING,
+        ticks=0.0,
     )
     end = max(_last_rank(plan), 1 + plan.critical_difference)
     pad = EDGE * (end - 1) / (sheet.width - 2 * EDGE)

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from capmap.figures.canvas import (
     GAP,
     PADDING,
-    Margins,
     Sheet,
     Wording,
     choose_models,
@@ -131,7 +130,9 @@ def draw_rank_shift(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
     sheet = make_sheet(
         width=labels.sheet_width,
         height=len(models) * ROW_HEIGHT,
-        margins=Margins(left=side, right=side, ticks=0.29),
+        left=side,
+        right=side,
+        ticks=0.29,
         wording=Wording(
             heading="Rank by each aggregation",
             x_label="aggregation of normalized scores",
