@@ -54,7 +54,6 @@ EVERY_DEFAULT = {
     ],
     "comparison": {
         "reference": "",
-        "highlight": [],
         "alpha": 0.05,
         "rope": 0.01,
         "probability": 0.95,

@@ -86,7 +86,7 @@ def plan_curves(tables):
     profiles, conditions = tables["profiles"], (tables["conditions"], tables["condition_ranks"])
     plan = {
         "critical_difference": lambda: draw_critical_difference(
-            *tests, highlight=order[1:3], alpha=0.05
+            *tests, alpha=0.05
         ),
         "profiles": lambda: draw_profiles(profiles, tables["profile_area"], order=order),
         "score_profiles": lambda: draw_score_profiles(profiles, order=order),

@@ -120,7 +120,7 @@ def test_a_lost_table_is_made_again(project: Checkout) -> None:
     [
         (
             {
-                "comparison": {**SETTINGS["comparison"], "rope": 0.02, "highlight": ["fox"]},
+                "comparison": {**SETTINGS["comparison"], "rope": 0.02},
                 "groups": {"one": {"datasets": ["x"]}},
             },
             {"compare_models", "rank_groups"},

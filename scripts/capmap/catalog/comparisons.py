@@ -101,7 +101,7 @@ RANKS = Analysis(
             "compared.",
             draw="capmap.figures.rank_tests:draw_critical_difference",
             reads=["mean_ranks", "nemenyi", "friedman"],
-            options={"highlight": "comparison/highlight", "alpha": "comparison/alpha"},
+            options={"alpha": "comparison/alpha"},
         ),
     },
     steps={

@@ -4,7 +4,7 @@ Margins follow from the widths of the texts in them, so nothing is cut off and n
 runs. Above the axes stands a legend.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -257,9 +257,7 @@ def fit_labels(names: Sequence[str], *, narrow: float, wide: float) -> Labels:
     return Labels(list(names), [labels[name] for name in names], width, sheet_width)
 
 
-def choose_models(
-    models: Iterable[str], order: Sequence[str], *, highlight: Collection[str] = ()
-) -> tuple[list[str], tuple[str, ...]]:
+def choose_models(models: Iterable[str], order: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     """Choose the models that a figure has room for.
 
     Parameters
@@ -268,9 +266,7 @@ def choose_models(
         All models of the table.
     order : sequence of str
         Models from the best to the worst; those that it lacks follow by name. Empty: by name. The
-        study's own order comes first.
-    highlight : collection of str
-        Models in bold, which are drawn in place of the last ones.
+        study's own order comes first, and its models are drawn in place of the last ones.
 
     Returns
     -------
@@ -283,13 +279,12 @@ def choose_models(
     ranked = sorted(set(models), key=lambda model: (place.get(model, len(place)), model))
     if len(ranked) <= MAX_MODELS:
         return arrange_models(ranked), ()
-    wanted = {*highlight, *current_look().order}
+    wanted = current_look().order
     chosen = set(sorted(ranked, key=lambda model: model not in wanted)[:MAX_MODELS])
     first = next(place for place, model in enumerate(ranked) if model not in chosen)
     kind = f"Top {first}" if order else f"First {first}"
-    word = "in bold" if wanted == {*highlight} else "more"
-    bold = f", and {MAX_MODELS - first} {word}" if first < MAX_MODELS else ""
-    note = f"{kind} of {len(ranked)} models{'' if order else ' by name'}{bold}."
+    more = f", and {MAX_MODELS - first} more" if first < MAX_MODELS else ""
+    note = f"{kind} of {len(ranked)} models{'' if order else ' by name'}{more}."
     return arrange_models(model for model in ranked if model in chosen), (note,)
 
 

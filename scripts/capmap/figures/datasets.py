@@ -36,7 +36,9 @@ from capmap.figures.heatmap import (
     draw_grid,
     draw_heatmap,
     pivot_cells,
+    span_colors,
     span_evenly,
+    write_places,
 )
 from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, widest
@@ -119,24 +121,10 @@ def draw_scores(
         return _draw_bars(table, spread, origins, notes, colors)
     if table.isna().to_numpy().any():
         notes += ("Hatched: no score.",)
-    low, high = _span_colors(table.to_numpy())
-    scale = Scale(SCORES_UNIT, low, high, (lambda score: f"{score:.2f}", _write_short), RISING)
+    formats = (lambda score: f"{score:.2f}", format_decimal)
+    scale = Scale(SCORES_UNIT, *span_colors(table, share=0.96), formats, RISING)
     wording = Wording(SCORES_HEADING, "dataset", notes)
     return draw_heatmap(table, scale=scale, wording=wording, hover=origins)
-
-
-def _span_colors(values: np.ndarray) -> tuple[float, float]:
-    """Ends of the color scale, apart even when all scores are equal or missing."""
-    finite = values[np.isfinite(values)]
-    if not finite.size:
-        return 0.0, 1.0
-    low, high = (float(end) for end in np.quantile(finite, (0.02, 0.98)))
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
-
-
-def _write_short(score: float) -> str:
-    """Two decimals without the zero in front: ``.53``."""
-    return f"{score:.2f}".replace("0.", ".", 1) if abs(score) < 1 else f"{score:.2f}"
 
 
 def _draw_bars(
@@ -410,31 +398,15 @@ def draw_groups(groups: pd.DataFrame) -> Figure:
     notes = (*notes, MARK_NOTE)
     if scores.isna().to_numpy().any():
         notes = (*notes, "Hatched: left out of the group.")
+    ways = [Writing(write_places(scores, ranks, decimals), PLACE_NOTE) for decimals in (3, 2)]
+    ways.append(Writing(ways[-1].texts.map(lambda text: text.replace(" ", "\n")), PLACE_NOTE))
     return draw_grid(
         scores,
-        scale=Scale(label_scores(statistic), *_span_groups(scores), (), RISING),
+        scale=Scale(label_scores(statistic), *span_colors(scores), (), RISING),
         wording=Wording(HEADING, "", notes),
-        writings=_write_cells(scores, ranks),
+        writings=[*ways, Writing(scores.map(format_decimal))],
         marks=(Mark(ranks == 1),),
     ).figure
-
-
-def _span_groups(scores: pd.DataFrame) -> tuple[float, float]:
-    """Ends of the color scale, apart even when all scores are equal or missing."""
-    low, high = np.nanmin(scores.to_numpy(), initial=np.inf), np.nanmax(scores, initial=-np.inf)
-    if not np.isfinite([low, high]).all():
-        return 0.0, 1.0
-    return (float(low), float(high)) if high > low else (float(low) - 0.5, float(high) + 0.5)
-
-
-def _write_cells(scores: pd.DataFrame, ranks: pd.DataFrame) -> list[Writing]:
-    """Ways to write scores with ranks, the fullest first."""
-    places = ranks.map(lambda rank: "" if rank != rank else f"({rank:.0f})")
-    ways = []
-    for space, decimals in ((" ", 3), (" ", 2), ("\n", 2)):
-        texts = scores.map(lambda score, decimals=decimals: format_decimal(score, decimals))
-        ways.append(Writing((texts + space + places).map(str.strip), PLACE_NOTE))
-    return [*ways, Writing(scores.map(format_decimal))]
 
 
 STRENGTHS_HEADING = "Strengths and weaknesses"

@@ -15,12 +15,19 @@ from capmap.figures.canvas import (
     PADDING,
     ROW_HEIGHT,
     Wording,
+    choose_models,
     fit_labels,
     make_sheet,
 )
 from capmap.figures.look import column_width, current_look, page_width
 from capmap.figures.marks import write_estimates
-from capmap.figures.side_columns import SideColumns, plan_columns, write_columns
+from capmap.figures.side_columns import (
+    RANK_NOTE,
+    SideColumns,
+    plan_columns,
+    write_columns,
+    write_ranks,
+)
 from capmap.figures.style import FAINT_INK, SMALL_SIZE, ModelStyle, model_styles
 
 MIN_AXES = 1.2
@@ -111,6 +118,35 @@ def draw_forest(
     sheet.label_rows(rows.labels, header="model", names=table.index, texts=estimates)
     write_columns(sheet, side)
     return sheet.figure
+
+
+def rank_rows(table: pd.DataFrame, column: str) -> tuple[pd.DataFrame, list[str], tuple[str, ...]]:
+    """Take the best models of a ranking by a column as rows of a forest.
+
+    Parameters
+    ----------
+    table : DataFrame
+        model, rank, rank_low, rank_high, ci_low, ci_high and the column; rows in any order.
+    column : str
+        The estimate.
+
+    Returns
+    -------
+    DataFrame
+        The other columns, and estimate, low and high, by model.
+    list of str
+        The ranks of the rows, with their intervals.
+    tuple of str
+        Notes on models that are left out, and on the intervals of ranks.
+    """
+    ranked = table.sort_values(["rank", "model"]).set_index("model")
+    models, notes = choose_models(ranked.index, list(ranked.index))
+    rows = ranked.loc[models].rename(
+        columns={column: "estimate", "ci_low": "low", "ci_high": "high"}
+    )
+    if rows["rank_low"].notna().any():
+        notes = (*notes, RANK_NOTE)
+    return rows, write_ranks(rows), notes
 
 
 def _draw_rows(axes: Axes, table: pd.DataFrame, styles: dict[str, ModelStyle], empty: str) -> None:

@@ -27,6 +27,7 @@ from capmap.figures.canvas import (
 from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import mark_cells
 from capmap.figures.names import break_name, shorten_names, widest
+from capmap.figures.side_columns import format_decimal
 from capmap.figures.style import GRID_COLOR, SMALL_SIZE, TEXT_SIZE
 
 ROW_HEIGHT = 0.15
@@ -325,6 +326,28 @@ def span_evenly(values: pd.DataFrame) -> float:
     sizes = np.abs(values.to_numpy(float))
     sizes = sizes[np.isfinite(sizes)]
     return (float(np.quantile(sizes, 0.98)) or float(sizes.max()) or 1.0) if sizes.size else 1.0
+
+
+def span_colors(values: pd.DataFrame, *, share: float = 1.0) -> tuple[float, float]:
+    """Ends of a scale over the middle share of values, apart even when these are equal or missing.
+
+    Examples
+    --------
+    >>> span_colors(pd.DataFrame([[0.25, 0.5]])), span_colors(pd.DataFrame([[1.0]]))
+    ((0.25, 0.5), (0.5, 1.5))
+    """
+    known = values.to_numpy(float)
+    known = known[np.isfinite(known)]
+    if not known.size:
+        return 0.0, 1.0
+    low, high = (float(end) for end in np.quantile(known, ((1 - share) / 2, (1 + share) / 2)))
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def write_places(values: pd.DataFrame, ranks: pd.DataFrame, decimals: int) -> pd.DataFrame:
+    """Write scores, each with its rank in brackets where it has one."""
+    places = ranks.map(lambda rank: "" if rank != rank else f" ({rank:.0f})")
+    return values.map(lambda value: format_decimal(value, decimals)) + places
 
 
 def _fit_columns(names: Sequence[str], cell_width: float) -> tuple[list[str], bool]:

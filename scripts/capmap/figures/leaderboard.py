@@ -1,16 +1,17 @@
 """Entries of a leaderboard: by dimension, from release to release, and over steps of training."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
+from capmap.figures.bump import NUMBERS_NOTE, Numbers, Ticks, draw_bump
 from capmap.figures.canvas import (
     GAP,
     MAX_MODELS,
@@ -24,7 +25,16 @@ from capmap.figures.canvas import (
     make_sheet,
 )
 from capmap.figures.curves import OTHERS_COLOR, Cast, cast_models, gray_out, make_keys
-from capmap.figures.heatmap import RISING, Mark, Scale, Writing, draw_grid, pivot_cells
+from capmap.figures.heatmap import (
+    RISING,
+    Mark,
+    Scale,
+    Writing,
+    draw_grid,
+    pivot_cells,
+    span_colors,
+    write_places,
+)
 from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import mark, write_points
 from capmap.figures.names import printable_text, shorten_names, widest
@@ -32,7 +42,6 @@ from capmap.figures.panels import make_curve_key, read_points
 from capmap.figures.side_columns import format_decimal
 from capmap.figures.style import (
     PALETTE,
-    SMALL_SIZE,
     TEXT_SIZE,
     ModelStyle,
     figure_style,
@@ -50,17 +59,12 @@ DASH = "\N{EN DASH}"
 HISTORY_HEADING = "Rank by release"
 NARROW_LABEL = 0.9
 WIDE_LABEL = 2.2
-HISTORY_ROW_HEIGHT = 0.19
 TOLD_RELEASES = 5
 MOST_RELEASES = 10
 NARROW_RELEASES = 4
 RELEASE_LABEL = 1.0
-FRAME = "round,pad=0.25,rounding_size=0.7"
-NUMBERS_NOTE = "Numbers: rank; equal numbers are ties."
 GAP_NOTE = "No mark: not in the release, or not ranked in it."
 HIDDEN_NOTE = "Left out: entries that neither end ranks, and those beyond the best."
-
-Numbers = npt.NDArray[np.float64]
 
 CURVES_HEADING = "Checkpoints over the steps of training"
 OPTIMISM_HEADING = "The chosen checkpoint against the mean and the last"
@@ -123,7 +127,7 @@ def draw_leaderboard_dimensions(dimensions: pd.DataFrame) -> Figure:
     notes += (EMPTY_NOTE,) if scores.isna().to_numpy().any() else ()
     return draw_grid(
         scores,
-        scale=Scale(label_scores(statistic), *_span_colors(scores), (), RISING),
+        scale=Scale(label_scores(statistic), *span_colors(scores), (), RISING),
         wording=Wording(DIMENSIONS_HEADING, "", notes),
         writings=_write_cells(tables),
         marks=(Mark(tables["rank"] == 1), Mark(partial, "bar")),
@@ -179,37 +183,22 @@ def _choose_first(dimensions: pd.DataFrame) -> tuple[list[str], tuple[str, ...]]
     return kept["model"].tolist(), (f"The first {len(kept)} of {len(entries)} entries.",)
 
 
-def _span_colors(scores: pd.DataFrame) -> tuple[float, float]:
-    """Ends of the color scale, apart even when all scores are equal."""
-    low, high = float(np.nanmin(scores.to_numpy())), float(np.nanmax(scores.to_numpy()))
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
-
-
 def _write_cells(tables: dict[str, pd.DataFrame]) -> Sequence[Writing]:
     """Ways to write scores with ranks and intervals, the fullest first."""
-    scores = tables["score"]
-    ranks = tables["rank"].map(lambda rank: "" if rank != rank else f" ({rank:.0f})")
+    scores, ranks = tables["score"], tables["rank"]
+    known = tables["ci_low"].notna()
     ways = []
-    if tables["ci_low"].notna().to_numpy().any():
-        for decimals in (3, 2):
-            ends = _write(tables["ci_low"], decimals) + DASH + _write(tables["ci_high"], decimals)
-            ends = ends.where(tables["ci_low"].notna(), "")
-            texts = (_write(scores, 3) + ranks + "\n" + ends).map(str.strip)
-            ways.append(Writing(texts, f"{PLACE_NOTE} {INTERVAL_NOTE}"))
-    ways += [Writing(_write(scores, decimals) + ranks, PLACE_NOTE) for decimals in (3, 2)]
+    for decimals in (3, 2) if known.to_numpy().any() else ():
+        low, high = (_write(tables[end], decimals) for end in ("ci_low", "ci_high"))
+        ends = (low + DASH + high).where(known, "")
+        texts = (write_places(scores, ranks, 3) + "\n" + ends).map(str.strip)
+        ways.append(Writing(texts, f"{PLACE_NOTE} {INTERVAL_NOTE}"))
+    ways += [Writing(write_places(scores, ranks, decimals), PLACE_NOTE) for decimals in (3, 2)]
     return [*ways, Writing(_write(scores, 2))]
 
 
 def _write(values: pd.DataFrame, decimals: int) -> pd.DataFrame:
     return values.map(lambda value: format_decimal(value, decimals))
-
-
-class Ticks(NamedTuple):
-    """Labels of releases, how they are turned in degrees, and the room below them in inches."""
-
-    labels: list[str]
-    rotation: int
-    height: float
 
 
 @figure_style()
@@ -245,31 +234,19 @@ def draw_rank_history(rank_history: pd.DataFrame) -> Figure:
     notes += (GAP_NOTE,) if np.isnan(ranks).any() else ()
     named, methods = label_entries(history), _find_methods(history)
     labels = fit_labels([named[model] for model in models], narrow=NARROW_LABEL, wide=WIDE_LABEL)
-    heights = _stack_methods(ranks, [methods[model] for model in models])
-    numbers = [f"{rank:.0f}" for rank in ranks[np.isfinite(ranks)]]
-    distance = widest(numbers, size=SMALL_SIZE) / 2 + GAP
-    side = PADDING + max(labels.width, 0.35) + distance
-    width = labels.sheet_width if len(releases) <= NARROW_RELEASES else page_width()
+    if len(releases) > NARROW_RELEASES:
+        labels = replace(labels, sheet_width=page_width())
     releases = releases[-MOST_RELEASES:]
-    ticks = _label_releases(releases, room=(width - 2 * side) / max(len(releases) - 1, 1))
-    sheet = make_sheet(
-        width=width,
-        height=_count_rows(heights) * HISTORY_ROW_HEIGHT,
-        wording=Wording(HISTORY_HEADING, "release", (*notes, NUMBERS_NOTE)),
-        left=side,
-        right=side,
-        ticks=ticks.height,
-    )
     cast = cast_models(models, models)
-    styles = {model: gray_out(cast, model) for model in models}
-    for model, height, rank in zip(models, heights, ranks, strict=True):
-        look = styles[model]
-        [line] = sheet.axes.plot(height, color=look.color, linestyle=look.line, clip_on=False)
-        mark(line, model, text=_write_ranks(releases, rank))
-        _number_line(sheet.axes, height, rank, look.color)
-    _label_ends(sheet, heights, dict(zip(models, labels.texts, strict=True)), distance)
-    _dress_axes(sheet, ticks, rows=_count_rows(heights))
-    return sheet.figure
+    return draw_bump(
+        ranks,
+        labels=labels,
+        styles={model: gray_out(cast, model) for model in models},
+        groups=[methods[model] for model in models],
+        texts=[_write_ranks(releases, own) for own in ranks],
+        label_columns=partial(_label_releases, releases),
+        wording=Wording(HISTORY_HEADING, "release", (*notes, NUMBERS_NOTE)),
+    )
 
 
 def _choose_ranked(history: pd.DataFrame, releases: list[str]) -> tuple[list[str], Numbers]:
@@ -298,26 +275,6 @@ def _find_methods(history: pd.DataFrame) -> dict[str, str]:
     return dict(zip(history["model"], history["method"], strict=True))
 
 
-def _stack_methods(ranks: Numbers, methods: list[str]) -> Numbers:
-    """Row of each mark from the top: method below method, by rank, ties by the release before."""
-    heights = np.full(ranks.shape, np.nan)
-    top = 0
-    for method in dict.fromkeys(methods):
-        rows = np.flatnonzero(np.array([method == other for other in methods]))
-        previous = np.arange(len(rows), dtype=float)
-        for column, own in enumerate(ranks[rows].T):
-            there = np.flatnonzero(np.isfinite(own))
-            there = there[np.lexsort((previous[there], own[there]))]
-            previous[there] = np.arange(len(there))
-            heights[rows[there], column] = top + previous[there]
-        top = _count_rows(heights) + 1
-    return heights
-
-
-def _count_rows(heights: Numbers) -> int:
-    return int(np.nanmax(heights, initial=0)) + 1
-
-
 def _write_ranks(releases: list[str], ranks: Numbers) -> str:
     """Write the rank in each of the last releases."""
     known = [
@@ -328,47 +285,13 @@ def _write_ranks(releases: list[str], ranks: Numbers) -> str:
     return "\n".join(["rank by release", *known[-TOLD_RELEASES:]])
 
 
-def _number_line(axes: Axes, heights: Numbers, ranks: Numbers, color: str) -> None:
-    frame = {"boxstyle": FRAME, "facecolor": "white", "edgecolor": color, "linewidth": 1.1}
-    for column in np.flatnonzero(np.isfinite(heights)):
-        axes.text(
-            float(column),
-            heights[column],
-            f"{ranks[column]:.0f}",
-            size=SMALL_SIZE,
-            ha="center",
-            va="center_baseline",
-            bbox=frame,
-            zorder=3,
-        )
-
-
-def _label_ends(sheet: Sheet, heights: Numbers, labels: Mapping[str, str], distance: float) -> None:
-    """Write the names beside the first and the last release, clear of the marks."""
-    for column, x, side in ((0, -distance, "right"), (-1, sheet.width + distance, "left")):
-        for (model, label), height in zip(labels.items(), heights[:, column], strict=True):
-            if height == height:
-                y = sheet.height * (1 - (height + 0.5) / _count_rows(heights))
-                mark(sheet.write(label, x=x, y=y, ha=side, va="center_baseline"), model)
-
-
-def _label_releases(releases: list[str], *, room: float) -> Ticks:
+def _label_releases(releases: list[str], room: float) -> Ticks:
     """Label the releases, upright where they have no room beside each other."""
     labels = shorten_names(releases, width=RELEASE_LABEL, size=TEXT_SIZE)
     width = widest(labels.values(), size=TEXT_SIZE)
     is_upright = width > room - GAP
     height = GAP + width if is_upright else TICKS_HEIGHT
     return Ticks([labels[release] for release in releases], 90 if is_upright else 0, height)
-
-
-def _dress_axes(sheet: Sheet, ticks: Ticks, *, rows: int) -> None:
-    places = range(len(ticks.labels))
-    sheet.axes.set_xticks(places, ticks.labels, rotation=ticks.rotation)
-    sheet.axes.set_xlim(0, max(1, len(ticks.labels) - 1))
-    sheet.axes.set_ylim(rows - 0.5, -0.5)
-    sheet.axes.set_yticks([])
-    sheet.axes.spines[["left", "bottom"]].set_visible(False)
-    sheet.axes.grid(axis="x")
 
 
 @figure_style()

@@ -14,7 +14,7 @@ from capmap.figures.canvas import (
     Wording,
     choose_models,
 )
-from capmap.figures.forest import draw_forest
+from capmap.figures.forest import draw_forest, rank_rows
 from capmap.figures.heatmap import (
     DIVERGING,
     RISING,
@@ -25,7 +25,7 @@ from capmap.figures.heatmap import (
     mark_diagonal,
     span_evenly,
 )
-from capmap.figures.side_columns import RANK_NOTE, format_decimal, format_p, write_ranks
+from capmap.figures.side_columns import format_decimal, format_p
 from capmap.figures.style import figure_style
 from capmap.wording import depends_on_ridge
 
@@ -332,11 +332,7 @@ def draw_elo(elo: pd.DataFrame, *, order: Sequence[str] = (), confidence_level: 
     best 40 are drawn. Of several groups of models that never met, each model's is stated, with a
     note; so are separated resamples where they reach the ends of an interval.
     """
-    table = elo.sort_values(["rank", "model"]).set_index("model")
-    drawn, notes = choose_models(table.index, list(table.index))
-    table = table.loc[drawn].rename(columns={"elo": "estimate", "ci_low": "low", "ci_high": "high"})
-    if table["rank_low"].notna().any():
-        notes += (RANK_NOTE,)
+    table, ranks, notes = rank_rows(elo, "elo")
     separated = float(elo["separated"].iloc[0])
     if depends_on_ridge(separated, confidence_level=confidence_level):
         notes += (SEPARATED_NOTE.format(separated),)
@@ -348,7 +344,7 @@ def draw_elo(elo: pd.DataFrame, *, order: Sequence[str] = (), confidence_level: 
     return draw_forest(
         table,
         everyone=[*elo["model"], *order],
-        columns={"Elo": ratings, "rank": write_ranks(table), "group": groups},
+        columns={"Elo": ratings, "rank": ranks, "group": groups},
         wording=Wording("Elo rating with interval", "Elo rating (points)", (ODDS, *notes)),
         reach=max(REACH, float(elo["elo"].max() - elo["elo"].min())),
     )

@@ -3,7 +3,7 @@
 The diagram has an axis of ranks, names in two columns, and bars of groups.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.transforms import ScaledTranslation
 
 from capmap.figures.canvas import (
     GAP,
@@ -26,15 +25,7 @@ from capmap.figures.canvas import (
 from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, text_width, widest
-from capmap.figures.style import (
-    FAINT_INK,
-    INK,
-    TEXT_SIZE,
-    ModelStyle,
-    figure_style,
-    model_styles,
-)
-from capmap.problems import require_known
+from capmap.figures.style import FAINT_INK, INK, TEXT_SIZE, figure_style
 from capmap.wording import MOST_LETTERED, count_things, format_p, split_letters
 
 HEADING = "Mean ranks and critical difference"
@@ -42,46 +33,35 @@ ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
 ONE_MODEL = "One model: there are no ranks to compare."
 NO_DATASET = "No dataset has scores of all models, so there is no Nemenyi test."
 
-LABEL_WIDTH = 2.2
+LABEL_WIDTH = 1.88
 TICK_GAP = 0.07
 EDGE = 0.08
-BOLD = 1.17
 LEVEL_HEIGHT = 0.085
 TICK_LENGTH = 0.04
 ELBOW_COLOR = "#8A8A8A"
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 MAX_BARS = 12
-ARROW_DISTANCE = 0.05
-ARROW_ROOM = 4
 BARS_NOTE = "Bars join models that the Nemenyi test does not separate."
 NO_BARS = f"Of more than {MOST_LETTERED} models, no bars say which are not separated."
-ARROW_NOTE = "Arrow: the group goes on among models that are not drawn."
 
 Segment = list[tuple[float, float]]
 
 
 @figure_style()
 def draw_critical_difference(
-    mean_ranks: pd.DataFrame,
-    nemenyi: pd.DataFrame,
-    friedman: pd.DataFrame,
-    *,
-    highlight: Collection[str] = (),
-    alpha: float,
+    mean_ranks: pd.DataFrame, nemenyi: pd.DataFrame, friedman: pd.DataFrame, *, alpha: float
 ) -> Figure:
     """Draw the critical difference diagram of mean ranks, the best rank at the left.
 
     Parameters
     ----------
     mean_ranks : DataFrame
-        model, mean_rank, nemenyi_group (letters, may be empty); rows in any order.
+        model, mean_rank, nemenyi_group (letters such as ``abz2``, may be empty); rows in any order.
     nemenyi : DataFrame
         model_a, model_b, rank_difference (a minus b) of all pairs, and critical_difference and
-        datasets, the same in all rows; no row where no dataset is common to all models.
+        datasets, the same in all rows; may be empty.
     friedman : DataFrame
-        test and p.
-    highlight : collection of str
-        Models in bold, with a line in their color.
+        test and p; the row ``friedman`` is told in a note.
     alpha : float
         Level of the tests, between 0 and 1.
 
@@ -95,30 +75,54 @@ def draw_critical_difference(
     Models stand at their mean ranks over the datasets that all have, which are those that the
     test compares. A bar joins models that it does not separate. Demšar draws the best rank at the
     right; here it is at the left, and an arrow says so. With fewer than two models, or
-    an empty Nemenyi table, there is no diagram.
+    an empty Nemenyi table, there is no diagram. The better half of the models is named at the left,
+    the other at the right, so no line crosses a name or another model's line. Bars of a level do
+    not touch. Of more than 40 models the best 40 are drawn, and of more than 12 bars the longest.
 
     References
     ----------
     Demšar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7.
     """
-    require_known(highlight, set(mean_ranks["model"]), option="comparison.highlight", kind="model")
     if mean_ranks["mean_rank"].count() < 2:
         raise NothingToDraw(ONE_MODEL)
     if nemenyi.empty:
         raise NothingToDraw(NO_DATASET)
     difference = float(nemenyi["critical_difference"].iloc[0])
-    datasets = int(nemenyi["datasets"].iloc[0])
-    notes = (
-        f"Mean ranks over the {count_things(datasets, 'dataset')} common to all models. "
+    table = mean_ranks.assign(mean_rank=mean_ranks["model"].map(_place_ranks(nemenyi)))
+    table = table.dropna(subset="mean_rank").sort_values(["mean_rank", "model"])
+    models, left_out = choose_models(table["model"], list(table["model"]))
+    table = table[table["model"].isin(models)]
+    models = list(table["model"])
+    ranks = [float(rank) for rank in table["mean_rank"]]
+    groups = find_groups(list(table["nemenyi_group"]))
+    longest = sorted(groups, key=lambda group: ranks[group[-1]] - ranks[group[0]], reverse=True)
+    labels = shorten_names(models, width=LABEL_WIDTH, size=TEXT_SIZE)
+    plan = _Plan(
+        ranks=ranks,
+        models=models,
+        names=[labels[model] for model in models],
+        numbers=[f"{rank:.2f}" for rank in ranks],
+        bars=stack_bars(longest[:MAX_BARS], ranks),
+        critical_difference=difference,
+    )
+    datasets = count_things(int(nemenyi["datasets"].iloc[0]), "dataset")
+    notes = [
+        f"Mean ranks over the {datasets} common to all models. "
         f"{BARS_NOTE if len(mean_ranks) <= MOST_LETTERED else NO_BARS}",
         "Nemenyi: depends on which models are compared.",
-    )
-    return draw_rank_axis(
-        mean_ranks.assign(mean_rank=mean_ranks["model"].map(_place_ranks(nemenyi))),
-        highlight=highlight,
-        wording=Wording(HEADING, "", (*notes, *_describe_friedman(friedman, alpha))),
-        critical_difference=(difference, f"CD = {difference:.2f} ({ALPHA} = {alpha:g})"),
-    )
+        *_describe_friedman(friedman, alpha),
+        *left_out,
+    ]
+    if len(groups) > MAX_BARS:
+        few = f"The {MAX_BARS} longest of {len(groups)} bars"
+        notes.append(f"{few}: models without one need not be separated.")
+    sheet = _make_sheet(plan, Wording(HEADING, "", tuple(notes)))
+    _draw_axis(sheet, plan)
+    _draw_elbows(sheet, plan)
+    _draw_bars(sheet, plan)
+    _write_names(sheet, plan)
+    _draw_bracket(sheet, plan, f"CD = {difference:.2f} ({ALPHA} = {alpha:g})")
+    return sheet.figure
 
 
 def _place_ranks(nemenyi: pd.DataFrame) -> "pd.Series[float]":
@@ -149,14 +153,10 @@ def _describe_friedman(friedman: pd.DataFrame, alpha: float) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Bar:
-    """A group of models: its members' places in the order of ranks, and the bar's level from 0.
-
-    It goes on when a member that is not drawn has a higher rank than all those that are.
-    """
+    """A group of models: its members' places in the order of ranks, and the bar's level from 0."""
 
     members: list[int]
     level: int
-    goes_on: bool
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,6 @@ class _Plan:
     models: list[str]
     names: list[str]
     numbers: list[str]
-    looks: list[ModelStyle | None]
     bars: list[Bar]
     critical_difference: float
 
@@ -191,68 +190,6 @@ class _Plan:
         return at_left, (self.rows - row - 0.5) * ROW_HEIGHT
 
 
-def draw_rank_axis(
-    mean_ranks: pd.DataFrame,
-    *,
-    highlight: Collection[str],
-    wording: Wording,
-    critical_difference: tuple[float, str],
-) -> Figure:
-    """Draw mean ranks on an axis, the best at the left, with a bar per group of models.
-
-    Parameters
-    ----------
-    mean_ranks : DataFrame
-        model, mean_rank (1 is best), nemenyi_group (letters of each model's groups, such as
-        ``abz2``; may be empty); rows in any order, at least one.
-    highlight : collection of str
-        Models in bold, with a line in their color; unknown names do not matter.
-    wording : Wording
-        Words around the axes; its x label is left out, as the axis is labeled at its top.
-    critical_difference : tuple of float and str
-        Length of a bracket above the axis, in ranks, and its label.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A column wide (3.4 in) where names are short, otherwise a page (7 in).
-
-    Notes
-    -----
-    The better half of the models is named at the left, the other at the right, so no line crosses
-    a name or another model's line. Bars of a level do not touch. Of more than 40 models the best 40
-    are drawn, the highlighted ones in place of the last, and of their groups those that join at
-    least two of them; a bar whose group goes on ends in an arrow. Of more than 12 bars the longest
-    are drawn.
-    """
-    styles = model_styles(mean_ranks["model"])
-    table = mean_ranks.dropna(subset="mean_rank").sort_values(["mean_rank", "model"])
-    names = list(table["model"])
-    models, notes = choose_models(names, names, highlight=highlight)
-    shown = [place for place, model in enumerate(names) if model in set(models)]
-    groups = cut_groups(find_groups(list(table["nemenyi_group"])), shown)
-    table = table.iloc[shown]
-    ranks = [float(rank) for rank in table["mean_rank"]]
-    labels = shorten_names(models, width=LABEL_WIDTH / BOLD, size=TEXT_SIZE)
-    plan = _Plan(
-        ranks=ranks,
-        models=models,
-        names=[labels[model] for model in models],
-        numbers=[f"{rank:.2f}" for rank in ranks],
-        looks=[styles[model] if model in highlight else None for model in models],
-        bars=stack_bars(_choose_longest(groups, ranks), ranks),
-        critical_difference=critical_difference[0],
-    )
-    notes = (*wording.notes, *notes, *_explain_signs(plan.bars, len(groups)))
-    sheet = _make_sheet(plan, Wording(wording.heading, "", notes))
-    _draw_axis(sheet, plan)
-    _draw_elbows(sheet, plan)
-    _draw_bars(sheet, plan)
-    _write_names(sheet, plan)
-    _draw_bracket(sheet, plan, *critical_difference)
-    return sheet.figure
-
-
 def find_groups(letters: Sequence[object]) -> list[list[int]]:
     """Places of the members of each group that joins several models and lies in no other group.
 
@@ -268,35 +205,6 @@ def find_groups(letters: Sequence[object]) -> list[list[int]]:
     return _keep_largest(group for group in members.values() if len(group) > 1)
 
 
-def cut_groups(groups: Sequence[Sequence[int]], shown: Sequence[int]) -> list[list[int]]:
-    """Keep those members of each group that are drawn, at their new places.
-
-    Parameters
-    ----------
-    groups : sequence of sequence of int
-        Places of the members among all models, each ascending.
-    shown : sequence of int
-        Places of the models that are drawn, ascending.
-
-    Returns
-    -------
-    list of list of int
-        Groups with at least two drawn members. One that goes on beyond them has a last place
-        that is no drawn model's: the number of drawn models.
-
-    Examples
-    --------
-    >>> cut_groups([[0, 1, 3], [1, 2], [2, 3]], shown=[0, 1, 2])
-    [[0, 1, 3], [1, 2]]
-    """
-    place = {old: new for new, old in enumerate(shown)}
-    cut = [
-        [place[old] for old in group if old in place] + [len(shown)] * (group[-1] not in place)
-        for group in groups
-    ]
-    return _keep_largest(group for group in cut if sum(new < len(shown) for new in group) > 1)
-
-
 def _keep_largest(groups: Iterable[Sequence[int]]) -> list[list[int]]:
     """Leave out groups within others."""
     ordered = sorted({tuple(group) for group in groups})
@@ -304,36 +212,8 @@ def _keep_largest(groups: Iterable[Sequence[int]]) -> list[list[int]]:
     return [list(group) for group in ordered if not any(set(group) < other for other in sets)]
 
 
-def _choose_longest(groups: Sequence[Sequence[int]], ranks: Sequence[float]) -> list[list[int]]:
-    """Keep as many groups as there is room for, the longest bars first."""
-
-    def measure(group: Sequence[int]) -> float:
-        return ranks[min(group[-1], len(ranks) - 1)] - ranks[group[0]]
-
-    return [list(group) for group in sorted(groups, key=measure, reverse=True)[:MAX_BARS]]
-
-
-def _explain_signs(bars: Sequence[Bar], total: int) -> tuple[str, ...]:
-    notes = []
-    if any(bar.goes_on for bar in bars):
-        notes.append(ARROW_NOTE)
-    if total > len(bars):
-        notes.append(
-            f"The {len(bars)} longest of {total} bars: models without one need not be separated."
-        )
-    return tuple(notes)
-
-
 def stack_bars(groups: Sequence[Sequence[int]], ranks: Sequence[float]) -> list[Bar]:
-    """Give each group the first level on which its bar touches no other.
-
-    Parameters
-    ----------
-    groups : sequence of sequence of int
-        Places of the members, each ascending; a last one beyond all ranks means that the group
-        goes on.
-    ranks : sequence of float
-        Mean rank at each place, ascending.
+    """Give each group, the ascending places of its members, the first level where its bar fits.
 
     Examples
     --------
@@ -344,19 +224,17 @@ def stack_bars(groups: Sequence[Sequence[int]], ranks: Sequence[float]) -> list[
     ends: list[float] = []
     bars = []
     for group in sorted(groups, key=lambda group: (ranks[group[0]], group)):
-        members = [place for place in group if place < len(ranks)]
-        start = ranks[members[0]]
+        start = ranks[group[0]]
         free = (level for level, end in enumerate(ends) if end + room < start)
         level = next(free, len(ends))
-        goes_on = len(members) < len(group)
-        ends[level : level + 1] = [ranks[members[-1]] + (ARROW_ROOM * room if goes_on else 0.0)]
-        bars.append(Bar(members, level, goes_on))
+        ends[level : level + 1] = [ranks[group[-1]]]
+        bars.append(Bar(list(group), level))
     return bars
 
 
 def _make_sheet(plan: _Plan, wording: Wording) -> Sheet:
     left, right = (
-        PADDING + _text_width(names, plan) + _text_width(plan.numbers, plan) + 2.5 * GAP
+        PADDING + widest(names, size=TEXT_SIZE) + widest(plan.numbers, size=TEXT_SIZE) + 2.5 * GAP
         for names in (plan.names[: plan.rows], plan.names[plan.rows :])
     )
     narrow = column_width() - left - right >= 0.8 + 0.1 * len(plan.ranks)
@@ -375,11 +253,6 @@ def _make_sheet(plan: _Plan, wording: Wording) -> Sheet:
     sheet.axes.set_ylim(0, plan.height)
     sheet.axes.set_axis_off()
     return sheet
-
-
-def _text_width(texts: Sequence[str], plan: _Plan) -> float:
-    """Width of the widest text in inches, in bold where any model is highlighted."""
-    return widest(texts, size=TEXT_SIZE) * (BOLD if any(plan.looks) else 1.0)
 
 
 def _last_rank(plan: _Plan) -> int:
@@ -404,52 +277,39 @@ def _draw_axis(sheet: Sheet, plan: _Plan) -> None:
 
 
 def _draw_elbows(sheet: Sheet, plan: _Plan) -> None:
-    """Draw a line from each rank down to its row and out to its name, highlights on top."""
+    """Draw a line from each rank down to its row and out to its name."""
     left, right = sheet.axes.get_xlim()
     lines = []
     for position, rank in enumerate(plan.ranks):
         at_left, y = plan.place_label(position)
         lines.append([(rank, plan.axis_height), (rank, y), (left if at_left else right, y)])
-    plain = [line for line, look in zip(lines, plan.looks, strict=True) if look is None]
-    _add_lines(sheet, plain, colors=ELBOW_COLOR, linewidths=0.6)
-    for line, look in zip(lines, plan.looks, strict=True):
-        if look is not None:
-            _add_lines(sheet, [line], colors=look.color, linestyles=[look.line], linewidths=1.6)
+    _add_lines(sheet, lines, colors=ELBOW_COLOR, linewidths=0.6)
 
 
 def _draw_bars(sheet: Sheet, plan: _Plan) -> None:
     lines: list[Segment] = []
-    arrows: Segment = []
     for bar in plan.bars:
         y = plan.axis_height - (bar.level + 0.85) * LEVEL_HEIGHT
         lines.append([(plan.ranks[bar.members[0]], y), (plan.ranks[bar.members[-1]], y)])
-        if bar.goes_on:
-            arrows.append(lines[-1][-1])
     _add_lines(sheet, lines, colors=INK, linewidths=2.2, capstyle="projecting", zorder=3)
-    if arrows:
-        x, heights = zip(*arrows, strict=True)
-        shift = ScaledTranslation(ARROW_DISTANCE, 0, sheet.figure.dpi_scale_trans)
-        look: Any = {"markersize": 6, "markeredgewidth": 0, "clip_on": False, "zorder": 4}
-        place = sheet.axes.transData + shift
-        sheet.axes.plot(x, heights, ">", color=INK, transform=place, **look)
 
 
 def _write_names(sheet: Sheet, plan: _Plan) -> None:
-    edge = GAP / 2 + _text_width(plan.numbers, plan)
+    edge = GAP / 2 + widest(plan.numbers, size=TEXT_SIZE)
     texts = zip(plan.models, plan.names, plan.numbers, strict=True)
     for position, (model, name, number) in enumerate(texts):
         at_left, y = plan.place_label(position)
-        look = {"va": "center_baseline", "weight": "bold" if plan.looks[position] else "normal"}
+        look = {"y": y, "va": "center_baseline"}
         if at_left:
-            sheet.write(number, x=-GAP / 2, y=y, ha="right", **look)
-            mark(sheet.write(name, x=-edge - GAP, y=y, ha="right", **look), model)
+            sheet.write(number, x=-GAP / 2, ha="right", **look)
+            mark(sheet.write(name, x=-edge - GAP, ha="right", **look), model)
         else:
-            sheet.write(number, x=sheet.width + edge, y=y, ha="right", **look)
-            mark(sheet.write(name, x=sheet.width + edge + GAP, y=y, **look), model)
+            sheet.write(number, x=sheet.width + edge, ha="right", **look)
+            mark(sheet.write(name, x=sheet.width + edge + GAP, **look), model)
 
 
-def _draw_bracket(sheet: Sheet, plan: _Plan, length: float, label: str) -> None:
-    y = plan.axis_height + 0.44
+def _draw_bracket(sheet: Sheet, plan: _Plan, label: str) -> None:
+    length, y = plan.critical_difference, plan.axis_height + 0.44
     ends: list[Segment] = [[(x, y - 0.03), (x, y + 0.03)] for x in (1, 1 + length)]
     _add_lines(sheet, [[(1, y), (1 + length, y)], *ends], colors=INK, linewidths=1.2)
     sheet.write(label, x=EDGE, y=y + 0.07)

@@ -58,7 +58,6 @@ def list_named(study: Study) -> list[dict[str, Any]]:
         *(("", *item) for item in list_looked_for(study)),
         ("pairwise", "comparison.reference", "model", [comparison["reference"]]),
         ("pairwise", "comparison.rope", "metric", [*rope]),
-        ("ranks", "comparison.highlight", "model", comparison["highlight"]),
         *(
             ("groups", f"groups.{write_key(name)}.datasets", "dataset", group["datasets"])
             for name, group in settings["groups"].items()

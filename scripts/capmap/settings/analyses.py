@@ -42,9 +42,6 @@ class Comparison(Section):
         "Model that the compact comparisons set the others against; empty means the best by "
         "interquartile mean.",
     )
-    highlight: list[str] = option(
-        [], "Models to stand out in the critical-difference diagrams.", unique=True
-    )
     alpha: float = option(
         0.05, "Significance level of the Friedman, Nemenyi and Wilcoxon tests.", gt=0, lt=1
     )

@@ -1,0 +1,134 @@
+"""A line per model through its ranks, with the rank on the line and the name at both ends."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.figure import Figure
+
+from capmap.figures.canvas import GAP, PADDING, Labels, Sheet, Wording, make_sheet
+from capmap.figures.marks import mark
+from capmap.figures.names import widest
+from capmap.figures.style import SMALL_SIZE, ModelStyle
+
+ROW_HEIGHT = 0.19
+FRAME = "round,pad=0.25,rounding_size=0.7"
+NUMBERS_NOTE = "Numbers: rank; equal numbers are ties."
+
+Numbers = npt.NDArray[np.float64]
+
+
+class Ticks(NamedTuple):
+    """Labels of columns, how they are turned in degrees, and the room below them in inches."""
+
+    labels: Sequence[str]
+    rotation: int
+    height: float
+
+
+def draw_bump(
+    ranks: Numbers,
+    *,
+    labels: Labels,
+    styles: Mapping[str, ModelStyle],
+    groups: Sequence[str],
+    texts: Sequence[str],
+    label_columns: Callable[[float], Ticks],
+    wording: Wording,
+    header: str = "",
+) -> Figure:
+    """Draw ranks of models (rows) in several columns, group below group.
+
+    Parameters
+    ----------
+    ranks : ndarray of shape (models, columns)
+        NaN where a model has no rank.
+    labels : Labels
+        Of the models, with the width of the figure.
+    styles : mapping of str to ModelStyle
+        How the models look, by what stands in `groups` and `texts` in the same order.
+    groups, texts : sequence of str
+        Which models are ranked together, and what pages show of the line of each.
+    label_columns : callable
+        Labels columns that are so far apart, in inches.
+    wording : Wording
+        Words around the axes.
+    header : str
+        What the rows are.
+
+    Notes
+    -----
+    Tied models have the same number and stand below each other, in the order in which they came, so
+    that a tie crosses no lines.
+    """
+    heights = stack_ranks(ranks, groups)
+    rows = int(np.nanmax(heights, initial=0)) + 1
+    distance = widest([f"{rank:.0f}" for rank in ranks.ravel()], size=SMALL_SIZE) / 2 + GAP
+    side = PADDING + max(labels.width, 0.35) + distance
+    ticks = label_columns((labels.sheet_width - 2 * side) / max(ranks.shape[1] - 1, 1))
+    sheet = make_sheet(
+        width=labels.sheet_width,
+        height=rows * ROW_HEIGHT,
+        wording=wording,
+        left=side,
+        right=side,
+        ticks=ticks.height,
+    )
+    for row, (model, look) in enumerate(styles.items()):
+        [line] = sheet.axes.plot(heights[row], color=look.color, linestyle=look.line, clip_on=False)
+        mark(line, model, text=texts[row])
+        _write_numbers(sheet, model, heights[row], ranks[row], look.color)
+        _label_ends(sheet, model, labels.texts[row], heights[row, [0, -1]] / rows, distance, rows)
+    sheet.axes.set_xticks(
+        range(ranks.shape[1]), ticks.labels, rotation=ticks.rotation, linespacing=1.0
+    )
+    sheet.axes.set(xlim=(0, max(1, ranks.shape[1] - 1)), ylim=(rows - 0.5, -0.5), yticks=[])
+    sheet.axes.spines[["left", "bottom"]].set_visible(False)
+    sheet.axes.grid(axis="x")
+    sheet.head_rows(header, distance=distance)
+    return sheet.figure
+
+
+def stack_ranks(ranks: Numbers, groups: Sequence[str]) -> Numbers:
+    """Row of each mark from the top: group below group, by rank, ties by the column before."""
+    heights = np.full(ranks.shape, np.nan)
+    top = 0
+    for group in dict.fromkeys(groups):
+        rows = np.flatnonzero(np.array([group == other for other in groups]))
+        previous = np.arange(len(rows), dtype=float)
+        for column, own in enumerate(ranks[rows].T):
+            there = np.flatnonzero(np.isfinite(own))
+            there = there[np.lexsort((previous[there], own[there]))]
+            previous[there] = np.arange(len(there))
+            heights[rows[there], column] = top + previous[there]
+        top = int(np.nanmax(heights, initial=0)) + 2
+    return heights
+
+
+def _write_numbers(sheet: Sheet, model: str, heights: Numbers, ranks: Numbers, color: str) -> None:
+    """Write the ranks on a line."""
+    frame = {"boxstyle": FRAME, "facecolor": "white", "edgecolor": color, "linewidth": 1.1}
+    for column in np.flatnonzero(np.isfinite(heights)):
+        number = sheet.axes.text(
+            float(column),
+            heights[column],
+            f"{ranks[column]:.0f}",
+            size=SMALL_SIZE,
+            ha="center",
+            va="center_baseline",
+            bbox=frame,
+            zorder=3,
+        )
+        mark(number, model, text=f"rank {ranks[column]:.0f}")
+
+
+def _label_ends(
+    sheet: Sheet, model: str, label: str, ends: Numbers, distance: float, rows: int
+) -> None:
+    """Write a name beside the first and the last column, clear of the marks."""
+    places = ((-distance, "right"), (sheet.width + distance, "left"))
+    for (x, side), end in zip(places, ends, strict=True):
+        if end == end:
+            y = sheet.height * (1 - end - 0.5 / rows)
+            mark(sheet.write(label, x=x, y=y, ha=side, va="center_baseline"), model)
