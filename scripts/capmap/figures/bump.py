@@ -1,6 +1,6 @@
 """A line per model through its ranks, with the rank on the line and the name at both ends."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,13 +30,13 @@ class Ticks(NamedTuple):
 def draw_bump(
     ranks: Numbers,
     *,
+    models: Sequence[str],
+    looks: Sequence[ModelStyle],
     labels: Labels,
-    styles: Mapping[str, ModelStyle],
     groups: Sequence[str],
     texts: Sequence[str],
     label_columns: Callable[[float], Ticks],
     wording: Wording,
-    header: str = "",
 ) -> Figure:
     """Draw ranks of models (rows) in several columns, group below group.
 
@@ -44,18 +44,16 @@ def draw_bump(
     ----------
     ranks : ndarray of shape (models, columns)
         NaN where a model has no rank.
+    models, looks : sequence
+        The names of the rows, and how they look.
     labels : Labels
-        Of the models, with the width of the figure.
-    styles : mapping of str to ModelStyle
-        How the models look, by what stands in `groups` and `texts` in the same order.
+        Of the rows, with the width of the figure.
     groups, texts : sequence of str
         Which models are ranked together, and what pages show of the line of each.
     label_columns : callable
         Labels columns that are so far apart, in inches.
     wording : Wording
         Words around the axes.
-    header : str
-        What the rows are.
 
     Notes
     -----
@@ -64,7 +62,9 @@ def draw_bump(
     """
     heights = stack_ranks(ranks, groups)
     rows = int(np.nanmax(heights, initial=0)) + 1
-    distance = widest([f"{rank:.0f}" for rank in ranks.ravel()], size=SMALL_SIZE) / 2 + GAP
+    distance = (
+        widest([f"{rank:.0f}" for rank in ranks[np.isfinite(ranks)]], size=SMALL_SIZE) / 2 + GAP
+    )
     side = PADDING + max(labels.width, 0.35) + distance
     ticks = label_columns((labels.sheet_width - 2 * side) / max(ranks.shape[1] - 1, 1))
     sheet = make_sheet(
@@ -75,7 +75,7 @@ def draw_bump(
         right=side,
         ticks=ticks.height,
     )
-    for row, (model, look) in enumerate(styles.items()):
+    for row, (model, look) in enumerate(zip(models, looks, strict=True)):
         [line] = sheet.axes.plot(heights[row], color=look.color, linestyle=look.line, clip_on=False)
         mark(line, model, text=texts[row])
         _write_numbers(sheet, model, heights[row], ranks[row], look.color)
@@ -86,7 +86,7 @@ def draw_bump(
     sheet.axes.set(xlim=(0, max(1, ranks.shape[1] - 1)), ylim=(rows - 0.5, -0.5), yticks=[])
     sheet.axes.spines[["left", "bottom"]].set_visible(False)
     sheet.axes.grid(axis="x")
-    sheet.head_rows(header, distance=distance)
+    sheet.head_rows("model", distance=distance)
     return sheet.figure
 
 

@@ -1,10 +1,10 @@
 """Whether the map stays put as models are published, and how well newcomers are predicted."""
 
 from collections.abc import Sequence
-from math import floor
 
 import numpy as np
 import pandas as pd
+from matplotlib.dates import AutoDateLocator, DateFormatter
 from matplotlib.figure import Figure
 
 from capmap.figures.canvas import (
@@ -34,7 +34,6 @@ from capmap.figures.style import (
     FAINT_INK,
     PALETTE,
     SMALL_SIZE,
-    TEXT_SIZE,
     ModelStyle,
     figure_style,
 )
@@ -44,8 +43,7 @@ NO_SHIFT = "One step: no earlier map to compare with."
 NO_NEWCOMERS = "No result of a newcomer could be predicted."
 HEIGHT = 1.3
 GUTTER = 0.12
-STEPS = (1, 3, 6, 12, 24, 60, 120, 600, 6000, 12000)
-YEAR_ZERO = 12 * 1970
+FORMAT = "%Y-%m"
 ALONE = 180.0
 NOTE = (
     "Shift: how far models move; 1 is the radius of the final map. "
@@ -152,27 +150,11 @@ def _dress_dates(panels: Sequence[Sheet], days: Numbers) -> None:
     """Give both panels the same dates, written below the lower one in figures only."""
     edge = 0.04 * (days[-1] - days[0]) or ALONE
     low, high = days[0] - edge, days[-1] + edge
-    ticks, labels = _choose_ticks(low, days[-1], panels[0].width / (high - low))
     for panel in panels:
         panel.axes.set_xlim(low, high)
-        panel.axes.set_xticks(ticks, labels)
+        panel.axes.xaxis.set_major_locator(AutoDateLocator(minticks=2, maxticks=5))
+        panel.axes.xaxis.set_major_formatter(DateFormatter(FORMAT))
     panels[0].axes.tick_params(labelbottom=False)
-
-
-def _choose_ticks(low: float, high: float, unit: float) -> tuple[list[float], list[str]]:
-    """Starts of months or years between two days, as many as fit with a day so wide in inches."""
-    first, last = (np.datetime64(floor(day), "D").astype("datetime64[M]") for day in (low, high))
-    months = np.arange(first + 1, last + 1)
-    for step in STEPS:
-        chosen = months[(months.astype(int) + YEAR_ZERO) % step == 0]
-        days = chosen.astype("datetime64[D]").astype(float).tolist()
-        labels = [str(month)[: 7 if step % 12 else 4] for month in chosen]
-        if widest(labels, size=TEXT_SIZE) + GAP <= unit * np.min(np.diff(days), initial=np.inf):
-            break
-    if days:
-        return days, labels
-    middle = floor((low + high) / 2)
-    return [middle], [str(np.datetime64(middle, "D"))]
 
 
 def _write_counts(panel: Sheet, header: str, days: Numbers, counts: "pd.Series[int]") -> None:

@@ -241,7 +241,8 @@ def draw_rank_history(rank_history: pd.DataFrame) -> Figure:
     return draw_bump(
         ranks,
         labels=labels,
-        styles={model: gray_out(cast, model) for model in models},
+        models=models,
+        looks=[gray_out(cast, model) for model in models],
         groups=[methods[model] for model in models],
         texts=[_write_ranks(releases, own) for own in ranks],
         label_columns=partial(_label_releases, releases),

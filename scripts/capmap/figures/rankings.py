@@ -111,7 +111,8 @@ def draw_rank_shift(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
     return draw_bump(
         ranks.to_numpy(),
         labels=fit_labels(models, narrow=NARROW_LABEL, wide=WIDE_LABEL),
-        styles={model: gray_out(cast, model) for model in models},
+        models=models,
+        looks=[gray_out(cast, model) for model in models],
         groups=[""] * len(models),
         texts=["ranks " + ", ".join(f"{rank:.0f}" for rank in own) for own in known],
         label_columns=lambda _: Ticks(names, 0, 0.29),
@@ -120,7 +121,6 @@ def draw_rank_shift(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
             x_label="aggregation of normalized scores",
             notes=(*notes, NUMBERS_NOTE),
         ),
-        header="model",
     )
 
 
