@@ -85,9 +85,7 @@ def plan_curves(tables):
     tests = (tables["mean_ranks"], tables["nemenyi"], tables["friedman"])
     profiles, conditions = tables["profiles"], (tables["conditions"], tables["condition_ranks"])
     plan = {
-        "critical_difference": lambda: draw_critical_difference(
-            *tests, alpha=0.05
-        ),
+        "critical_difference": lambda: draw_critical_difference(*tests, alpha=0.05),
         "profiles": lambda: draw_profiles(profiles, tables["profile_area"], order=order),
         "score_profiles": lambda: draw_score_profiles(profiles, order=order),
         "elo": lambda: draw_elo(tables["elo"], order=order, confidence_level=0.95),

@@ -7,8 +7,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
 from capmap.figures.canvas import Wording
-from capmap.figures.curves import OTHERS_COLOR
-from capmap.figures.datasets import draw_runs_per_cell, draw_scores, draw_seed_spread
+from capmap.figures.datasets import draw_scores, draw_seed_spread
 from capmap.figures.heatmap import Mark, Scale, Writing, draw_grid, span_evenly
 from capmap.figures.rankings import draw_intervals, draw_rank_shift
 from capmap.figures.style import figure_style, model_colors, save_figure
@@ -45,13 +44,6 @@ def test_drawing_leaves_pyplot_and_the_global_random_generator_alone():
     assert not plt.get_fignums()
 
 
-def test_every_axis_says_what_it_means():
-    for figure in draw_shown(plan_main(make_tables(name("m", 5), name("d", 8)))).values():
-        axes = figure.axes[0]
-        assert axes.get_xlabel()
-        assert axes.get_ylabel()
-
-
 def test_figures_of_a_study_agree_on_colors():
     tables = make_tables(name("m", 5), name("d", 8))
     figures = draw_shown(plan_main(tables))
@@ -74,29 +66,6 @@ def test_five_thousand_models_fall_back_to_forty_and_say_so():
     assert_legible(figures["seed_spread"])
 
 
-def test_thousands_of_datasets_fall_back_to_sixty_and_say_so():
-    tables = make_tables(name("m", 2), name("d", 2000))
-    figures = draw_shown(plan_main(tables))
-    for key in ("scores", "runs_per_cell"):
-        assert "First 60 of 2000 datasets by name." in drawn_words(figures[key])
-    assert "The 60 noisiest of 2000 datasets." in drawn_words(figures["seed_spread"])
-
-
-def test_small_studies_have_bars_and_larger_ones_a_heat_map():
-    small, large = (make_tables(name("m", 5), name("d", count)) for count in (8, 30))
-    assert len(draw_scores(small["scores"]).axes[0].patches) == 40
-    assert not draw_scores(large["scores"]).axes[0].patches
-
-
-def test_a_bar_is_as_long_as_its_score_and_a_missing_one_is_a_cross():
-    scores = pd.DataFrame({"model": ["a", "b"], "d": [-0.5, np.nan], "e": [0.0, 1.25]})
-    axes = draw_scores(scores).axes[0]
-    assert sorted(bar.get_width() for bar in axes.patches) == [-0.5, 0.0, 1.25]
-    crosses = [line for line in axes.lines if line.get_marker() == "x"]
-    assert [len(cross.get_xdata()) for cross in crosses] == [0, 1]
-    assert "\N{MULTIPLICATION SIGN}: no score." in drawn_words(draw_scores(scores))
-
-
 def test_missing_cells_of_a_heat_map_are_hatched_and_not_zero():
     tables = make_tables(name("m", 9), name("d", 9), missing=0.3)
     figure = draw_scores(tables["scores"])
@@ -108,47 +77,6 @@ def test_missing_cells_of_a_heat_map_are_hatched_and_not_zero():
     assert "Hatched: no score." in drawn_words(figure)
 
 
-def test_values_are_black_on_bright_cells_and_white_on_dark_ones():
-    scores = pd.DataFrame({"model": name("m", 9), "d": np.linspace(0, 1, 9)})
-    texts = draw_scores(scores).axes[0].texts
-    # The better, the darker.
-    assert [text.get_color() for text in texts] == ["black"] * 8 + ["white"]
-
-
-def test_bars_carry_the_spread_of_their_runs():
-    tables = make_tables(name("m", 3), name("d", 2))
-    figure = draw_scores(tables["scores"], tables["seeds"].sample(frac=1, random_state=0))
-    assert any("standard deviation" in words for words in drawn_words(figure))
-    spread = tables["seeds"].set_index(["model", "dataset"])
-    lines = [lines for lines in figure.axes[0].collections if len(lines.get_segments()) == 2]
-    for model, drawn in zip(name("m", 3), lines, strict=True):
-        for dataset, ((low, _), (high, _)) in zip(name("d", 2), drawn.get_segments(), strict=True):
-            cell = spread.loc[(model, dataset)]
-            expected = cell["normalized_mean"] + np.array([-1, 1]) * cell["normalized_std"]
-            assert np.allclose((low, high), expected)
-    alone = make_tables(name("m", 3), name("d", 2), n_seeds=1)
-    figure = draw_scores(alone["scores"], alone["seeds"])
-    assert not any("standard deviation" in words for words in drawn_words(figure))
-
-
-def test_axes_have_three_numbers_or_more():
-    tables = make_tables(name("m", 5), name("d", 3))
-    for figure in (
-        draw_scores(tables["scores"], tables["seeds"]),
-        draw_intervals(tables["scopes"]),
-    ):
-        axes = figure.axes[0]
-        low, high = axes.get_xlim()
-        assert sum(low <= tick <= high for tick in axes.get_xticks()) >= 3
-
-
-def test_of_many_models_ten_are_colored():
-    tables = make_tables(name("m", 30), ["d"])
-    lines = draw_rank_shift(tables["aggregate"], tables["iqm"]).axes[0].lines
-    colors = [line.get_color() for line in lines if len(line.get_xdata()) > 1]
-    assert colors.count(OTHERS_COLOR) == 20
-
-
 def test_the_best_model_is_on_top_with_its_interval():
     scopes = make_tables(name("m", 3), ["d"])["scopes"]
     figure = draw_intervals(scopes.iloc[::-1])
@@ -156,27 +84,6 @@ def test_the_best_model_is_on_top_with_its_interval():
     ends = figure.axes[0].lines[0].get_xdata()
     assert tuple(ends) == (scopes["ci_low"][0], scopes["ci_high"][0])
     assert figure.axes[0].get_xlabel() == "Interquartile mean of normalized scores"
-
-
-def test_a_note_says_what_the_intervals_speak_of():
-    scopes = make_tables(name("m", 3), ["d"])["scopes"]
-    beside = scopes.assign(unit="runs_and_datasets", ci_low=-9.0)
-    for own, note in (
-        (pd.concat([beside, scopes]), "other runs on these datasets."),
-        (beside.assign(unit="seeds"), "other seeds on these datasets."),
-        (beside, "other datasets like these."),
-    ):
-        figure = draw_intervals(own)
-        assert any(note in words for words in drawn_words(figure))
-        assert len(row_labels(figure)) == 3
-
-
-def test_ranks_and_ties_stand_at_the_right():
-    scopes = make_tables(name("m", 3), ["d"])["scopes"].assign(tie_group=["abc", "bcdf", "d"])
-    words = drawn_words(draw_intervals(scopes))
-    assert {f"1 (1{DASH}2)", f"2 (1{DASH}3)", f"a{DASH}c", f"b{DASH}df"} <= set(words)
-    unranked = scopes.assign(rank=pd.array([1, 2, pd.NA], dtype="Int64"))
-    assert "nan" not in " ".join(drawn_words(draw_intervals(unranked)))
 
 
 def test_a_model_without_interval_has_an_open_marker_and_a_note():
@@ -200,24 +107,6 @@ def test_tied_ranks_have_the_same_number_and_places_of_their_own():
     assert sorted(numbers) == ["1", "1", "3"]
 
 
-def test_a_model_without_rank_in_an_aggregation_has_no_mark_there():
-    aggregate = pd.DataFrame({"model": ["a"], "rank_median": [1]})
-    iqm = pd.DataFrame({"model": ["a", "b"], "rank": [1, 2]})
-    figure = draw_rank_shift(aggregate, iqm)
-    words = drawn_words(figure)
-    assert words.count("a") == 2
-    assert words.count("b") == 1
-    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["median", "IQM"]
-
-
-def test_counts_of_runs_stand_in_their_cells():
-    seeds = pd.DataFrame({"model": ["a", "b"], "dataset": ["d", "e"], "n": [5, 3]})
-    figure = draw_runs_per_cell(seeds)
-    cells = {text.get_position(): text.get_text() for text in figure.axes[0].texts}
-    assert cells == {(0.5, 0.5): "5", (1.5, 1.5): "3"}
-    assert "Hatched: no run." in drawn_words(figure)
-
-
 def test_the_noisiest_dataset_is_on_top():
     seeds = pd.DataFrame(
         {"model": "m", "dataset": ["a", "b", "c"], "normalized_std": [0.1, np.nan, 0.3]}
@@ -225,12 +114,6 @@ def test_the_noisiest_dataset_is_on_top():
     figure = draw_seed_spread(seeds)
     assert row_labels(figure) == ["c", "a", "b"]
     assert " one run per cell" in drawn_words(figure)
-
-
-def test_the_noisiest_model_is_named_when_colors_do_not_tell():
-    tables = make_tables(name("m", 12), ["d"])
-    noisiest = tables["seeds"].set_index("model")["normalized_std"].idxmax()
-    assert noisiest in drawn_words(draw_seed_spread(tables["seeds"]))
 
 
 def draw_toy_grid(*writings, rows=2):
@@ -257,13 +140,16 @@ def test_the_first_way_of_writing_that_fits_is_used_and_explained():
     assert_legible(figure)
 
 
-def test_rows_too_many_for_two_lines_have_one():
-    figure = draw_toy_grid(("1\n2", "Two lines."), ("3", "One line."), rows=40)
-    assert set(cell_texts(figure).values()) == {"3"}
-    assert_legible(figure)
-
-
 def test_differing_colors_reach_as_far_below_zero_as_above():
     assert span_evenly(pd.DataFrame([[-0.5, np.nan], [0.25, -0.5]])) == pytest.approx(0.5)
     assert span_evenly(pd.DataFrame([[0.0, np.nan]])) == 1
     assert span_evenly(pd.DataFrame([[np.nan]])) == 1
+
+
+def test_a_bar_is_as_long_as_its_score_and_a_missing_one_is_a_cross():
+    scores = pd.DataFrame({"model": ["a", "b"], "d": [-0.5, np.nan], "e": [0.0, 1.25]})
+    axes = draw_scores(scores).axes[0]
+    assert sorted(bar.get_width() for bar in axes.patches) == [-0.5, 0.0, 1.25]
+    crosses = [line for line in axes.lines if line.get_marker() == "x"]
+    assert [len(cross.get_xdata()) for cross in crosses] == [0, 1]
+    assert "\N{MULTIPLICATION SIGN}: no score." in drawn_words(draw_scores(scores))

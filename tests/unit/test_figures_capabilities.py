@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.colors import to_hex
 
 from capmap.figures.capability_map import (
     draw_attribute_maps,
@@ -13,9 +12,9 @@ from capmap.figures.capability_map import (
     scale_points,
 )
 from capmap.figures.labels import Label, place_labels
-from tests.capability_figure_tables import make_capabilities, remove_attributes
+from tests.capability_figure_tables import make_capabilities
 from tests.figure_checks import drawn_words
-from tests.figure_plans import name, plan_map
+from tests.figure_plans import name
 
 points_in_area = st.lists(
     st.tuples(st.floats(0.1, 2.9), st.floats(0.1, 1.9)), min_size=1, max_size=25
@@ -39,22 +38,6 @@ def test_labels_overlap_neither_each_other_nor_lines_and_stay_inside(places):
         # A line is known to a pixel of 0.01 in, so it may touch the edge of a box.
         inside = (line > boxes[:, :2] + 0.011) & (line < boxes[:, 2:] - 0.011)
         assert not inside.all(axis=2).any()
-
-
-def test_a_label_stands_at_the_right_of_its_point_and_at_the_left_where_the_area_ends():
-    label = Label("ResNet", 6.0, "black", ((1.0, 1.0),))
-    for width, is_right in ((3.0, True), (1.2, False)):
-        [place] = place_labels([label], area=(width, 2), points=np.ones((1, 2)), radius=0.03)
-        assert (place.corner[0] > 1.0) == is_right
-        assert place.leader is None
-
-
-def test_of_two_labels_with_room_for_one_the_first_is_drawn():
-    # Neither text fits beside the point, and above it there is room for one line of 0.1 in.
-    labels = [Label(text, 6.0, "black", ((0.3, 0.05),)) for text in ("important", "the other")]
-    found = place_labels(labels, area=(0.65, 0.25), points=np.array([[0.3, 0.05]]), radius=0.03)
-    assert found[0] is not None
-    assert found[1] is None
 
 
 def test_a_map_is_scaled_alike_in_both_directions():
@@ -93,36 +76,6 @@ def test_variants_share_a_name_where_they_lie_close():
     assert any(word.startswith("variants") for word in words)
 
 
-def test_datasets_at_one_place_are_variants_only_within_a_family():
-    datasets = {"A / 1": (1.0, 1.0), "A / 2": (1.0, 1.0), "B / 1": (1.0, 1.0)}
-    words = set(drawn_words(draw_map(*place_by_hand(datasets, ["A", "A", "B"]))))
-    assert {"A \N{MULTIPLICATION SIGN}2", "B"} <= words
-
-
-def test_the_map_says_what_projected_it():
-    tables = place_by_hand({"A": (1.0, 1.0)}, ["A"])
-    assert "multidimensional scaling" in " ".join(drawn_words(draw_map(*tables)))
-    assert "by UMAP" in " ".join(drawn_words(draw_map(*tables, projection="umap")))
-
-
-def test_parts_that_no_result_connects_have_markers_of_their_own():
-    for parts, shapes in ((1, {"o"}), (2, {"o", "s"})):
-        tables = make_capabilities(name("m", 6), name("d", 4), n_parts=parts)
-        figure = plan_map(tables)["map"]()
-        assert {line.get_marker() for line in figure.axes[0].lines} == shapes
-        assert any(word.startswith("Shapes: parts") for word in drawn_words(figure)) == (parts > 1)
-
-
-def test_a_note_counts_the_names_that_find_no_place():
-    tables = make_capabilities(name("a model of many", 90), name("set", 100))
-    figure = plan_map(tables)["map"]()
-    words = drawn_words(figure)
-    drawn = sum(word.startswith("a model of many-") for word in words)
-    [note] = [word for word in words if word.startswith("Without a name")]
-    assert 0 < drawn < 90
-    assert f"{90 - drawn} models" in note
-
-
 def test_the_most_frequent_categories_have_colors_and_the_rest_is_other_or_unknown():
     tables = make_capabilities(name("m", 46), name("d", 4))
     # 9 + 8 + … + 3 = 42 models of the first seven kinds, 3 of the other two, and 1 unknown.
@@ -135,33 +88,3 @@ def test_the_most_frequent_categories_have_colors_and_the_rest_is_other_or_unkno
     assert shown == [*(f"kind {number}" for number in range(7)), "other", "unknown"]
     sizes = [len(line.get_xdata()) for line in figure.axes[1].lines]
     assert sizes == [4, *range(9, 2, -1), 3, 1]
-
-
-def test_a_panel_without_its_attribute_says_so():
-    words = drawn_words(
-        plan_map(remove_attributes(make_capabilities(name("m", 5), name("d", 9))))[
-            "attribute_maps"
-        ]()
-    )
-    assert words.count("Not known of any point on the map.") == 4
-    tables = make_capabilities(name("m", 5), name("d", 9))
-    assert "Not known of any point on the map." not in drawn_words(
-        plan_map(tables)["attribute_maps"]()
-    )
-
-
-def test_a_number_of_parameters_of_zero_counts_as_unknown():
-    tables = make_capabilities(["a", "b", "c"], ["D"])
-    models = tables["models"].assign(parameters=[0.0, 24.0, 24.0, np.nan])
-    figure = draw_attribute_maps(tables["map"], models, tables["datasets"])
-    panels = [axes for axes in figure.axes if axes.collections and axes.get_xlim()[0] == 0]
-    assert len(panels[-1].collections[0].get_offsets()) == 2
-
-
-def test_models_have_one_color_and_datasets_are_open():
-    lines = (
-        plan_map(remove_attributes(make_capabilities(name("m", 5), name("d", 9))))["map"]()
-        .axes[0]
-        .lines
-    )
-    assert [to_hex(line.get_markerfacecolor()) for line in lines] == ["#ffffff", "#0072b2"]

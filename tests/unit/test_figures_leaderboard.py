@@ -2,11 +2,10 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from capmap.figures.leaderboard import draw_leaderboard_dimensions, draw_rank_history, label_entries
 from capmap.leaderboard.history import track_ranks
-from tests.figure_checks import assert_legible, assert_same_bytes, cell_texts, drawn_words
+from tests.figure_checks import assert_legible, assert_same_bytes, cell_texts
 from tests.figure_plans import make_checkpoints, plan_checkpoints
 from tests.leaderboard_tables import HOSTILE, make_entry_runs, make_leaderboard
 
@@ -89,14 +88,6 @@ def test_methods_follow_each_other_and_share_the_rows():
     assert "m number 40" not in words
 
 
-@pytest.mark.parametrize("has_interval", [True, False])
-def test_one_entry_in_one_dimension_is_drawn(has_interval):
-    table = make_dimensions(["only"], ["All"], has_interval=has_interval)
-    figure = draw_leaderboard_dimensions(table)
-    words = assert_legible(figure)
-    assert any("Below: interval" in line for line in words) == has_interval
-
-
 def test_hostile_names_are_drawn_as_they_stand():
     entries = [(name, name, name) for name in HOSTILE]
     table = make_leaderboard(make_entry_runs(entries), {name: ["w"] for name in HOSTILE[:3]})[1]
@@ -147,44 +138,6 @@ def test_a_history_has_a_number_per_rank_and_names_at_both_ends():
     assert first == [0, 1, 0] or second == [0, 1, 0]
 
 
-def test_tied_entries_stand_below_each_other_with_the_same_number():
-    figure = draw_rank_history(make_rows({"a": {"1": 1, "2": 1}, "b": {"1": 1, "2": 1}}))
-    assert [text.get_text() for text in figure.axes[0].texts] == ["1"] * 4
-    assert [list(line.get_ydata()) for line in figure.axes[0].lines] == [[0, 0], [1, 1]]
-
-
-def test_the_last_ten_of_many_releases_and_forty_of_many_entries_are_drawn():
-    names = {f"model {place:02}": place + 1 for place in range(60)}
-    ranks = {
-        name: {f"release {number:02}": rank for number in range(14)} for name, rank in names.items()
-    }
-    figure = draw_rank_history(make_rows(ranks))
-    words = assert_legible(figure)
-    assert "The last 10 of 14 releases." in words
-    assert len(figure.axes[0].lines) == 40
-    assert len(figure.axes[0].get_xticks()) == 10
-
-
-def test_an_entry_that_only_a_middle_release_ranks_is_left_out_with_a_note():
-    ranks = {"a": {"1": 1, "2": 1, "3": 1}, "b": {"2": 2}, "c": {"1": pd.NA, "2": 3, "3": pd.NA}}
-    figure = draw_rank_history(make_rows(ranks))
-    assert any(words.startswith("Left out:") for words in drawn_words(figure))
-    assert len(figure.axes[0].lines) == 1
-
-
-def test_a_history_without_any_rank_is_drawn_empty():
-    figure = draw_rank_history(make_rows({"a": {"1": pd.NA}}))
-    assert not figure.axes[0].lines
-
-
-def test_methods_of_a_history_stand_below_each_other():
-    releases = {"1": [*PAIR, ("a", "full_ft", "s1")], "2": [*PAIR, ("a", "full_ft", "s1")]}
-    figure = draw_rank_history(make_history(releases))
-    assert {"a · frozen", "a · full_ft", "b"} <= set(assert_legible(figure))
-    # Two frozen entries, a row between the methods, and the one that is fine-tuned.
-    assert sorted(line.get_ydata()[0] for line in figure.axes[0].lines) == [0, 1, 3]
-
-
 def test_markers_stand_at_the_chosen_checkpoints():
     tables = make_checkpoints(["A", "B"], 1, 5)
     axes = plan_checkpoints(tables)["curves"]().axes[0]
@@ -192,41 +145,3 @@ def test_markers_stand_at_the_chosen_checkpoints():
     chosen = tables["selected"].sort_values("model")
     found = np.concatenate([points for points in marks if len(points)])
     np.testing.assert_allclose(found, chosen[["step", "selection"]].to_numpy(float))
-
-
-@pytest.mark.parametrize(
-    ("runs", "widths", "bands"),
-    [(1, [1.0], 1), (2, [1.6, 0.6, 0.6], 0), (3, [1.6, 0.6, 0.6, 0.6], 1)],
-)
-def test_several_trainings_are_thin_below_their_bold_mean(runs, widths, bands):
-    tables = make_checkpoints(["A"], runs, 4)
-    figure = plan_checkpoints(tables)["curves"]()
-    lines = [line for line in figure.axes[0].lines if line.get_linestyle() != "None"]
-    assert [line.get_linewidth() for line in lines] == widths
-    mean = tables["curves"].groupby("step")["mean"].mean()
-    np.testing.assert_allclose(lines[0].get_ydata(), mean)
-    shades = [shade.get_paths() for shade in figure.axes[0].collections]
-    assert sum(bool(np.ptp(path.vertices[:, 1]) > 0) for [path] in filter(len, shades)) == bands
-    words = " ".join(drawn_words(figure))
-    assert ("Bold: the mean of a model's trainings." in words) == (runs > 1)
-    assert ("Bands: intervals over trainings." in words) == (runs > 2)
-    assert ("Bands: intervals over datasets." in words) == (runs == 1)
-
-
-@pytest.mark.parametrize("split", ["validation", ""])
-def test_without_a_metric_that_of_most_datasets_on_the_split_of_the_choice_is_drawn(split):
-    tables = make_checkpoints(["A", "=B"], 2, 3, split=split)
-    own = tables["curves"]
-    others = [own.assign(metric="f1", datasets=1), own.assign(metric="f1", split="test")]
-    tables["curves"] = pd.concat([*others, own], ignore_index=True)
-    figure = plan_checkpoints(tables, metric="")["curves"]()
-    lines = ["normalized accuracy", "on validation"] if split else ["normalized accuracy"]
-    assert figure.axes[0].get_ylabel().splitlines() == lines
-    assert_legible(figure)
-
-
-def test_the_best_models_come_first_in_the_legend():
-    words = drawn_words(
-        plan_checkpoints(make_checkpoints(["A", "B"], 1, 3), order=["B", "A"])["curves"]()
-    )
-    assert words.index("B") < words.index("A")

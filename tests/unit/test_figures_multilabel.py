@@ -1,6 +1,5 @@
 """Figures of the multi-label evaluation: legible and faithful."""
 
-import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.patches import PathPatch, Rectangle
@@ -14,8 +13,8 @@ from capmap.figures.multilabel import (
 )
 from capmap.multilabel.published import share_images, split_published
 from capmap.multilabel.rankings import shift_all_ranks, summarize_models
-from tests.figure_checks import assert_legible, draw_shown, drawn_words
-from tests.figure_plans import compare, name, plan_labels
+from tests.figure_checks import assert_legible, drawn_words
+from tests.figure_plans import compare, name
 from tests.multilabel_tables import (
     SHIPPED,
     make_counts,
@@ -59,18 +58,6 @@ def test_bars_of_label_counts_are_as_long_as_the_shares():
     assert not any("Left out" in word for word in words)
 
 
-def test_images_without_labels_are_counted_in_a_note():
-    words = drawn_words(draw_label_counts(make_counts(["A", "B", "C"])))
-    assert "Left out: 3 images without a label." in words
-
-
-def test_numbers_of_labels_may_be_integers():
-    table = pd.DataFrame({"dataset": "A", "labels": [1, 10, 2], "images": 5, "share": 1 / 3})
-    words = drawn_words(draw_label_counts(table))
-    labels = [word for word in words if word.endswith(("label", "labels"))]
-    assert labels == ["1 label", "2 labels", "10 labels"]
-
-
 def test_lines_show_percents_and_differences_in_points():
     tables = make_evaluation(name("m", 5))
     figure = draw_metric_lines(tables["summary"], compare("V1", "V2"))
@@ -82,40 +69,6 @@ def test_lines_show_percents_and_differences_in_points():
     assert upper.lines[1].get_ydata() == pytest.approx(second.to_numpy())
     assert lower.lines[0].get_ydata() == pytest.approx((first - second).to_numpy())
     assert [text.get_text() for text in lower.get_xticklabels()] == list(order)
-
-
-def test_a_metric_that_a_dataset_lacks_is_drawn_where_it_is():
-    tables = make_evaluation(name("m", 5))
-    figure = draw_metric_lines(tables["summary"], compare("V1", "PatchML"))
-    assert_legible(figure)
-    top1 = figure.axes[2].lines[0].get_ydata()
-    assert np.isnan(np.asarray(top1, dtype=float)).all()
-
-
-def test_boxes_stand_for_the_models_of_each_dataset():
-    tables = make_evaluation(name("m", 30))
-    figure = draw_subgroup_boxes(tables["metrics"], compare("V1", "V2"))
-    for axes in figure.axes[1:]:
-        assert sum(isinstance(patch, PathPatch) for patch in axes.patches) == 2 * 5
-    medians = [line for line in figure.axes[2].lines if line.get_color() == "black"]
-    own = tables["metrics"].query("metric == 'subgroup' and dataset == 'V1' and subgroup == 1")
-    assert medians[0].get_ydata()[0] == pytest.approx(100 * own["value"].median())
-
-
-def test_without_a_comparison_the_first_two_datasets_by_name_are_drawn():
-    tables = make_evaluation(name("m", 3), datasets=("b", "a"))
-    plan, named = (
-        plan_labels(tables, degradation=pairs) for pairs in (compare(), compare("PatchML", "a"))
-    )
-    for key in ("metric_lines", "subgroup_boxes"):
-        assert drawn_words(plan[key]()) == drawn_words(named[key]())
-
-
-def test_ranks_are_set_against_those_of_a_dataset_that_is_not_compared():
-    tables = make_evaluation(name("m", 3))
-    figures = draw_shown(plan_labels(tables))
-    words = drawn_words(figures["metric_rank_shift"])
-    assert {"rank by top-1 on V1 (1 = best)", "rank by ASMA on PatchML (1 = best)"} <= set(words)
 
 
 def test_the_largest_shifts_are_named_with_their_size():
@@ -134,3 +87,13 @@ def test_the_largest_shifts_are_named_with_their_size():
     assert {"up +2", "down \N{MINUS SIGN}2", "same ±0"} <= set(words)
     assert {"rises (1)", "falls (1)", "stays (1)"} <= set(words)
     assert "rank by ReaL on PatchML (1 = best)" in words
+
+
+def test_boxes_stand_for_the_models_of_each_dataset():
+    tables = make_evaluation(name("m", 30))
+    figure = draw_subgroup_boxes(tables["metrics"], compare("V1", "V2"))
+    for axes in figure.axes[1:]:
+        assert sum(isinstance(patch, PathPatch) for patch in axes.patches) == 2 * 5
+    medians = [line for line in figure.axes[2].lines if line.get_color() == "black"]
+    own = tables["metrics"].query("metric == 'subgroup' and dataset == 'V1' and subgroup == 1")
+    assert medians[0].get_ydata()[0] == pytest.approx(100 * own["value"].median())

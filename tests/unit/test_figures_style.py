@@ -18,11 +18,7 @@ from matplotlib.textpath import text_to_path
 from capmap.figures.datasets import draw_scores
 from capmap.figures.names import break_name, printable_text, shorten_names, text_width, wrap_text
 from capmap.figures.style import (
-    LINE_STYLES,
-    MARKERS,
     PALETTE,
-    figure_style,
-    model_colors,
     model_styles,
     save_figure,
 )
@@ -88,29 +84,11 @@ def test_any_two_colors_of_models_stay_apart_for_color_blind_eyes(vision):
     assert min(distances) > 15
 
 
-def test_every_color_stands_out_on_white():
-    for color in PALETTE:
-        luminance = linear(color) @ [0.2126, 0.7152, 0.0722]
-        assert 1.05 / (luminance + 0.05) > 2.2
-
-
-def test_colors_do_not_depend_on_the_order_of_models():
-    assert model_colors(["b", "a", "c"]) == model_colors(["c", "b", "a", "a"])
-
-
 def test_forty_models_all_look_different():
     styles = model_styles(f"m{number}" for number in range(40))
     looks = {(style.color, style.marker) for style in styles.values()}
     lines = {(style.color, style.line) for style in styles.values()}
     assert len(looks) == len(lines) == 40
-
-
-def test_there_is_a_line_style_for_each_marker():
-    assert len(MARKERS) == len(LINE_STYLES) == len(set(MARKERS)) == len(set(LINE_STYLES))
-
-
-def test_five_thousand_models_have_styles():
-    assert len(model_styles(f"m{number}" for number in range(5000))) == 5000
 
 
 @pytest.mark.parametrize("width", [0.8, 2.0])
@@ -122,13 +100,6 @@ def test_labels_fit_are_printable_and_differ(width):
     assert max(text_width(label, size=7) for label in labels.values()) <= width
 
 
-def test_a_long_name_keeps_both_ends():
-    (label,) = shorten_names(["begin" + "x" * 300 + "end"], width=1.5, size=7).values()
-    assert label.startswith("begin")
-    assert label.endswith("end")
-    assert "…" in label
-
-
 def test_names_that_would_be_cut_alike_keep_the_word_in_which_they_differ():
     names = [f"vision_transformer_{way}_pretrained_on_sentinel2" for way in ("mae", "moco", "dino")]
     labels = shorten_names(names, width=1.3, size=7)
@@ -136,23 +107,11 @@ def test_names_that_would_be_cut_alike_keep_the_word_in_which_they_differ():
         assert f"…{way}…" in labels[name]
 
 
-def test_a_difference_too_long_for_a_label_is_numbered():
-    names = ["a" * 50 + middle * 40 + "b" * 50 for middle in "XYZ"]
-    labels = shorten_names(names, width=0.8, size=7)
-    assert len(set(labels.values())) == 3
-    assert any("…2…" in label for label in labels.values())
-
-
 def test_a_name_is_broken_where_its_lines_are_most_alike():
     assert break_name("segmentation of images", width=1.0, size=7) == "segmentation\nof images"
     assert break_name("land", width=1.0, size=7) == "land"
     assert break_name("W" * 30, width=1.0, size=7) == ""
     assert break_name("W" * 30 + " a", width=1.0, size=7) == ""
-
-
-def test_an_escaped_name_is_not_mistaken_for_its_twin():
-    labels = shorten_names(["模", "\\u6a21"], width=1.0, size=7)
-    assert len(set(labels.values())) == 2
 
 
 def test_characters_without_a_glyph_are_spelled_out():
@@ -184,21 +143,10 @@ def test_wrapped_text_breaks_at_spaces_and_ends_in_an_ellipsis():
     assert max(text_width(line, size=7) for line in lines) <= 2.0
 
 
-def test_text_without_spaces_is_wrapped_too():
-    lines = wrap_text("W" * 300, width=2.0, size=7, max_lines=2)
-    assert [text_width(line, size=7) <= 2.0 for line in lines] == [True, True]
-
-
 def test_drawing_leaves_the_settings_of_the_process_alone():
     before = dict(mpl.rcParams)
     draw_scores(make_tables(["a"], ["d"])["scores"])
     assert dict(mpl.rcParams) == before
-
-
-def test_settings_of_the_process_have_no_say():
-    with mpl.rc_context({"font.size": 30, "text.usetex": True}), figure_style():
-        assert mpl.rcParams["font.size"] == 7
-        assert not mpl.rcParams["text.usetex"]
 
 
 def test_an_unknown_suffix_is_refused_before_anything_is_written(tmp_path):

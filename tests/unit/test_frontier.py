@@ -5,12 +5,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.path import Path
 from scipy import stats
 
 from capmap.comparison.frontier import find_front, trace_frontier
-from capmap.figures.canvas import NothingToDraw
-from capmap.figures.frontier import draw_frontier
 from capmap.prose.frontier import describe_frontier
 from tests.report_tables import make_ranking
 
@@ -130,37 +127,3 @@ def make_table(n, *, span=1000.0):
     front = find_front(table["cost"], score[:, None])[:, 0]
     table = table.assign(ci_low=score - 0.02, ci_high=score + 0.02, on_front=front)
     return table.assign(datasets=4, missing=0, p_front=np.nan)
-
-
-@pytest.mark.parametrize(("span", "scale"), [(1000.0, "log"), (5.0, "linear")])
-def test_the_axis_of_costs_is_logarithmic_where_they_span_much(span, scale):
-    figure = draw_frontier(make_table(8, span=span), against="cost")
-    axes = figure.axes[0]
-    assert axes.get_xscale() == scale
-    low, high = axes.get_xlim()
-    assert sum(low <= tick <= high for tick in axes.get_xticks()) >= 3
-    assert draw_frontier(make_table(8), against="date").axes[0].get_xscale() == "linear"
-
-
-@pytest.mark.parametrize("n", [1, 12, 60])
-def test_names_cover_neither_each_other_nor_the_front(n):
-    figure = draw_frontier(make_table(n), against="parameters")
-    renderer = figure.canvas.get_renderer() if hasattr(figure.canvas, "get_renderer") else None
-    boxes = [text.get_window_extent(renderer) for text in figure.axes[1].texts]
-    pairs = [(a, b) for place, a in enumerate(boxes) for b in boxes[:place]]
-    assert not any(a.shrunk(0.9, 0.9).overlaps(b.shrunk(0.9, 0.9)) for a, b in pairs)
-    assert boxes
-    axes = figure.axes[0]
-    xs, ys = axes.lines[0].get_data()
-    steps = np.column_stack([np.repeat(xs, 2)[1:], np.repeat(ys, 2)[:-1]])
-    front = Path(axes.transData.transform(steps))
-    assert not any(front.intersects_bbox(box.shrunk(0.9, 0.6), filled=False) for box in boxes)
-
-
-def test_without_a_cost_there_is_nothing_to_show():
-    table = make_table(3).assign(cost=np.nan)
-    with pytest.raises(NothingToDraw):
-        draw_frontier(table, against="cost")
-    assert describe_frontier(table, against="cost") == [
-        "The cost of no model is known, so there is no front."
-    ]

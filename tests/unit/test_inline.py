@@ -17,7 +17,6 @@ from capmap.figures.marks import (
     find_grid,
     mark,
     mark_members,
-    mark_rows,
     render_svg,
     write_estimates,
     write_points,
@@ -115,18 +114,6 @@ def test_rows_and_cells_are_told_with_their_place():
     image = next(root.iter(f"{SVG}image"))
     place = [float(image.get(key, 0)) for key in ("x", "width")]
     assert np.allclose(place, [grid["box"][0], grid["box"][2]], atol=1.5)
-
-
-def test_kinds_that_no_page_knows_are_no_rows():
-    figure = Figure()
-    mark_rows(figure.add_subplot(), ["x"], kind="training")
-    assert not list(read(figure).iter(f"{SVG}metadata"))
-
-
-def test_equal_figures_give_equal_bytes():
-    table = make_ranking(model=["a", "b"])
-    one, two = (render_svg(draw_intervals(table), name="f") for _ in range(2))
-    assert one == two
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ from capmap.figures.curves import cast_models
 from capmap.figures.datasets import draw_scores
 from capmap.figures.look import Look, read_look, wear_look
 from capmap.figures.rankings import draw_intervals, draw_rank_shift
-from capmap.figures.style import PALETTE, model_colors, model_styles, save_figure
-from capmap.looks import sample_palette
+from capmap.figures.style import PALETTE, model_colors, save_figure
 from capmap.settings.checking import check_settings
 from capmap.settings.sections import write_schema
 from capmap.settings.study import Study
@@ -92,15 +91,6 @@ def test_all_files_have_the_size_that_is_asked_for(tmp_path: Path, options: dict
         assert size == pytest.approx((options["width"], sizes["pdf"][1]), abs=0.02)
 
 
-def test_larger_text_makes_all_larger_but_not_the_figure_wider(tmp_path: Path) -> None:
-    draw(tmp_path, {"font_size": 9})
-    across, up = read_sizes(tmp_path)["pdf"]
-    assert across == pytest.approx(3.4, abs=0.01)
-    draw(tmp_path, {})
-    # Notes may take a line more.
-    assert 9 / 7 - 0.01 < up / read_sizes(tmp_path)["pdf"][1] < 1.6
-
-
 @pytest.mark.parametrize(("size", "scale"), [(7, None), (14, 2.0)])
 def test_text_has_the_size_that_is_asked_for(
     tmp_path: Path, size: float, scale: float | None
@@ -157,17 +147,6 @@ def test_a_palette_colors_the_models(palette: Any, expected: list[str]) -> None:
     for color, wanted in zip(colors, expected, strict=True):
         parts = [int(color[at : at + 2], 16) - int(wanted[at : at + 2], 16) for at in (1, 3, 5)]
         assert max(map(abs, parts)) <= 3
-
-
-def test_colors_that_come_again_have_other_markers() -> None:
-    with wear_look(read_look({"palette": ["black", "red"]})):
-        styles = model_styles([*MODELS, "d"]).values()
-    assert len({(style.color, style.marker) for style in styles}) == 4
-
-
-def test_a_gradient_has_as_many_colors_as_models_up_to_twenty() -> None:
-    assert len(set(sample_palette("viridis", 15))) == 15
-    assert len(sample_palette("viridis", 500)) == 20
 
 
 @pytest.mark.parametrize("option", ["width", "font_size", "order"])

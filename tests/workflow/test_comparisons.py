@@ -179,11 +179,6 @@ def test_a_new_run_of_the_other_condition_reruns_the_comparison_with_it(project:
             "comparisons/pairwise.csv",
             ["comparison.reference", "'beee'", "'bee'"],
         ),
-        (
-            {"comparison": {"highlight": ["beee"]}},
-            "figures",
-            ["comparison.highlight", "'beee'", "'bee'"],
-        ),
     ],
 )
 def test_an_unknown_name_is_told_in_one_line(
