@@ -300,7 +300,7 @@ def _draw_boxed(
     sheet = _make_sheet(points, labels, (*notes, BOX_NOTE), right=room + 2 * GAP, keys={})
     draw_boxes(
         sheet.axes,
-        {float(row): own["x"] for row, own in points.groupby("y")},
+        {row: points.loc[points["y"] == row, "x"] for row in points["y"].unique()},
         width=0.6,
         box={"facecolor": "#DDDDDD", "edgecolor": "#8C8C8C"},
         line={"color": "#8C8C8C", "linewidth": 0.5},

@@ -152,8 +152,8 @@ def _dress_dates(panels: Sequence[Sheet], days: Numbers) -> None:
     low, high = days[0] - edge, days[-1] + edge
     for panel in panels:
         panel.axes.set_xlim(low, high)
-        panel.axes.xaxis.set_major_locator(AutoDateLocator(minticks=2, maxticks=5))
-        panel.axes.xaxis.set_major_formatter(DateFormatter(FORMAT))
+        panel.axes.xaxis.set_major_locator(AutoDateLocator(minticks=2, maxticks=5))  # type: ignore[no-untyped-call]
+        panel.axes.xaxis.set_major_formatter(DateFormatter(FORMAT))  # type: ignore[no-untyped-call]
     panels[0].axes.tick_params(labelbottom=False)
 
 

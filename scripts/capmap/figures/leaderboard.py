@@ -38,7 +38,7 @@ from capmap.figures.heatmap import (
 from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import mark, write_points
 from capmap.figures.names import printable_text, shorten_names, widest
-from capmap.figures.panels import make_curve_key, read_points
+from capmap.figures.panels import draw_dots, make_curve_key, read_points
 from capmap.figures.side_columns import format_decimal
 from capmap.figures.style import (
     PALETTE,
@@ -399,9 +399,7 @@ def draw_checkpoint_optimism(selected: pd.DataFrame) -> Figure:
     places = np.arange(len(rows))
     ends = rows[list(MARKS)].to_numpy(dtype=float)
     sheet.axes.hlines(places, ends.min(axis=1), ends.max(axis=1), color=OTHERS_COLOR, linewidth=1)
-    for column, (_, look) in reversed(MARKS.items()):
-        values = rows[column].to_numpy(dtype=float)
-        sheet.axes.plot(values, places, look.marker, color=look.color, markersize=3.6)
+    draw_dots(sheet.axes, rows, MARKS)
     sheet.axes.margins(x=0.05)
     sheet.axes.grid(axis="x")
     sheet.limit_ticks()

@@ -4,6 +4,7 @@ A table lists each pair once; a figure shows it from both sides, or all models a
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -34,11 +35,9 @@ SWAPPED = {
     "model_a": "model_b",
     "ci_low": "ci_high",
     "wins": "losses",
-    "p_improvement_low": "p_improvement_high",
     "p_a_better": "p_b_better",
 }
 NEGATED = ("mean_difference", "ci_low", "ci_high", "effect_size")
-COMPLEMENTED = ("p_improvement", "p_improvement_low", "p_improvement_high")
 DECISIONS = {"a better": "b better", "b better": "a better"}
 NO_PAIR = "One model: there is no pair to compare."
 NO_SHARED = "no dataset in common"
@@ -84,8 +83,6 @@ def mirror_pairs(pairwise: pd.DataFrame) -> pd.DataFrame:
     mirrored = pairwise.rename(columns=swaps)[list(pairwise.columns)]
     for name in pairwise.columns.intersection(list(NEGATED)):
         mirrored[name] = -mirrored[name]
-    for name in pairwise.columns.intersection(list(COMPLEMENTED)):
-        mirrored[name] = 1 - mirrored[name]
     if "decision" in pairwise:
         mirrored["decision"] = mirrored["decision"].replace(DECISIONS)
     return pd.concat([pairwise, mirrored], ignore_index=True)
@@ -169,24 +166,40 @@ def draw_comparison_matrix(
     A corner marks a pair whose Holm-corrected p value is below the level. A pair without a dataset
     in common is hatched.
     """
-    models, notes = choose_models(list_paired(pairwise), order)
-    pairs = arrange_pairs(pairwise, models)
+    models, pairs, notes = _choose_pairs(pairwise, order)
     table = square_pairs(pairs["mean_difference"], models)
     limit = span_evenly(table)
-    corner = f"Wilcoxon signed-rank test, Holm-corrected over all pairs, p < {alpha:g}."
-    notes = (*notes, f"Corner: {corner}")
-    if table.isna().to_numpy().sum() > len(models):
-        notes = (*notes, HATCH_NOTE)
-    return draw_grid(
+    corner = f"Corner: Wilcoxon signed-rank test, Holm-corrected over all pairs, p < {alpha:g}."
+    return _draw_pairs(
         table,
         scale=Scale(DIFFERENCE_UNIT, -limit, limit, (), DIVERGING),
-        wording=Wording(DIFFERENCE_HEADING, "", notes),
+        wording=Wording(DIFFERENCE_HEADING, "", (*notes, corner)),
         writings=_write_cells(pairs, models),
-        marks=(
-            mark_diagonal(table),
-            Mark(square_pairs(pairs["wilcoxon_p_holm"] < alpha, models)),
-        ),
-    ).figure
+        marks=[Mark(square_pairs(pairs["wilcoxon_p_holm"] < alpha, models))],
+    )
+
+
+def _choose_pairs(
+    pairwise: pd.DataFrame, order: Sequence[str]
+) -> tuple[list[str], pd.DataFrame, tuple[str, ...]]:
+    """The models that a figure has room for, their pairs, and a note on those left out."""
+    models, notes = choose_models(list_paired(pairwise), order)
+    return models, arrange_pairs(pairwise, models), notes
+
+
+def _draw_pairs(
+    table: pd.DataFrame,
+    *,
+    scale: Scale,
+    wording: Wording,
+    writings: Sequence[Writing] = (),
+    marks: Sequence[Mark] = (),
+) -> Figure:
+    """Draw models against models, gray where one would meet itself, hatched where a pair lacks."""
+    if table.isna().to_numpy().sum() > len(table):
+        wording = replace(wording, notes=(*wording.notes, HATCH_NOTE))
+    marks = [mark_diagonal(table), *marks]
+    return draw_grid(table, scale=scale, wording=wording, writings=writings, marks=marks).figure
 
 
 def _write_cells(pairs: pd.DataFrame, models: Sequence[str]) -> list[Writing]:
@@ -273,25 +286,19 @@ def draw_bayes_matrix(pairwise: pd.DataFrame, *, order: Sequence[str] = ()) -> F
     Where the test decided that one of a pair is better, both cells of the pair have a corner;
     where it decided that they are practically equivalent, both have a bar.
     """
-    models, notes = choose_models(list_paired(pairwise), order)
-    pairs = arrange_pairs(pairwise, models)
+    models, pairs, notes = _choose_pairs(pairwise, order)
     table = square_pairs(pairs["p_a_better"], models)
-    notes = (*notes, MARK_NOTE)
-    if table.isna().to_numpy().sum() > len(models):
-        notes = (*notes, HATCH_NOTE)
     decided = pairs["decision"].isin(["a better", "b better"])
-    marks = (
-        mark_diagonal(table),
-        Mark(square_pairs(decided, models)),
-        Mark(square_pairs(pairs["decision"] == "equivalent", models), "bar"),
-    )
-    return draw_grid(
+    return _draw_pairs(
         table,
         scale=Scale(BAYES_UNIT, 0.0, 1.0, (), RISING),
-        wording=Wording(BAYES_HEADING, "", notes),
+        wording=Wording(BAYES_HEADING, "", (*notes, MARK_NOTE)),
         writings=[Writing(table.map(format_decimal))],
-        marks=marks,
-    ).figure
+        marks=[
+            Mark(square_pairs(decided, models)),
+            Mark(square_pairs(pairs["decision"] == "equivalent", models), "bar"),
+        ],
+    )
 
 
 SCALE_LABEL = "datasets on which the row beats the column (%)"
@@ -376,12 +383,8 @@ def draw_winrate(winrate: pd.DataFrame) -> Figure:
     order = list(average.sort_values(["average", "model"], ascending=[False, True])["model"])
     models, notes = choose_models(order, order)
     table = rates.reindex(index=models, columns=models)
-    pairs = len(models) * (len(models) - 1)
-    if table.count().sum() < pairs:
-        notes += (HATCH_NOTE,)
-    return draw_grid(
+    return _draw_pairs(
         table,
         scale=Scale(SCALE_LABEL, 0.0, 100.0, (lambda rate: f"{rate:.0f}",), DIVERGING),
         wording=Wording("Win rate", "", ("A tie counts half.", *notes)),
-        marks=(mark_diagonal(table),),
-    ).figure
+    )

@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
 from capmap.figures.canvas import (
@@ -27,9 +25,11 @@ from capmap.figures.panels import (
     ERROR,
     FOOT,
     Numbers,
+    draw_dots,
     draw_estimates,
     dress_errors,
     find_top,
+    make_curve_key,
     make_method_key,
     make_panels,
     name_method,
@@ -52,6 +52,7 @@ GUTTER = 0.12
 TITLE = 0.26
 MOST_WIDTH = 1.9
 LEAST_PANEL = 1.0
+LABEL_STEP = 0.105
 LEAST, MOST = -0.5, 2.0
 CROWD = 300
 MAX_POINTS = 4000
@@ -68,7 +69,6 @@ PROTOCOL_NOTES = {
 }
 DIMENSIONS_HEADING = "Error over the number of dimensions"
 NO_METHOD = "No method was validated."
-LABEL_STEP = 0.105
 
 
 @figure_style()
@@ -246,7 +246,7 @@ def draw_dimensions(summary: pd.DataFrame) -> Figure:
     if not protocols:
         raise NothingToDraw(NO_METHOD)
     methods = order_methods(fitted["distance"])
-    names = [name_method(name) for name in order_methods(baselines["distance"])]
+    names = [name_method(name) for name in baselines["distance"]]
     room = widest(names, size=SMALL_SIZE) + GAP if names else PADDING
     top = find_top(known[["mse", "train_mse"]], known["mse_high"])
     panels = make_panels(
@@ -542,14 +542,14 @@ def draw_transfer(transfer: pd.DataFrame) -> Figure:
         wording=Wording(HEADING, ERROR, (*NOTES, *note_cut(known["mse_high"], top))),
         left=PADDING + widest([*labels, ROWS_HEADER], size=TEXT_SIZE) + GAP,
         right=2 * PADDING + side.width,
-        keys={
-            label: Line2D([], [], linestyle="none", **_mark(look))
-            for label, look in ERRORS.values()
-        },
+        keys={label: make_curve_key(label, look, line="none") for label, look in ERRORS.values()},
     )
     sheet.label_rows(labels, header=ROWS_HEADER)
     write_columns(sheet, side)
-    _draw_rows(sheet.axes, known)
+    closed = known.reset_index(drop=True).dropna(subset=["mse_low", "mse_high"])
+    bar: Any = {"color": ERRORS["mse"][1].color, "linewidth": 1.2, "zorder": 2}
+    sheet.axes.hlines(closed.index, closed["mse_low"], closed["mse_high"], **bar)
+    draw_dots(sheet.axes, known, ERRORS)
     sheet.axes.set_xlim(0, top)
     number_axis(sheet.axes.xaxis, most=6)
     sheet.axes.grid(axis="x")
@@ -561,26 +561,3 @@ def _write_difference(row: Mapping[Hashable, Any]) -> str:
     values = [row[name] for name in ("difference", "difference_low", "difference_high")]
     texts = ["" if pd.isna(value) else format_decimal(float(value), 3) for value in values]
     return texts[0] + (f" ({texts[1]} to {texts[2]})" if all(texts) else "")
-
-
-def _mark(look: ModelStyle) -> dict[str, Any]:
-    """Open markers, except for the circles of transfer, which have intervals."""
-    face = look.color if look.marker == "o" else "none"
-    return {
-        "marker": look.marker,
-        "markersize": 4,
-        "markeredgecolor": look.color,
-        "markerfacecolor": face,
-        "markeredgewidth": 1.0,
-    }
-
-
-def _draw_rows(axes: Axes, rows: pd.DataFrame) -> None:
-    places = np.arange(len(rows))
-    low, high = rows[["mse_low", "mse_high"]].to_numpy(float).T
-    color = ERRORS["mse"][1].color
-    closed = np.isfinite(low) & np.isfinite(high)
-    axes.hlines(places[closed], low[closed], high[closed], color=color, linewidth=1.2, zorder=2)
-    for depth, (name, (_, look)) in enumerate(reversed(ERRORS.items())):
-        values = rows[name].to_numpy(float)
-        axes.plot(values, places, linestyle="none", zorder=3 + depth, **_mark(look))

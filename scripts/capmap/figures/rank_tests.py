@@ -299,7 +299,7 @@ def _write_names(sheet: Sheet, plan: _Plan) -> None:
     texts = zip(plan.models, plan.names, plan.numbers, strict=True)
     for position, (model, name, number) in enumerate(texts):
         at_left, y = plan.place_label(position)
-        look = {"y": y, "va": "center_baseline"}
+        look: Any = {"y": y, "va": "center_baseline"}
         if at_left:
             sheet.write(number, x=-GAP / 2, ha="right", **look)
             mark(sheet.write(name, x=-edge - GAP, ha="right", **look), model)

@@ -226,7 +226,7 @@ def _render(figure: Figure, name: str, scale: float) -> bytes:
         options |= {"dpi": DPI * scale, "pil_kwargs": {"compress_level": 1, "dpi": (DPI, DPI)}}
     elif scale != 1:
         figure.add_artist(enlarge := _Enlarge(scale))
-        options["bbox_inches"] = Bbox([(0, 0), scale * figure.get_size_inches()])
+        options["bbox_inches"] = Bbox.from_bounds(0, 0, *scale * figure.get_size_inches())
     figure.savefig(buffer, **options)
     if name == "pdf" and scale != 1:
         enlarge.remove()
