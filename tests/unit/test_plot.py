@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import plot as script
-from capmap.artifacts import render_csv, write_text
-from capmap.catalog import ANALYSES, FIGURES
+from capmap.artifacts import render_csv, write_parquet, write_text
+from capmap.catalog import ANALYSES, FIGURES, find_owner, place_read
 from capmap.errors import CapmapError, ValidationError
 from capmap.figures.canvas import NothingToDraw
 from capmap.figures.datasets import draw_runs_per_cell, draw_scores
@@ -18,11 +19,8 @@ from tests.curve_figure_tables import make_study
 from tests.figure_checks import make_tables
 
 HOSTILE = ["007", "=cmd|calc", "$x_1$ <script>", "模型甲"]
-TABLES = {
-    "scores": {"scores": "scores", "seeds": "seeds", "order": "aggregate"},
-    "runs_per_cell": {"seeds": "seeds", "order": "aggregate"},
-    "elo": {"elo": "elo", "order": "scopes"},
-}
+OPTIONS = {"scores": {}, "runs_per_cell": {}, "elo": {"confidence_level": 0.95}}
+TABLES = ("tables/scores", "tables/aggregate", "tables/seeds", "tables/scopes", "comparisons/elo")
 
 
 class Study:
@@ -31,27 +29,15 @@ class Study:
     def __init__(self, folder: Path, models: list[str]) -> None:
         self.folder = folder
         self.tables = make_study(models) | make_tables(models, ["D", "-1"])
-        self.options = {name: {} for name in TABLES} | {"elo": {"confidence_level": 0.95}}
-        self.looks = {name: {} for name in TABLES}
-        for name in ("scores", "aggregate", "seeds", "elo", "iqm", "scopes"):
-            self.write(name)
-
-    def write(self, name: str) -> None:
-        """Write a table to its file."""
-        write_text(self.folder / f"tables/{name}.csv", render_csv(self.tables[name]))
+        for place in TABLES:
+            write_text(folder / f"{place}.csv", render_csv(self.tables[place.partition("/")[2]]))
 
     def draw(self) -> None:
         """Draw the figures."""
-        places = {
-            figure: {read: str(self.folder / f"tables/{name}.csv") for read, name in reads.items()}
-            for figure, reads in TABLES.items()
-        }
         plot(
             figures=str(self.folder / "figures"),
             folder=str(self.folder),
-            reads=places,
-            options=self.options,
-            looks=self.looks,
+            drawn={name: {"options": options, "look": {}} for name, options in OPTIONS.items()},
             formats=["pdf"],
         )
 
@@ -79,7 +65,7 @@ def test_figures_have_the_bytes_of_those_that_are_drawn_from_the_tables(tmp_path
         paths = [tmp_path / f"{name}.{suffix}" for suffix in ("pdf", "svg")]
         save_figure(figure, paths)
         expected |= {path.name: path.read_bytes() for path in paths}
-    index = "figure,reason\n" + "".join(f"{name},\n" for name in TABLES)
+    index = "figure,reason\n" + "".join(f"{name},\n" for name in OPTIONS)
     assert study.read() == expected | {"index.csv": index.encode()}
 
 
@@ -89,23 +75,26 @@ def test_nothing_is_drawn_where_there_is_nothing_to_show(study, monkeypatch):
 
     monkeypatch.setattr(script, "load_function", lambda _: refuse)
     study.draw()
-    index = "figure,reason\n" + "".join(f"{name},No run.\n" for name in TABLES)
+    index = "figure,reason\n" + "".join(f"{name},No run.\n" for name in OPTIONS)
     assert study.read() == {"index.csv": index.encode()}
-    assert read_figures(study.folder / "figures") == ({}, {*TABLES})
+    assert read_figures(study.folder / "figures") == ({}, {*OPTIONS})
 
 
 def test_no_figure_of_tables_without_rows_is_drawn(tmp_path):
-    table = tmp_path / "tables/empty.csv"
-    write_text(table, "model\n")
-    for analysis in ANALYSES:
-        write_text(tmp_path / f"text/{analysis}.txt", "")
-    nothing = {name: {} for name in FIGURES}
+    for name, figure in FIGURES.items():
+        for read in filter(None, [*figure.reads, figure.order]):
+            place = tmp_path / place_read(read, find_owner(name, "figures"))
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if place.suffix == ".parquet":
+                write_parquet(place, pd.DataFrame({"model": []}))
+            else:
+                write_text(place, "model\n")
+    for name, analysis in ANALYSES.items():
+        write_text(tmp_path / f"{analysis.folder}/{name}.txt", "")
     plot(
         figures=str(tmp_path / "figures"),
         folder=str(tmp_path),
-        reads={name: dict.fromkeys(figure.reads, str(table)) for name, figure in FIGURES.items()},
-        options=nothing,
-        looks=nothing,
+        drawn={name: {"options": {}, "look": {}} for name in FIGURES},
         formats=[],
     )
     assert read_figures(tmp_path / "figures") == ({}, {*FIGURES})
@@ -116,12 +105,6 @@ def test_a_figure_that_was_removed_is_missed(study):
     (study.folder / "figures/elo.svg").unlink()
     with pytest.raises(CapmapError, match=r"elo\.svg is no longer there"):
         read_figures(study.folder / "figures")
-
-
-def test_the_sample_reads_what_the_catalog_declares():
-    for name, reads in TABLES.items():
-        figure = FIGURES[name]
-        assert reads == {table: table for table in figure.reads} | {"order": figure.order}
 
 
 def test_a_refused_figure_fails_the_job(study, monkeypatch):
