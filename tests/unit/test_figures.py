@@ -21,7 +21,6 @@ from tests.figure_checks import (
 from tests.figure_plans import name, plan_main
 
 DASH = "\N{EN DASH}"
-FORMATS = ("pdf", "svg", "png")
 
 
 def row_labels(figure):
