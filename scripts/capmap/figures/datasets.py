@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from capmap.figures.boxes import draw_boxes
 from capmap.figures.canvas import (
     GAP,
     MAX_DATASETS,
@@ -298,14 +297,21 @@ def _draw_boxed(
     names = shorten_names(noisiest["model"], width=MODEL_LABEL, size=TEXT_SIZE)
     room = widest([*names.values(), "noisiest model"], size=TEXT_SIZE)
     sheet = _make_sheet(points, labels, (*notes, BOX_NOTE), right=room + 2 * GAP, keys={})
-    draw_boxes(
-        sheet.axes,
-        {row: points.loc[points["y"] == row, "x"] for row in points["y"].unique()},
-        width=0.6,
-        box={"facecolor": "#DDDDDD", "edgecolor": "#8C8C8C"},
-        line={"color": "#8C8C8C", "linewidth": 0.5},
-        median=1.2,
+    rows = points["y"].unique()
+    edge = {"color": "#8C8C8C", "linewidth": 0.5, "solid_capstyle": "butt"}
+    sheet.axes.boxplot(
+        [points.loc[points["y"] == row, "x"].to_numpy(float) for row in rows],
+        positions=list(rows),
+        widths=0.6,
+        whis=(0, 100),
         orientation="horizontal",
+        showcaps=False,
+        showfliers=False,
+        patch_artist=True,
+        manage_ticks=False,
+        boxprops={"facecolor": "#DDDDDD", "edgecolor": "#8C8C8C", "linewidth": 0.5},
+        whiskerprops=edge,
+        medianprops={"color": "black", "linewidth": 1.2, "solid_capstyle": "butt"},
     )
     if len(points) <= MAX_POINTS:
         _draw_points(sheet, points, FAINT_INK, size=1.6)

@@ -13,7 +13,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator, StrMethodFormatter
 
-from capmap.figures.boxes import Boxes, draw_boxes
 from capmap.figures.canvas import (
     GAP,
     MAX_MODELS,
@@ -89,6 +88,8 @@ BOXES_GUTTER, BOXES_HEIGHT = 0.3, 2.0
 GROUP = 0.8
 MAX_POINTS = 12
 BOXES_DATASET_WIDTH = 2.0
+# Values by their place on the axis.
+Boxes = Mapping[float, "pd.Series[float]"]
 
 
 def name_compared(degradation: pd.DataFrame, cells: pd.DataFrame) -> list[str]:
@@ -504,15 +505,7 @@ def draw_subgroup_boxes(metrics: pd.DataFrame, degradation: pd.DataFrame) -> Fig
             boxes = {
                 groups.index(g) + shift: 100 * rows["value"] for g, rows in own.groupby("subgroup")
             }
-            look = {"color": color, "linewidth": 0.6}
-            draw_boxes(
-                axes,
-                boxes,
-                width=0.85 * GROUP / 2,
-                box={"facecolor": color, "edgecolor": color, "alpha": 0.35},
-                line=look,
-                median=1.0,
-            )
+            _draw_boxes(axes, boxes, color)
             if points:
                 _draw_points(axes, boxes, color)
         _dress_boxes(axes, groups)
@@ -528,6 +521,29 @@ def _average_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
     keys = ["model", "dataset", "metric", "subgroup"]
     cells = known.sort_values("value").groupby(keys)["value"].mean().reset_index()
     return cells.astype({"subgroup": "int64", "value": "float64"})
+
+
+def _draw_boxes(axes: Axes, boxes: Boxes, color: str) -> None:
+    """Draw a box of values at each place: median, quartiles, and whiskers to the extremes."""
+    # Not above: its import takes as long as some figures.
+    import seaborn as sns
+
+    line = {"color": color, "linewidth": 0.6, "solid_capstyle": "butt"}
+    places = [place for place, values in boxes.items() for _ in range(len(values))]
+    sns.boxplot(
+        x=places,
+        y=[value for values in boxes.values() for value in values],
+        ax=axes,
+        native_scale=True,
+        vert=None,  # of its own, which matplotlib has deprecated
+        width=0.85 * GROUP / 2,
+        whis=(0, 100),
+        showcaps=False,
+        showfliers=False,
+        boxprops={"facecolor": color, "edgecolor": color, "alpha": 0.35, "linewidth": 0.6},
+        whiskerprops=line,
+        medianprops={"color": "black", "linewidth": 1.0, "solid_capstyle": "butt"},
+    )
 
 
 def _draw_points(axes: Axes, boxes: Boxes, color: str) -> None:

@@ -4,11 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from capmap.artifacts import read_table
-from capmap.errors import CapmapError
+from capmap.catalog import FIGURES
+from capmap.folders import read_index
 
-# What a study's folder of figures holds: each figure, and why it is not drawn, if so.
-INDEX = "index.csv"
 # Suffixes of the files that a page links, by what it calls them.
 FILES = {"PDF": ".pdf", "SVG": ".svg", "PNG": ".png"}
 
@@ -44,33 +42,17 @@ class Picture:
 def read_figures(folder: str | Path) -> tuple[dict[str, Path], set[str]]:
     """Find the figures that a study's folder holds, by its index.
 
-    Parameters
-    ----------
-    folder : path-like
-        With ``index.csv``.
-
     Returns
     -------
     figures : dict of str to pathlib.Path
         The SVG files of figures by name, in the order of the page.
     nothing : set of str
         Figures with nothing to show, of which there are no files.
-
-    Raises
-    ------
-    CapmapError
-        If a file of the index is not there, which Snakemake does not see.
     """
-    index = read_table(Path(folder, INDEX), names=["figure", "reason"])
-    is_drawn = index["reason"].isna()
-    figures = {name: Path(folder, f"{name}.svg") for name in index.loc[is_drawn, "figure"]}
-    for path in figures.values():
-        if not path.is_file():
-            raise CapmapError(
-                f"{path} is no longer there. Make the folder again: remove {folder}, and run the "
-                "same command."
-            )
-    return figures, {*index.loc[~is_drawn, "figure"]}
+    index = read_index(folder)
+    files = {*index["file"]}
+    figures = {name: Path(folder, f"{name}.svg") for name in FIGURES if f"{name}.svg" in files}
+    return figures, {*index.loc[index["sha256"] == "", "file"]}
 
 
 def embed_pictures(
