@@ -81,35 +81,40 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
         return []
     problems = [*find_alike(runs, "model"), *find_alike(runs, "dataset")]
     problems += _find_summaries(runs)
-    names = runs["dataset"].unique()
-    columns = set(runs["column"].unique())
+    doubtful = list_doubtful(runs)
+    for name, (reason, is_column) in doubtful.items():
+        severity: Severity = "error" if is_column and not listed else "warning"
+        problems.append(_explain_dataset(runs, name, reason, severity, is_wide=is_column))
+    cells = _average_cells(runs[~runs["dataset"].isin([*doubtful])])
+    return [*problems, *_find_models(runs, _find_averages(runs, cells.T, "model"))]
+
+
+def list_doubtful(runs: pd.DataFrame) -> dict[str, tuple[str, bool]]:
+    """List the datasets that are probably none: why, and whether each is a column of its own."""
+    names = runs["dataset"].unique().tolist()
+    columns = {*runs["column"].unique()}
     is_wide = len(columns) > 1 and not columns.isdisjoint(names)
-    severity: Severity = "error" if is_wide and not listed else "warning"
-    ranks = _find_ranks(runs) if is_wide and len(names) <= MOST else set()
+    ranks = _find_ranks(runs) if is_wide and len(names) <= MOST else set[str]()
     rest = runs[~runs["dataset"].isin(ranks)] if ranks else runs
-    cells = _average_cells(rest)
-    averages = _find_averages(rest, cells, "dataset")
-    common = _find_common_words(names.tolist())
+    averages = _find_averages(rest, _average_cells(rest), "dataset")
+    common = _find_common_words(names)
     every = {*map(_simplify, names)}
-    for name in names.tolist():
+    found = {}
+    for name in names:
         plain = _simplify(name)
         if name in averages:
-            reason = "holds the mean of the others"
+            found[name] = "holds the mean of the others"
         elif name in ranks:
-            reason = "numbers the models, or is called like an attribute of models"
+            found[name] = "numbers the models, or is called like an attribute of models"
         elif is_wide and _is_beside(plain, every):
-            reason = "is called like the spread or the rank of another column"
+            found[name] = "is called like the spread or the rank of another column"
         elif _is_average(plain, common) or RANK.fullmatch(plain):
-            reason = "is called like an average or a rank of others"
+            found[name] = "is called like an average or a rank of others"
         elif is_wide and INDEX.fullmatch(name.strip().casefold()):
-            reason = "is called like a number of rows"
+            found[name] = "is called like a number of rows"
         elif is_wide and ATTRIBUTE.fullmatch(plain):
-            reason = "is called like an attribute of models"
-        else:
-            continue
-        problems.append(_explain_dataset(runs, name, reason, severity, is_wide=is_wide))
-    problems += _find_models(runs, _find_averages(rest, cells.drop(columns=[*averages]).T, "model"))
-    return problems
+            found[name] = "is called like an attribute of models"
+    return {name: (reason, is_wide) for name, reason in found.items()}
 
 
 def _find_models(runs: pd.DataFrame, averages: Collection[str]) -> list[Problem]:
