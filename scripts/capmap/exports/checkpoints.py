@@ -22,7 +22,7 @@ from capmap.exports.reading import Exports, read_exports
 from capmap.exports.runs import RUN_COLUMNS
 from capmap.exports.sheets import open_sheet
 from capmap.packing import unpack_columns
-from capmap.problems import Problem, Severity, UnreadableExportError
+from capmap.problems import Problem, Severity, UnreadableExportError, row_problem
 from capmap.settings.choices import Decimal, Duplicates
 from capmap.wording import count_things, list_names, quote_name
 
@@ -310,26 +310,12 @@ def check_evaluations(
     return table, problems + conflicts
 
 
-def _make_problem(
-    row: "pd.Series", code: str, reason: str, remedy: str, *, column: str = "", value: str = ""
-) -> Problem:
-    return Problem(
-        code=code,
-        source=row["source"],
-        line=int(row["line"]),
-        column=column,
-        value=value,
-        reason=reason,
-        remedy=remedy,
-    )
-
-
 def _find_unnamed(table: pd.DataFrame, columns: Mapping[str, list[str]]) -> list[Problem]:
     """Find rows without a training; without a column of models the reader has found them."""
     if not columns["model"]:
         return []
     return [
-        _make_problem(
+        row_problem(
             row,
             "empty_training",
             "The name of the training is empty.",
@@ -344,7 +330,7 @@ def _find_unnumbered(rows: pd.DataFrame, columns: Mapping[str, list[str]]) -> li
     """Find names of checkpoints that name no step, each at its first row."""
     counts = rows["checkpoint"].value_counts().to_dict()
     return [
-        _make_problem(
+        row_problem(
             row,
             "no_step",
             f"The checkpoint {quote_name(row['checkpoint'])} has no number that could be its step"
@@ -362,7 +348,7 @@ def _find_mixed_steps(table: pd.DataFrame, columns: Mapping[str, list[str]]) -> 
     firsts = table.drop_duplicates([*TRAINING, "kind"])
     second = firsts[firsts.duplicated(TRAINING)]
     return [
-        _make_problem(
+        row_problem(
             row,
             "mixed_steps",
             f"The training {quote_name(row['training'])} has checkpoints that count steps and "
@@ -382,7 +368,7 @@ def _find_repeated_steps(table: pd.DataFrame, columns: Mapping[str, list[str]]) 
     rivals = firsts.assign(first=names.transform("first"))
     rivals = rivals[rivals["first"] != rivals["checkpoint"]]
     return [
-        _make_problem(
+        row_problem(
             row,
             "repeated_step",
             f"The checkpoints {list_names([row['first'], row['checkpoint']])} of the training "
@@ -401,7 +387,7 @@ def _find_several_seeds(table: pd.DataFrame, columns: Mapping[str, list[str]]) -
     several = firsts[firsts.duplicated(TRAINING)].drop_duplicates(TRAINING)
     both = ", ".join([*columns["training"], *columns["seed"]])
     return [
-        _make_problem(
+        row_problem(
             row,
             "several_seeds",
             f"The training {quote_name(row['training'])} has several seeds.",
@@ -463,15 +449,14 @@ def _explain_conflict(row: "pd.Series", values: "pd.Series[float]", policy: Dupl
         "last": "The last of the values is used.",
     }
     listed = ", ".join(f"{value:g}" for value in values.tolist()[:3])
-    return Problem(
-        severity=severity,
-        code="conflicting_value",
-        source=row["source"],
-        line=int(row["line"]),
-        column=row["column"],
-        value=row["raw"],
-        reason=f"The checkpoint {quote_name(row['checkpoint'])} of the training "
+    return row_problem(
+        row,
+        "conflicting_value",
+        f"The checkpoint {quote_name(row['checkpoint'])} of the training "
         f"{quote_name(row['training'])} has several values of {quote_name(row['metric'])} on "
         f"{quote_name(row['dataset'])}{split}: {listed}.",
-        remedy=remedies[policy],
+        remedies[policy],
+        severity=severity,
+        column=row["column"],
+        value=row["raw"],
     )

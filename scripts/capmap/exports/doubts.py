@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.problems import Problem, Severity
+from capmap.problems import Problem, Severity, row_problem
 from capmap.wording import list_names, quote_name, write_key
 
 AVERAGE = re.compile(
@@ -229,15 +229,14 @@ def find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
         if len(names) > 1:
             first = runs[runs[kind] == names[1]].iloc[0]
             problems.append(
-                Problem(
-                    severity="warning",
-                    code="alike_names",
-                    source=str(first["source"]),
-                    line=int(first["line"]),
-                    value=names[1],
-                    reason=f"The {kind}s {list_names(sorted(names))} differ in case, white "
+                row_problem(
+                    first,
+                    "alike_names",
+                    f"The {kind}s {list_names(sorted(names))} differ in case, white "
                     "space, separators or invisible characters only, and count as different.",
-                    remedy="If they are one, write it one way in the export.",
+                    "If they are one, write it one way in the export.",
+                    severity="warning",
+                    value=names[1],
                 )
             )
     return problems
@@ -252,14 +251,13 @@ def _find_summaries(runs: pd.DataFrame) -> list[Problem]:
     first = runs[runs["seed"].isin(found)].iloc[0]
     kept = ", ".join(map(write_key, others)) if len(others) <= MOST_LISTED else "…"
     return [
-        Problem(
-            code="summary_seed",
-            source=str(first["source"]),
-            line=int(first["line"]),
-            value=str(first["seed"]),
-            reason=f"The seeds {list_names(found)} are called like summaries of others.",
-            remedy=f"Remove these rows, or read the others only with `where: {{seed: [{kept}]}}`, "
+        row_problem(
+            first,
+            "summary_seed",
+            f"The seeds {list_names(found)} are called like summaries of others.",
+            f"Remove these rows, or read the others only with `where: {{seed: [{kept}]}}`, "
             "by the name of their column.",
+            value=first["seed"],
         )
     ]
 
@@ -343,26 +341,24 @@ def _explain_dataset(
             f"Leave it out with `columns: {{ignore: [{write_key(key)}]}}`, or list the columns "
             "that are datasets under `columns: {datasets: […]}`."
         )
-    return Problem(
+    return row_problem(
+        row,
+        "doubtful_dataset",
+        f"The dataset {quote_name(name)} {reason}.",
+        remedy,
         severity=severity,
-        code="doubtful_dataset",
-        source=str(row["source"]),
-        line=int(row["line"]),
         column=str(row["column"]),
-        value=str(row["raw"]),
-        reason=f"The dataset {quote_name(name)} {reason}.",
-        remedy=remedy,
+        value=row["raw"],
     )
 
 
 def _explain_model(runs: pd.DataFrame, name: str, reason: str) -> Problem:
     row = runs[runs["model"] == name].iloc[0]
-    return Problem(
+    return row_problem(
+        row,
+        "doubtful_model",
+        f"The model {quote_name(name)} {reason}.",
+        f"Leave it out with `select: {{models: {{exclude: [{write_key(name)}]}}}}`.",
         severity="warning",
-        code="doubtful_model",
-        source=str(row["source"]),
-        line=int(row["line"]),
         value=name,
-        reason=f"The model {quote_name(name)} {reason}.",
-        remedy=f"Leave it out with `select: {{models: {{exclude: [{write_key(name)}]}}}}`.",
     )
