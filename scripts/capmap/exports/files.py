@@ -418,4 +418,6 @@ def refuse(
     code: str, path: str, reason: str, remedy: str, *, line: int = 0, column: str = ""
 ) -> UnreadableExportError:
     """Make the error of a file with one fault."""
-    return refuse(code, path, reason, remedy, line=line, column=column)
+    return UnreadableExportError(
+        Problem(code=code, source=path, reason=reason, remedy=remedy, line=line, column=column)
+    )
