@@ -24,7 +24,6 @@ MOST_NAMES = 20
 # Files that share this many of their columns are of one make.
 ALIKE = 0.3
 FIELD = re.compile(r"\{\w*\}")
-NUMBER = re.compile(r"[-+.\d]+")
 
 
 def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -76,28 +75,24 @@ def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _group(paths: Sequence[str]) -> list[list[str]]:
-    """Group files of some names by what they hold; of many names all are of one make."""
+    """Group tables of some names by what they hold; nested files are of one make, as are many."""
     by_name: dict[str, list[str]] = {}
     for path in paths:
         by_name.setdefault(PurePosixPath(path).name, []).append(path)
-    suffix = _find_suffix(paths[0])
-    if not 1 < len(by_name) <= MOST_NAMES or suffix in LOGS:
+    if not 1 < len(by_name) <= MOST_NAMES or _find_suffix(paths[0]) in LOGS | NESTED:
         return [list(paths)]
     groups: list[tuple[set[str], list[str]]] = []
     for own in by_name.values():
         try:
-            columns = open_sheet(own[0], wanted=()).columns
+            columns = {*open_sheet(own[0], wanted=()).columns}
         except UnreadableExportError:
-            columns = []
-        top = {name.partition(".")[0] for name in columns}
-        # Keys and columns that are names of datasets, or numbers, differ from file to file.
-        is_free = suffix in NESTED or any(map(NUMBER.fullmatch, columns))
+            columns = set()
         for known, group in groups:
-            if len(known & top) >= ALIKE * len(known | top) or (is_free and len(known) == len(top)):
+            if len(known & columns) >= ALIKE * len(known | columns):
                 group += own
                 break
         else:
-            groups.append((top, list(own)))
+            groups.append((columns, list(own)))
     return [sorted(group) for _, group in groups]
 
 

@@ -111,17 +111,8 @@ def list_scores(table: Table, found: Collection[str]) -> list[Column]:
         for name, column in table.columns.items()
         if column.is_number
         and name not in found
-        and not (is_attribute(name) or name.startswith("Unnamed: "))
-        and (not is_beside(name) or _ends_alone(table, name))
+        and not (is_beside(name) or is_attribute(name) or name.startswith("Unnamed: "))
     ]
-
-
-def _ends_alone(table: Table, name: str) -> bool:
-    """Whether a name ends with a bound, and none has the other: of a model of high effort."""
-    *rest, last = split_words(name)
-    others = [split_words(own) for own in table.columns]
-    bounds = WORDS["bounds"] - {last}
-    return bool(rest) and last in WORDS["bounds"] and not any([*rest, b] in others for b in bounds)
 
 
 def rate_score(column: Column) -> float:
@@ -235,19 +226,6 @@ def _may_name(table: Table, column: Column, roles: Mapping[str, str]) -> bool:
     is_long = {"model", "dataset"} <= {*roles} and any(map(rate_score, table.columns.values()))
     is_repeated = is_long and FEW * len(column.names) <= table.size
     return is_beside(column.name) or is_attribute(column.name) or is_repeated
-
-
-def list_varying(table: Table, roles: Mapping[str, str], used: Collection[str]) -> list[str]:
-    """List the columns in which rows of the same names differ, but for scores and the like."""
-    table, names = _select_split(table, roles)
-    return [
-        name
-        for name, column in table.columns.items()
-        if name not in {*roles.values(), *used}
-        and not (is_metadata(name) or rate_score(column))
-        and not {*split_words(name)[-1:]} & WORDS["statistics"]
-        and table.count([*names, name]) > table.count(names)
-    ]
 
 
 def is_part(table: Table, name: str, roles: Mapping[str, str]) -> bool:

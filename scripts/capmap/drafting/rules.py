@@ -197,10 +197,11 @@ def _number_rows(draft: Draft, problems: list[Problem], read: Exports) -> None:
     """Let each of repeated rows be a run, unless seeds say which run it is."""
     if read.runs["seed"].ne("").any():
         return
-    text = f"{count_things(len(problems), 'row')} repeat the names of others: each is a run."
-    if draft.unused:
-        text += f" Or are these parts of names, or to be chosen: {list_names(draft.unused)}?"
-    draft.put("columns", {"seed": "row"}, "decide" if draft.unused else "guess", text)
+    text = (
+        f"{count_things(len(problems), 'row')} repeat the names of others: each is taken as a run. "
+        "Or is another column part of a name, or to be chosen by `where`?"
+    )
+    draft.put("columns", {"seed": "row"}, "decide", text)
 
 
 def _bound_metrics(draft: Draft, problems: list[Problem], read: Exports) -> None:
@@ -289,13 +290,6 @@ def _turn_direction(draft: Draft, problems: list[Problem], read: Exports) -> Non
         draft.note("datasets", "decide", f"{problem.reason} Is {direction} right?")
 
 
-def _widen_bounds(draft: Draft, problems: list[Problem], read: Exports) -> None:
-    """Take observed bounds where all scores are outside the natural ones."""
-    for name, problem in zip(_list_datasets(problems, read.runs), problems, strict=True):
-        _put_rules(draft, "datasets", [name], {"low": "observed", "high": "observed"})
-        draft.note("datasets", "decide", f"{problem.reason} What are its bounds?")
-
-
 def _allow_holes(draft: Draft, problems: list[Problem], _read: Exports) -> None:
     """Say what becomes of empty cells."""
     text = (
@@ -329,7 +323,6 @@ RULES: tuple[tuple[frozenset[str], Answer], ...] = (
     (frozenset({"unknown_metric", "unbounded_metric"}), _bound_metrics),
     (frozenset({"percent"}), _allow_percent),
     (frozenset({"suspicious_direction"}), _turn_direction),
-    (frozenset({"all_out_of_bounds"}), _widen_bounds),
     (frozenset({"incomplete"}), _allow_holes),
     (frozenset({"not_a_number", "nan_score", "infinite_score"}), _leave_failures),
 )

@@ -14,7 +14,6 @@ from capmap.drafting.roles import (
     find_variants,
     is_part,
     list_scores,
-    list_varying,
     name_split,
     rate_score,
     split_by_metric,
@@ -138,11 +137,9 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
         _draft_long(draft, paths, table, roles, best[0])
     else:
         _draft_wide(draft, paths.paths, table, roles, scores)
-        best = [column.name for column in scores]
     _put_reading(draft, table)
     _put_names(draft, roles)
     _put_variants(draft, table, roles, parts)
-    draft.unused = list_varying(table, roles, [*best, *parts])
     _put_constants(draft, paths, {*roles})
     draft.settings["exports"] = paths.write(renamed)
     _put_rows(draft, table, roles)
@@ -153,16 +150,13 @@ def _leave_unfinished(draft: Draft, table: Table) -> Table:
     for name, column in table.columns.items():
         states = {text.casefold() for text in column.names}
         is_status = split_words(name)[-1:] in (["status"], ["state"]) and not column.is_field
-        is_known = states <= WORDS["finished"] | WORDS["unfinished"]
-        if not is_status or not is_known or not states & WORDS["unfinished"]:
+        left = states - WORDS["finished"]
+        if not is_status or not left or not left <= WORDS["unfinished"] or left == states:
             continue
         rows = [text.casefold() in WORDS["finished"] for text in column.texts]
         kept = sorted({*compress(column.texts, rows)})
-        if not kept:
-            draft.note("exports", "decide", f"By {quote_name(name)} no run has finished.")
-            return table
-        left = count_things(len(rows) - sum(rows), "row")
-        text = f"By {quote_name(name)}, {left} of {len(rows)} read for this draft are left out."
+        count = count_things(len(rows) - sum(rows), "row")
+        text = f"By {quote_name(name)}, {count} of {len(rows)} read for this draft are left out."
         draft.put("where", {name: kept[0] if len(kept) == 1 else kept}, "guess", text)
         return table.select(rows)
     return table
