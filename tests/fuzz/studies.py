@@ -14,7 +14,7 @@ from capmap.validation.exports import check_exports
 def read_exports_of(config: Mapping[str, Any], study: str) -> tuple[Exports, Validation]:
     """Read and validate the exports of a checked study, as its first job does."""
     settings = config["studies"][study]
-    known = Study(study, settings, str, str)
+    known = Study(study, settings)
     return check_exports(
         exports.list_exports(known),
         names=exports.list_names(known),

@@ -51,9 +51,9 @@ def test_published_structures_are_recognized(case, tmp_path, monkeypatch):
     text, files, *_ = CASES[case]
     monkeypatch.chdir(tmp_path)
     write_files(files, tmp_path)
-    wanted = read_study(f"{text}\n        incomplete: adjust\n", tmp_path)
+    wanted = read_study(f"{text}\n        incomplete: adjust\n")
     drafted = draft_settings(["."] if len(files) > 1 else list(files))
-    found = read_study(yaml.safe_dump({"incomplete": "adjust"} | drafted), tmp_path)
+    found = read_study(yaml.safe_dump({"incomplete": "adjust"} | drafted))
     place = "select.datasets.exclude"
     assert find(drafted, place) == find(yaml.safe_load(text), place)
     wrong = {
@@ -236,7 +236,7 @@ README = """
 def test_a_table_of_a_readme_is_read_as_it_is_shown(tmp_path):
     study = draft(README, tmp_path, "README.md")
     assert study.settings["columns"] == {"model": "Model", "ignore": ["Prompt"]}
-    runs = read_study(yaml.safe_dump(study.settings), tmp_path)
+    runs = read_study(yaml.safe_dump(study.settings))
     assert sorted({*runs["model"]}) == ["L 405b", "o3", "o3-high"]
     assert sorted({*runs["dataset"]}) == ["DROP (F1)", "GPQA", "MMLU", "SimpleQA"]
     assert len(runs) == 11

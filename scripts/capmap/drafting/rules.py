@@ -139,7 +139,7 @@ def settle(draft: Draft) -> None:
 
 def _check(draft: Draft) -> tuple[Exports, Validation]:
     settings = check_config({"studies": {"draft": draft.settings}})["studies"]["draft"]
-    files = find_exports(Study("draft", settings, open_url=str, find_manifest=str))
+    files = find_exports(Study("draft", settings, open_url=str))
     return check_exports(
         list(files.values()),
         names=list(files),
