@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from capmap.exports.cells import Cells, Wish, check_columns, reject_unusable, trim
 from capmap.exports.numbers import Kind, parse_mixed, parse_numbers
-from capmap.exports.runs import find_blank_names, find_no_rows, find_words
+from capmap.exports.runs import Place, find_blanks, find_no_rows, find_words
 from capmap.exports.sheets import open_sheet
 from capmap.problems import Problem, UnreadableExportError
 from capmap.wording import quote_name
@@ -153,7 +153,7 @@ def _read_attributes(
     problems = [
         *cells.problems,
         *find_no_rows(cells.lines, cells.problems, source=path),
-        *find_blank_names(texts["name"], role, column=used["name"], source=path, lines=cells.lines),
+        *find_blanks(texts["name"], role, Place(path, cells.lines, used["name"])),
     ]
     values: dict[str, Values] = {
         key: [text or None for text in column.to_pylist()] for key, column in texts.items()
@@ -201,9 +201,8 @@ def _read_numbers(
         lambda texts, *, numeric: parse_numbers(texts, decimal="." if numeric else "auto"),
     )
     remedy = f"Set `attributes: {{{role}s: {{{key}: …}}}}` to a column of numbers."
-    if words := find_words(
-        numbers, texts, column=column, source=path, lines=cells.lines, remedy=remedy
-    ):
+    place = Place(path, cells.lines, column, texts)
+    if words := find_words(numbers.kinds, place, remedy=remedy):
         return [None] * len(texts), words
     found = numbers.values  # noqa: PD011 (numbers are no table)
     is_sound = (numbers.kinds == Kind.NUMBER) & (found > 0)

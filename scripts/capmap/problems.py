@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
@@ -193,6 +193,29 @@ class Row(NamedTuple):
 def list_rows(runs: pd.DataFrame) -> Iterator[Row]:
     """Go through the rows of a table that has the columns of `Row`, among others."""
     return map(Row._make, runs[list(Row._fields)].itertuples(index=False, name=None))
+
+
+def row_problem(
+    row: Any,
+    code: str,
+    reason: str,
+    remedy: str,
+    *,
+    severity: Severity = "error",
+    column: str = "",
+    value: str = "",
+) -> Problem:
+    """A problem at the place of a row of a table, which has a ``source`` and a ``line``."""
+    return Problem(
+        severity=severity,
+        code=code,
+        source=str(row["source"]),
+        line=int(row["line"]),
+        column=column,
+        value=str(value),
+        reason=reason,
+        remedy=remedy,
+    )
 
 
 def score_problem(row: Row, code: str, reason: str, remedy: str, *, severity: Severity) -> Problem:

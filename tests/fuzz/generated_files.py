@@ -4,18 +4,12 @@ import csv
 import gzip
 import io
 import json
-from copy import deepcopy
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 from hypothesis import strategies as st
-
-from capmap.exports.submissions import MODEL_KEYS, NEW_MODELS
-from capmap.exports.submissions import TEXTS as QUESTIONS
-from tests.every_default import EVERY_DEFAULT
 
 T = TypeVar("T")
 OTHER_ENCODINGS = ("utf-8-sig", "latin-1", "cp1252", "utf-16", "utf-16-le", "utf-32")
@@ -31,19 +25,6 @@ GOOD = {
     "label": ["0", "1", "1", "3"],
     "1": ["0", "1", "2", "3"],
     "2": ["3", "2", "1", "0"],
-    "low": ["0", "0.1", "-1", "0"],
-    "high": ["1", "1", "1", "2"],
-    "date": ["2024", "2023", "2024", "2022"],
-    "backbone": ["A", "A", "B", "B"],
-    "frozen_or_full_ft": ["full_ft"] * 4,
-    "Metric": ["accuracy"] * 4,
-    "Seed": ["1"] * 4,
-    "partition name": ["100%"] * 4,
-    "training": ["A", "A", "B", "B"],
-    "checkpoint": ["step=1", "step=2", "step=1", "step=2"],
-    "benchmark": ["D"] * 4,
-    "split": ["validation"] * 4,
-    "time": ["2024-01-01T00:00:00Z"] * 4,
 }
 NAMES = st.sampled_from(
     [
@@ -243,73 +224,3 @@ def _draw_column(draw: st.DrawFn, texts: list[str]) -> pa.Array:
         except (pa.ArrowException, TypeError, ValueError):
             continue
     return pa.nulls(len(texts), kind)
-
-
-FOLDERS = st.sampled_from(["clay", "-rf", "$(id)", "a\nb", "\u202e", "=1+1", "😀", "{x}", " "])
-MODEL = dict(zip(MODEL_KEYS, ["A", "Clay", "100M"], strict=True))
-BENCHMARK: dict[str, Any] = {
-    "title": "Small",
-    "datasets": {name: {"metric": "accuracy", "direction": "max"} for name in "DE"},
-    "dimensions": {"Core": ["D", "E"]},
-    "models": {"A": {"name": "Clay", "size": "100M"}},
-}
-LINES = mostly(
-    *("", "x: !!python/object/apply:os.system [id]", "a: &a [*a]", "? [x]", "<<: [1]"),
-    *("studies: {}", "run: 012", "__use_yte__: true", "- x", "a: 'b", "\tx: 1"),
-)
-
-
-@st.composite
-def information(draw: st.DrawFn) -> GeneratedFile:
-    """What a submission says about itself, perhaps with other types, keys or models."""
-    entries: dict[str, Any] = {name: draw(mostly("", "text")) for name in QUESTIONS}
-    entries[NEW_MODELS] = draw(mostly([], [MODEL], [MODEL, MODEL], [dict.fromkeys(MODEL, "")]))
-    if draw(mostly(False, True)):
-        entries[draw(st.sampled_from([*entries, "x"]))] = draw(VALUES)
-    if draw(mostly(False, True)):
-        entries[NEW_MODELS] = [MODEL | draw(st.dictionaries(st.sampled_from([*MODEL]), VALUES))]
-    if draw(mostly(False, True)):
-        del entries[draw(st.sampled_from([*entries]))]
-    text = json.dumps(entries, indent=draw(st.sampled_from([None, 1])))
-    return GeneratedFile("additional_info.json", text.encode())
-
-
-@st.composite
-def definitions(draw: st.DrawFn) -> GeneratedFile:
-    """The definition of a benchmark, perhaps with other values, tags, or names that refer to it."""
-    content = BENCHMARK | {}
-    if draw(mostly(False, True)):
-        content[draw(st.sampled_from([*BENCHMARK, "x"]))] = draw(VALUES)
-    if draw(mostly(False, True)):
-        content["dimensions"] = draw(st.dictionaries(TEXTS, st.lists(TEXTS), max_size=3))
-    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
-    line = draw(
-        mostly("", "x: !!python/object/apply:os.system [id]", "a: &a [*a]", "? [x]", "<<: [1]")
-    )
-    return GeneratedFile("a.yaml", f"{text}{line}\n".encode("utf-8", "replace"))
-
-
-@st.composite
-def configurations(draw: st.DrawFn) -> GeneratedFile:
-    """A file of settings, perhaps with other values, keys and sections at any depth."""
-    chosen = draw(st.lists(st.sampled_from([*EVERY_DEFAULT]), unique=True, max_size=8))
-    own: dict[str, Any] = {name: deepcopy(EVERY_DEFAULT[name]) for name in chosen}
-    content: dict[str, Any] = {"studies": {draw(mostly("toy", "other", "a b")): own}}
-    own["exports"] = "runs.csv"
-    for _ in range(draw(st.integers(0, 2))):
-        section: Any = content
-        while inner := [part for part in _list_parts(section) if draw(st.booleans())]:
-            section = inner[0]
-        if isinstance(section, dict):
-            section[draw(st.sampled_from([*section, "x"]))] = draw(VALUES)
-        else:
-            section.append(draw(VALUES))
-    text = yaml.dump(content, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True)
-    line = draw(LINES)
-    return GeneratedFile("toy.yaml", f"{text}{line}\n".encode("utf-8", "replace"))
-
-
-def _list_parts(section: Any) -> list[Any]:
-    """The sections and lists within one."""
-    values = section.values() if isinstance(section, dict) else section
-    return [value for value in values if isinstance(value, (dict, list))]

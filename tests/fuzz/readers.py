@@ -8,41 +8,26 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 from capmap.artifacts import render_csv, render_parquet
-from capmap.attributes import read_dataset_attributes, read_model_attributes
 from capmap.errors import CapmapError
 from capmap.exports import read_exports
 from capmap.exports.arrays import open_scores
 from capmap.exports.files import FileOptions
 from capmap.exports.labels import read_label_sets, read_single_labels
-from capmap.exports.submission_results import REQUIRED
-from capmap.normalization import Rules, read_references
+from capmap.normalization import Rules
 from capmap.validation import Policies, list_rejected, validate_runs
 from tests.fuzz.generated_files import (
-    FOLDERS,
     GeneratedFile,
     arrays,
-    configurations,
     damaged,
-    definitions,
     delimited,
-    information,
     json_lines,
     labels,
     mostly,
     parquet,
 )
-from tests.fuzz.studies import (
-    read_checkpoints,
-    read_configuration,
-    read_definition,
-    read_submission,
-)
 
 GRID = ["model", "D", "E", "F"]
 LABELS = ["image", "label"]
-MODEL_COLUMNS = {name: name for name in ["name", "parameters", "date"]}
-BOUNDS = ["dataset", "low", "high"]
-VALUES = [*("model", "training", "checkpoint", "benchmark", "metric", "split", "value")]
 POLICIES = st.fixed_dictionaries(
     {
         "incomplete": st.sampled_from(["adjust", "drop_models", "drop_datasets"]),
@@ -75,24 +60,6 @@ MATRIX = LONG.flatmap(
 
 
 NOTHING: st.SearchStrategy[dict[str, Any]] = st.just({})
-BOARD = st.fixed_dictionaries(
-    {
-        "name": FOLDERS,
-        "document": damaged(information()),
-        "is_known": st.booleans(),
-        "policies": POLICIES,
-    }
-)
-TRAINED = st.fixed_dictionaries(
-    {
-        "rankings": mostly(
-            [{"name": "best", "method": "best"}],
-            [{"name": "a", "method": "single", "metric": "f1"}],
-            [{"name": "a", "method": "custom", "expression": "accuracy / 0"}],
-        ),
-        "policies": POLICIES,
-    }
-)
 
 
 class Case(NamedTuple):
@@ -124,14 +91,6 @@ CASES = {
     "matrices": _study(delimited(header=GRID), parquet(header=GRID), settings=MATRIX),
     "arrays": _other("scores", arrays()),
     "labels": _other("labels", labels(), delimited(header=LABELS), parquet(header=LABELS)),
-    "bounds": _other("bounds", delimited(header=BOUNDS), labels()),
-    "attributes": _other("attributes", delimited(header=list(MODEL_COLUMNS))),
-    "submissions": _other("submissions", delimited(header=list(REQUIRED)), settings=BOARD),
-    "checkpoints": _other(
-        "checkpoints", delimited(header=VALUES), parquet(header=VALUES), settings=TRAINED
-    ),
-    "benchmarks": _other("benchmarks", definitions()),
-    "configurations": _other("configurations", configurations()),
 }
 
 
@@ -200,13 +159,6 @@ def _read_labels(path: str) -> str:
     return _try_each(lambda: read_single_labels(path), lambda: read_label_sets(path))
 
 
-def _read_attributes(path: str) -> str:
-    return _try_each(
-        lambda: read_dataset_attributes(path, name="name", type="parameters", family="date"),
-        lambda: read_model_attributes(path, architecture="", date_format="%Y", **MODEL_COLUMNS),
-    )
-
-
 def _try_each(*readers: Any) -> str:
     """Try several readers on one file; the last decides."""
     for reader in readers[:-1]:
@@ -216,19 +168,8 @@ def _try_each(*readers: Any) -> str:
     return "read"
 
 
-def _read_bounds(path: str) -> str:
-    read_references(path)
-    return "read"
-
-
 READERS: dict[str, Callable[..., str]] = {
     "exports": _read_study,
     "scores": _read_scores,
     "labels": _read_labels,
-    "bounds": _read_bounds,
-    "attributes": _read_attributes,
-    "submissions": read_submission,
-    "checkpoints": read_checkpoints,
-    "benchmarks": read_definition,
-    "configurations": read_configuration,
 }

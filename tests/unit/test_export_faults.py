@@ -4,7 +4,6 @@ import json
 import pickle
 import zipfile
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -18,27 +17,6 @@ def append(row):
     return LONG + row + "\n"
 
 
-@pytest.mark.parametrize(
-    ("cell", "code"),
-    [
-        ("abc", "not_a_number"),
-        ("NaN", "nan_score"),
-        ("NA", "nan_score"),
-        ("-Infinity", "infinite_score"),
-        ('"0,5"', "decimal_mark"),
-        ('"1,234"', "ambiguous_number"),
-    ],
-)
-def test_an_unusable_score_is_told_with_its_place(write, cell, code):
-    path = write(append(f"C,d1,acc,3,{cell}"))
-    exports = read_exports([path])
-    problem = only_problem(exports)
-    assert place(problem) == (code, 4, "score", cell.strip('"'))
-    assert (problem.source, problem.severity) == (path, "error")
-    assert not np.isfinite(exports.runs["score"].iloc[2])
-    assert exports.runs["raw"].iloc[2] == cell.strip('"')
-
-
 def test_an_empty_score_is_a_warning(write):
     exports = read_exports([write(append("C,d1,acc,3,"))])
     problem = only_problem(exports)
@@ -46,13 +24,6 @@ def test_an_empty_score_is_a_warning(write):
     assert problem.severity == "warning"
     assert exports.runs["score"].isna().tolist() == [False, False, True]
     assert exports.rows_empty_score == 1
-
-
-def test_a_column_of_words_is_one_problem(write):
-    path = write(LONG.replace("0.5", "good").replace("0.25", "bad"))
-    problem = only_problem(read_exports([path]))
-    assert place(problem) == ("no_numbers", 2, "score", "good")
-    assert "columns: {score: …}" in problem.remedy
 
 
 def test_all_problems_of_all_files_are_told_at_once(write):
@@ -96,42 +67,9 @@ def test_an_empty_seed_among_seeds_is_a_warning(write):
     assert exports.runs["seed"].tolist() == ["1", "2", ""]
 
 
-def test_no_seed_at_all_is_fine(write):
-    assert read_exports([write("model,dataset,score\nA,d,0.5\n")], metric="acc").problems == []
-    path = write("model,dataset,seed,score\nA,d,,0.5\n")
-    assert read_exports([path], metric="acc").problems == []
-
-
 def test_a_seed_column_that_is_not_read_is_a_warning(write):
     problem = only_problem(read_exports([write(LONG.replace("seed", "Seed"))]))
     assert (problem.code, problem.column, problem.severity) == ("unread_seed", "Seed", "warning")
-
-
-@pytest.mark.parametrize(
-    ("columns", "missing", "nearest"),
-    [
-        ({"score": "scores"}, "scores", "score"),
-        ({"model": ["model", "Datasets"]}, "Datasets", "dataset"),
-        ({"seed": "Seed"}, "Seed", "seed"),
-        ({"keep": ["metrik"]}, "metrik", "metric"),
-    ],
-)
-def test_a_missing_column_is_answered_with_the_nearest_one(write, columns, missing, nearest):
-    problem = only_problem(read_exports([write(LONG)], columns=columns))
-    assert place(problem) == ("missing_column", 1, missing, "")
-    assert f"Did you mean '{nearest}'?" in problem.remedy
-    assert "The columns are 'model', 'dataset', 'metric', 'seed', 'score'." in problem.remedy
-
-
-def test_a_doubled_column_matters_only_where_it_is_used(write):
-    doubled = LONG.replace("seed", "score")
-    assert place(only_problem(read_exports([write(doubled)])))[:3] == (
-        "duplicated_column",
-        1,
-        "score",
-    )
-    spare = "a,a,model,dataset,score\n1,2,A,d,0.5\n"
-    assert read_exports([write(spare)], metric="acc").problems == []
 
 
 def test_a_column_cannot_be_kept_under_a_name_of_capmaps_own(write):
@@ -193,36 +131,11 @@ def test_lines_that_are_no_json_objects_are_told(write):
     assert (exports.runs["line"].tolist(), exports.rows) == ([1, 7], 7)
 
 
-def test_a_json_document_is_told_once(write):
-    path = write('{"runs": [\n  {"model": "A",\n  "score": 0.5}\n]}\n', "runs.json")
-    columns = {"model": "runs.0.model", "dataset": "runs.0.model", "score": "runs.score"}
-    problem = only_problem(read_exports([path], columns=columns))
-    assert (problem.code, problem.line) == ("missing_column", 1)
-    assert "'runs.0.model', 'runs.0.score'" in problem.remedy
-    assert "`reading: {records: …}`" in problem.remedy
-
-
 def test_keys_that_a_line_lacks_are_empty_cells(write):
     path = write('{"model": "A", "dataset": "d"}\n{"dataset": "d", "score": null}\n', "r.jsonl")
     exports = read_exports([path], columns={"score": "score"}, metric="acc")
     assert sorted(places(exports))[:1] == [("empty_model", 2, "model", "")]
     assert exports.rows_empty_score == 2
-
-
-def test_a_matrix_without_datasets_is_told(write):
-    problem = only_problem(read_exports([write("model\nA\n")], layout="matrix"))
-    assert problem.code == "no_datasets"
-
-
-def test_a_matrix_column_of_words_is_one_problem_and_no_dataset(write):
-    path = write("model,family,d1\nA,CNN,0.5\nB,ViT,abc\n")
-    exports = read_exports([path], layout="matrix", metric="acc")
-    assert places(exports) == [
-        ("no_numbers", 2, "family", "CNN"),
-        ("not_a_number", 3, "d1", "abc"),
-    ]
-    assert "ignore" in exports.problems[0].remedy
-    assert set(exports.runs["dataset"]) == {"d1"}
 
 
 def empty(column, severity="warning"):
@@ -261,13 +174,6 @@ def test_names_that_become_the_same_by_joining_are_told(write):
     path = write("a,b,dataset,score\nx / y,z,d,0.5\nx,y / z,d,0.6\n")
     problem = only_problem(read_exports([path], columns={"model": ["a", "b"]}, metric="acc"))
     assert (problem.code, problem.value) == ("confused_name", "x / y / z")
-
-
-def test_a_filter_that_matches_nothing_is_told(write):
-    problem = only_problem(read_exports([write(LONG)], where={"model": ["A", "Bb"]}))
-    assert place(problem) == ("unmatched_filter", 0, "model", "Bb")
-    both = read_exports([write(LONG)], where={"model": "A", "seed": 2})
-    assert only_problem(both).code == "unmatched_filter"
 
 
 def test_rows_whose_value_is_one_of_a_filter_in_other_spelling_are_told(write):
@@ -310,13 +216,6 @@ def test_nested_names_and_seeds_are_one_problem_per_line(write):
     assert (read.rows, read.runs["line"].to_list()) == (3, [1])
 
 
-def test_nested_models_of_a_matrix_are_a_problem(write):
-    path = write('{"model": "A", "D": 0.5}\n{"model": ["B"], "D": 0.6}\n', "runs.jsonl")
-    read = read_exports([path], layout="matrix", metric="f1")
-    assert [(item.code, item.line) for item in read.problems] == [("nested_value", 2)]
-    assert read.runs["model"].to_list() == ["A"]
-
-
 def test_nested_values_are_fine_where_they_are_not_names(write):
     path = write(json.dumps(RUN | {"config": {"lr": ["x"]}, "other": [1]}), "runs.jsonl")
     read = read_exports([path], columns={"keep": ["config.lr.0"]})
@@ -347,10 +246,3 @@ def test_a_matrix_can_have_seeds_and_metrics_of_its_rows(write):
         ["E", "f1", "1", 0.6],
         ["D", "f1", "2", 0.7],
     ]
-
-
-def test_a_matrix_accepts_the_defaults_of_columns_that_only_a_long_table_has(write):
-    defaults = {"dataset": "dataset", "metric": "metric", "score": "score", "seed": "seed"}
-    path = write("model,D\nA,0.5\n")
-    read = read_exports([path], layout="matrix", metric="f1", columns={**defaults, "keep": []})
-    assert read.problems == []

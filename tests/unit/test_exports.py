@@ -1,12 +1,10 @@
 """Exports of every format and layout, read as runs."""
 
-import gzip
 import json
 import unicodedata
 from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -35,34 +33,6 @@ def test_a_long_table_is_read_with_its_places(write):
     digest = sha256(LONG.encode()).hexdigest()
     assert exports.files == [{"path": path, "sha256": digest, "bytes": len(LONG), "rows": 2}]
     assert (exports.rows, exports.rows_filtered, exports.rows_empty_score) == (2, 0, 0)
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("semicolon.csv", LONG.replace(",", ";").encode()),
-        ("tab.tsv", LONG.replace(",", "\t").encode()),
-        ("tab.txt", LONG.replace(",", "\t").encode()),
-        ("bom.csv", b"\xef\xbb\xbf" + LONG.encode()),
-        ("crlf.csv", LONG.replace("\n", "\r\n").encode()),
-        ("cr.csv", LONG.replace("\n", "\r").encode()),
-        ("unended.csv", LONG.rstrip("\n").encode()),
-        ("trailing.csv", (LONG + "\n\n\r\n").encode()),
-        ("quoted.csv", LONG.replace("A", '"A"').replace("0.5", '" 0.5"').encode()),
-        ("spaces.csv", LONG.replace(",", " , ").encode()),
-        ("packed.csv.gz", gzip.compress(LONG.encode(), mtime=0)),
-        ("packed_but_not_called_so.csv", gzip.compress(LONG.encode(), mtime=0)),
-        (
-            "twice.csv",
-            gzip.compress(LONG[:20].encode(), mtime=0) + gzip.compress(LONG[20:].encode(), mtime=0),
-        ),
-    ],
-)
-def test_every_kind_of_delimited_text_gives_the_same_runs(write, name, content):
-    exports = read_exports([write(content, name)])
-    exports.runs["raw"] = exports.runs["raw"].str.strip()
-    assert rows(exports, *SHOWN) == EXPECTED
-    assert exports.problems == []
 
 
 ENTRY = '{"model": "A", "dataset": "D", "metric": "accuracy", "score": 0.25}'
@@ -107,13 +77,6 @@ def test_parquet_gives_the_same_runs(tmp_path, kind):
     exports = read_exports([path])
     assert rows(exports, *SHOWN) == EXPECTED
     assert exports.problems == []
-
-
-def test_a_single_precision_score_keeps_its_value(tmp_path):
-    path = str(tmp_path / "runs.parquet")
-    table = pd.DataFrame({"model": ["A"], "dataset": ["d"], "score": np.float32([0.9])})
-    table.to_parquet(path)
-    assert read_exports([path], metric="acc").runs["score"][0] == float(np.float32(0.9))
 
 
 def test_columns_are_mapped_joined_and_kept(write):
@@ -218,32 +181,6 @@ def test_a_matrix_has_a_run_per_filled_cell(write):
     ]
     assert (exports.rows, exports.rows_empty_score, exports.percent_signs) == (2, 1, 1)
     assert exports.problems == []
-
-
-def test_the_datasets_of_a_matrix_can_be_listed(write):
-    columns = {"model": ["name", "pretrained"], "datasets": ["d2"]}
-    exports = read_exports([write(MATRIX)], layout="matrix", columns=columns, metric="acc")
-    assert rows(exports, "model", "dataset") == [("ViT / laion", "d2")]
-
-
-def test_the_columns_of_filters_are_not_datasets(write):
-    exports = read_exports(
-        [write(MATRIX)],
-        layout="matrix",
-        columns={"model": "name", "ignore": ["size"]},
-        where={"pretrained": "laion"},
-        metric="acc",
-    )
-    assert rows(exports, "model", "dataset") == [("ViT", "d1"), ("ViT", "d2")]
-    assert exports.rows_filtered == 1
-
-
-def test_an_index_without_a_name_is_a_column_after_its_place(tmp_path):
-    path = str(tmp_path / "matrix.csv")
-    pd.DataFrame({"d1": [0.5]}, index=["A"]).to_csv(path)
-    columns = {"model": "Unnamed: 0"}
-    exports = read_exports([path], layout="matrix", columns=columns, metric="acc")
-    assert rows(exports, "model", "dataset", "score") == [("A", "d1", 0.5)]
 
 
 def is_visible(name):

@@ -12,7 +12,7 @@ from capmap.errors import ConfigError
 from capmap.exports.files import FileOptions, check_digests
 from capmap.exports.sheets import open_sheet
 from capmap.problems import UnreadableExportError
-from tests.workbooks import make_xlsx, zip_up
+from tests.workbooks import make_xlsx
 
 
 def read(path, *, wanted=(), **options):
@@ -81,22 +81,6 @@ def test_options_that_do_not_fit_the_text_are_one_problem(write, text, options, 
     problem = refuse(write(text), **options)
     assert (problem.code, problem.line) == (code, line)
     assert says in str(problem)
-
-
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-16-le", "utf-8-sig"])
-def test_text_is_read_in_its_encoding(write, encoding):
-    content = "modèle,§\nÉ,1\n".encode(encoding)
-    assert read(write(content), encoding=encoding) == (["modèle", "§"], [(2, "É", "1")], [])
-    # UTF-8 with its byte order mark is known whatever the option says.
-    marked = "modèle,§\nÉ,1\n".encode("utf-8-sig")
-    assert read(write(marked), encoding=encoding)[1] == [(2, "É", "1")]
-
-
-def test_another_encoding_is_read_beyond_the_head_of_the_file(write):
-    # The head ends within a character of two bytes, at an odd place.
-    rows = "é,1\n" * 600_000
-    found = read(write(f"mm,s\n{rows}".encode("utf-16-le")), encoding="utf-16-le")
-    assert found == (["mm", "s"], [(line, "é", "1") for line in range(2, 600_002)], [])
 
 
 @given(
@@ -172,16 +156,6 @@ def test_tables_and_rows_of_markdown_that_are_commented_out_are_not_read(write):
     assert read(path) == (["m", "s"], [(8, "A", "1"), (10, "B", "3")], [])
 
 
-def test_markdown_without_a_table_is_told(write):
-    assert refuse(write("a | b\n", "a.md")).code == "no_table"
-
-
-@pytest.mark.parametrize("name", ["a.tex", "a.tex.gz", "a.toml"])
-def test_formats_that_are_not_read_are_told(write, name):
-    problem = refuse(write("a = 1\n", name))
-    assert (problem.code, "Write the" in problem.remedy) == ("unread_format", True)
-
-
 WORDS = [
     *("| a | b |\n", "|---|---|\n", "|", "*", "**", "`", "```\n", "_", "[a](b)", "(", ")", " "),
     *("{", "}", "[", "]", "^", "~", "\\", "\n", "x", "1"),
@@ -204,44 +178,6 @@ def test_any_markdown_is_read_or_refused(tmp_path_factory, text, header_rows):
 
 
 OASIS = "urn:oasis:names:tc:opendocument:xmlns"
-
-
-def make_ods(path, rows):
-    """Make a workbook of one sheet; a row is how often it stands there, and its cells."""
-    kinds = {
-        str: ("string", "office:string-value"),
-        bool: ("boolean", "office:boolean-value"),
-        float: ("float", "office:value"),
-    }
-
-    def write(cell):
-        if cell == "":
-            return "<table:table-cell/>"
-        kind, attribute = kinds[type(cell)]
-        value = "true" if cell is True else cell
-        return (
-            f'<table:table-cell office:value-type="{kind}" {attribute}="{value}">'
-            f"<text:p>{cell}</text:p></table:table-cell>"
-        )
-
-    data = "".join(
-        f'<table:table-row table:number-rows-repeated="{count}">{"".join(map(write, cells))}'
-        "</table:table-row>"
-        for count, cells in rows
-    )
-    names = " ".join(f'xmlns:{name}="{OASIS}:{name}:1.0"' for name in ("office", "table", "text"))
-    kind_of_file = "application/vnd.oasis.opendocument.spreadsheet"
-    return zip_up(
-        path,
-        {
-            "mimetype": kind_of_file,
-            "META-INF/manifest.xml": f'<manifest:manifest xmlns:manifest="{OASIS}:manifest:1.0">'
-            '<manifest:file-entry manifest:full-path="content.xml"/></manifest:manifest>',
-            "content.xml": f"<office:document-content {names}><office:body><office:spreadsheet>"
-            f'<table:table table:name="S">{data}</table:table></office:spreadsheet></office:body>'
-            "</office:document-content>",
-        },
-    )
 
 
 TABLE = {
@@ -275,14 +211,6 @@ def test_a_packed_sheet_with_given_names_is_read(tmp_path):
     expected = (["m", "s"], [(2, "A", "2"), (3, "B", "0.5")], [])
     assert read(packed, names=["m", "s"]) == expected
     assert refuse(path, names=["m"]).code == "wrong_names"
-
-
-def test_a_sheet_of_opendocument_is_read(tmp_path):
-    rows = [(3, ["", ""]), (1, ["", "m", "s", "ok"]), (2, ["", "A", 0.5, True]), (1_000_000, [""])]
-    path = make_ods(tmp_path / "a.ods", rows)
-    expected = (["m", "s", "ok"], [(5, "A", "0.5", "true"), (6, "A", "0.5", "true")], [])
-    assert read(path) == expected
-    assert read(Path(path).rename(tmp_path / "a.txt")) == expected
 
 
 def test_one_of_several_sheets_is_named(tmp_path):
@@ -347,13 +275,6 @@ def test_another_file_is_a_fault_with_its_name_and_both_digests(abc):
     assert (problem.code, problem.severity, problem.source) == ("checksum", "error", abc)
     assert ABC in problem.reason
     assert sha256(b"abd").hexdigest() in problem.reason
-
-
-def test_a_download_goes_by_its_url(abc):
-    url = "https://example.org/abc.csv"
-    assert check_digests([abc], {url: ABC}, names=[url]) == []
-    (problem,) = check_digests([abc], {url: "0" * 64}, names=[url])
-    assert problem.source == url
 
 
 def test_unknown_names_and_malformed_digests_are_all_in_one_message(abc):

@@ -44,25 +44,6 @@ def test_two_rows_name_dataset_and_variant(write):
     assert (exports.rows, exports.rows_empty_score) == (2, 2)
 
 
-def test_quoted_cells_of_the_header_may_hold_anything(write):
-    text = TWO.replace("PASTIS", '"PASTIS, ""HD""\nclassif"').replace("test", '"37,5%"')
-    exports = read(write(text))
-    assert exports.problems == []
-    # The line break in the first row moves every row one line down.
-    assert list_runs(exports) == [
-        ("A", 'PASTIS, "HD"\nclassif / 37,5%', 0.5, 4),
-        ("A", 'PASTIS, "HD"\nclassif / val', 0.25, 4),
-        ("B", 'PASTIS, "HD"\nclassif / val', 0.75, 5),
-        ("B", "OSCD", 1.0, 5),
-    ]
-
-
-def test_blank_lines_between_header_rows_are_skipped_and_counted(write):
-    exports = read(write("\n" + TWO.replace("\nvariant", "\n\nvariant")))
-    assert exports.problems == []
-    assert [(*row[:3], row[3] - 2) for row in list_runs(exports)] == EXPECTED
-
-
 @pytest.mark.parametrize(
     ("rows", "names"),
     [
@@ -80,11 +61,6 @@ def test_blank_lines_between_header_rows_are_skipped_and_counted(write):
 )
 def test_blank_cells_repeat_the_left_one_and_add_nothing_in_the_last_row(rows, names):
     assert join_header(rows) == names
-
-
-def test_a_first_column_without_a_name_keeps_its_number(write):
-    text = TWO.replace("dataset,", ",").replace("variant,", ",")
-    assert list_runs(read(write(text), model="Unnamed: 0")) == EXPECTED
 
 
 def test_header_rows_of_different_widths_are_told(write):
@@ -140,19 +116,3 @@ def test_real_literature_has_85_models_160_columns_and_1106_values(real):
     assert real.rows_empty_score == 85 * 160 - 1106
     assert real.runs["dataset"].nunique() == 158
     assert set(real.runs["line"]) <= set(range(3, 88))
-
-
-@pytest.mark.parametrize(
-    ("model", "dataset", "score", "line"),
-    [
-        ("GeoKR", "UCMerced / 37,5% (50% of 75%)", 95.49, 3),
-        ("GeoKR", "RSSCN7", 94.43, 3),
-        ("ResNet50 IN", "BEN-MM / 100%", 88.9, 4),
-        ("DDPM-CD", "BEN-S2 / mAP 10%", 65.47, 51),
-        ("AnySat", "TreeSatAI-TS / All wf1 100%", 75.1, 87),
-    ],
-)
-def test_real_values_are_those_read_by_eye(real, model, dataset, score, line):
-    runs = real.runs
-    (run,) = runs[(runs["model"] == model) & (runs["dataset"] == dataset)].to_dict("records")
-    assert (run["score"], run["line"]) == (score, line)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
 from capmap.exports import files
-from capmap.exports.classes import read_classes, read_images
+from capmap.exports.classes import read_classes
 from capmap.exports.labels import LabelFile, join_labels, read_label_sets, read_single_labels
 from capmap.problems import UnreadableExportError
 from tests.found_problems import place
@@ -77,12 +77,6 @@ def test_tables_have_a_row_per_label(write, text):
     labels = read_label_sets(write(text, "labels.csv"))
     assert labels.images == ["a", "b", "c"]
     assert labels.sets == [[3, 7], [0], []]
-
-
-def test_parquet_has_labels_as_numbers(tmp_path):
-    path = str(tmp_path / "labels.parquet")
-    pd.DataFrame({"image": ["a", "b"], "label": [3.0, None]}).to_parquet(path)
-    assert read_label_sets(path).sets == [[3], []]
 
 
 def test_labels_may_be_names_of_classes(write):
@@ -179,38 +173,10 @@ def test_broken_json_has_one_message(write, content, code, line):
     assert (problem.code, problem.line) == (code, line)
 
 
-@pytest.mark.parametrize(
-    ("content", "code", "line"),
-    [
-        ("image,label\n", "no_rows", 0),
-        ("image,lable\na,1\n", "label_column", 1),
-        ("file,label\na,1\n", "image_column", 1),
-        ("image,image,label\na,b,1\n", "duplicated_column", 1),
-        ("image,label\na,1,2\n", "wrong_width", 2),
-        ("image,label\n,1\n", "empty_image", 2),
-        ("label\n65\n970\n", "image_column", 1),
-        ("image,label\na,nan\n", "not_an_id", 2),
-    ],
-)
-def test_a_broken_table_has_one_message(write, content, code, line):
-    problem = refuse(write(content, "labels.csv"))
-    assert (problem.code, problem.line) == (code, line)
-
-
-def test_an_absent_file_is_told(tmp_path):
-    assert refuse(str(tmp_path / "absent.json")).code == "unreadable_file"
-
-
 def test_a_file_that_unpacks_to_too_much_is_refused(write, monkeypatch):
     monkeypatch.setattr(files, "LONGEST", 1000)
     packed = gzip.compress(b"[" + b" " * 1_000_000 + b"[1]]", mtime=0)
     assert refuse(write(packed)).code == "too_large"
-
-
-def test_single_labels_are_one_per_image(write):
-    keyed = read_single_labels(write("image,label\nb,1\na,0\n", "val.csv"))
-    assert (keyed.sets, keyed.images) == ([[1], [0]], ["b", "a"])
-    assert read_single_labels(write({"a": 3, "b": [4]})).sets == [[3], [4]]
 
 
 @pytest.mark.parametrize(
@@ -248,12 +214,6 @@ def test_classes_are_read_in_their_order(write, content, name):
 )
 def test_a_broken_class_list_has_one_message(write, content, name, code):
     assert refuse(write(content, name), read_classes).code == code
-
-
-def test_image_ids_are_lines_and_different(write):
-    assert read_images(write("a, x.jpg\nb\n", "i.txt")) == ["a, x.jpg", "b"]
-    problem = refuse(write("a\nb\na\n", "i.txt"), read_images)
-    assert (problem.code, problem.value) == ("duplicated_image", "a")
 
 
 LABELS = LabelFile("l.json", [[0], [], [1, 2]], ["a", "b", "c"])

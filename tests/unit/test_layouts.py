@@ -180,11 +180,6 @@ def test_a_faulty_pattern_is_refused(pattern, message):
         Pattern(pattern)
 
 
-def test_a_text_that_can_be_read_in_two_ways_is_refused():
-    with pytest.raises(ConfigError, match="the model of a_b_c may be 'a_b' or 'a'"):
-        Pattern("{model}_{dataset}").match("a_b_c")
-
-
 def test_fields_win_over_columns_and_filter(write):
     path = write("model,dataset,score\nA,d,0.5\n")
     options = {"fields": [{"model": "B", "fold": "2"}], "metric": "acc"}
@@ -357,41 +352,12 @@ def test_a_percent_sign_behind_either_mean_or_spread_is_refused(write, cells):
     assert "(2 rows in all)" in problem.reason
 
 
-@pytest.mark.parametrize("cells", ["91%,2%,5", "0.91,0.02,5", "91%,0.0,5", "91%,,", "91%,nan,1"])
-def test_percent_signs_behind_both_or_none_are_fine(write, cells):
-    assert read_spreads(write, f"A,d,{cells}\n").problems == []
-
-
 @pytest.mark.parametrize("cell", ["91% ± 0.02", "91.2 % +/- 0.5", "91% (0.5)", "91%±2"])
 def test_a_percent_sign_behind_the_mean_alone_is_refused(write, cell):
     path = write(f"model,D,E\nA,{cell},100% ± 0\nB,90% ± 1%,50%\n")
     summary = {"runs": 5, "spread": "std"}
     (problem,) = read_exports([path], layout="matrix", metric="acc", summary=summary).problems
     assert (problem.code, problem.value) == ("ambiguous_spread", cell)
-
-
-@pytest.mark.parametrize(
-    ("count", "fragments"),
-    [
-        ("2.5", ["line 2", "'2.5'", "no whole number from 1 to 10,000"]),
-        ("1e9", ["line 2", "'1000000000'", "no whole number from 1 to 10,000"]),
-        ("inf", ["line 2", "'inf'", "no whole number from 1 to 10,000"]),
-        ("10000", ["1,001 summary rows would stand for 10,010,000 runs", "test images"]),
-    ],
-)
-def test_numbers_of_images_are_no_numbers_of_runs(write, count, fragments):
-    rows = [f"A,d{number},0.5,0.1,{count}\n" for number in range(1001)]
-    path = write("".join(["model,dataset,score,std,n\n", *rows]))
-    columns = {"spread": "std", "count": "n"}
-    (problem,) = read_exports(
-        [path], metric="acc", columns=columns, summary={"runs": 1, "spread": "std"}
-    ).problems
-    assert [fragment for fragment in fragments if fragment not in str(problem)] == []
-
-
-def test_summaries_are_known_where_they_are_not_expected(write):
-    (problem,) = read_exports([write("model,dataset,score\nA,d,1 ± 2\n")], metric="acc").problems
-    assert "`summary: {runs: N}`" in problem.remedy
 
 
 @pytest.mark.parametrize(
@@ -435,14 +401,6 @@ def test_numbers_beside_texts_with_decimal_commas_have_decimal_points(tmp_path, 
     assert found.runs["score"].tolist() == [1.234, 1.5, 2.25]
 
 
-def test_marks_of_runs_that_were_not_made_are_no_runs(tmp_path):
-    (tmp_path / "t.csv").write_text("model,d,e\nA,0.5,-\nB,OOM,0.7\n")
-    values = {"-": "missing", "OOM": 0}
-    found = read_exports([f"{tmp_path}/t.csv"], layout="matrix", metric="accuracy", values=values)
-    assert found.problems == []
-    assert found.runs["score"].tolist() == [0.5, 0.0, 0.7]
-
-
 @pytest.mark.parametrize("key", ["-1", "-1.0", "\u22121"])
 @pytest.mark.parametrize(
     ("other", "cell"),
@@ -457,16 +415,6 @@ def test_a_number_that_stands_for_no_run_is_known_however_it_is_written(write, k
     found = read_exports([path], layout="matrix", metric="m", values=values)
     assert found.problems == []
     assert found.runs["score"].tolist() == [0.5, 0.5]
-
-
-@pytest.mark.parametrize("decimal", ["auto", ","])
-@pytest.mark.parametrize("value", [0.5, 1.125])
-def test_values_are_numbers_whatever_the_decimal_mark_of_a_file(write, decimal, value):
-    path = write("model;d\nA;2,5\nB;3,25\nC;half\n")
-    options = {"layout": "matrix", "metric": "m", "values": {"half": value}}
-    found = read_exports([path], decimal=decimal, **options)
-    assert found.problems == []
-    assert found.runs["score"].tolist() == [2.5, 3.25, value]
 
 
 def test_runs_with_two_last_steps_are_told(tmp_path):

@@ -48,15 +48,6 @@ def test_a_number_is_read_however_it_is_written(text, value):
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
-    [("0,91", 0.91), ("1.234,5", 1234.5), ("1.234.567", 1234567.0), ("91,3%", 0.913), (",5", 0.5)],
-)
-def test_a_decimal_comma_is_found(text, value):
-    numbers = parse(text)
-    assert (numbers.values.tolist(), numbers.mark) == ([value], ",")
-
-
-@pytest.mark.parametrize(
     ("text", "kind"),
     [
         ("", "EMPTY"),
@@ -89,44 +80,9 @@ def test_what_is_no_finite_number_has_its_own_kind(text, kind):
     assert kinds(text, "0.5") == [kind, "NUMBER"]
 
 
-def test_a_point_with_three_digits_is_decimal_among_points():
-    assert parse("1.234", "0.5").values.tolist() == [1.234, 0.5]
-
-
-def test_a_comma_with_three_digits_is_decimal_among_commas():
-    assert parse("1,234", "0,5").values.tolist() == [1.234, 0.5]
-
-
-def test_three_digits_are_thousands_only_where_another_value_shows_it():
-    assert parse("1,234", "1,234.5").values.tolist() == [1234.0, 1234.5]
-    assert parse("1.234", "1.234,5").values.tolist() == [1234.0, 1234.5]
-    assert kinds("1,234", "0.5") == ["AMBIGUOUS", "NUMBER"]
-    assert kinds("1.234", "0,5") == ["AMBIGUOUS", "NUMBER"]
-
-
-def test_the_configured_mark_settles_what_is_ambiguous():
-    assert parse("1,234", decimal=".").values.tolist() == [1234.0]
-    assert parse("1,234", decimal=",").values.tolist() == [1.234]
-    assert parse("1.234", decimal=",").values.tolist() == [1234.0]
-
-
-def test_values_that_contradict_the_mark_are_told():
-    assert kinds("0.91", decimal=",") == ["OTHER_MARK"]
-    assert kinds("0,91", decimal=".") == ["OTHER_MARK"]
-    assert kinds("0,91", "0,92", "0.93") == ["NUMBER", "NUMBER", "OTHER_MARK"]
-    assert kinds("0.91", "0.92", "0,93") == ["NUMBER", "NUMBER", "OTHER_MARK"]
-
-
 def test_conversions_are_counted_once_per_cell():
     numbers = parse("91,5%", "91,5%", "0,5", "7", "abc%")
     assert (numbers.percent_signs, numbers.decimal_commas) == (2, 3)
-
-
-def test_a_percentage_is_exact():
-    # float("0.57") / 100 is 0.005699999999999999; moving the exponent within the text is exact.
-    texts = [f"{hundredths / 100:.2f}" for hundredths in range(10000)]
-    values = parse(*(f"{text}%" for text in texts)).values.tolist()
-    assert values == [float(f"{text}e-2") for text in texts]
 
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)

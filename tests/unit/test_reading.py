@@ -6,12 +6,13 @@ import json
 import pytest
 import yaml
 
-from capmap.artifacts import read_parquet
 from capmap.inputs.exports import find_exports
 from capmap.inputs.studies import Study, check_config
+from capmap.packing import unpack_columns
 from capmap.pages.accounts import describe_reading
+from capmap.validation.exports import check_exports
+from capmap.validation.summary import describe_exports
 from tests.workbooks import make_xlsx
-from validate_exports import validate_exports
 
 
 def make_book(*rows):
@@ -168,26 +169,20 @@ CASES = {
 }
 
 
-def read_study(text, folder):
-    """Validate a study from its settings and files as the workflow does; its runs and warnings."""
+def check_study(text):
+    """Read and validate the exports of a study from its settings, without any error."""
     settings = check_config({"studies": {"s": yaml.safe_load(text)}})["studies"]["s"]
-    study = Study("s", settings, open_url=str, find_manifest=str)
-    found = find_exports(study)
-    names = ("checksums", "header_rows", "reading", "fields", "values", "summary", "take", "format")
-    names += ("columns", "where", "metric", "decimal", "metrics", "datasets", "normalization")
-    names += ("select", "min_seeds", "incomplete", "duplicates", "invalid", "failed")
-    validate_exports(
-        exports=list(found.values()),
-        names=list(found),
-        patterns=settings["exports"],
-        runs=str(folder / "runs.parquet"),
-        validation=str(folder / "validation.json"),
-        rejected=str(folder / "rejected.csv"),
-        references=[],
-        benchmark=[],
-        **{name: settings[name] for name in names},
+    found = find_exports(Study("s", settings))
+    read, result = check_exports(
+        list(found.values()), names=list(found), patterns=settings["exports"], settings=settings
     )
-    return read_parquet(folder / "runs.parquet")
+    assert result.errors == []
+    return read, result
+
+
+def read_study(text):
+    """Read the runs of a study."""
+    return unpack_columns(check_study(text)[1].runs)
 
 
 def write_files(files, folder):
@@ -204,7 +199,7 @@ def test_exports_are_read_by_configuration_alone(case, tmp_path, monkeypatch):
     settings = yaml.safe_load(text)
     settings["incomplete"] = "adjust"
     write_files(files, tmp_path)
-    runs = read_study(yaml.safe_dump(settings), tmp_path)
+    runs = read_study(yaml.safe_dump(settings))
     assert len(runs) == count
     found = runs[["model", "dataset", "seed", "score"]].iloc[[0, -1]]
     for row, expected in zip(found.itertuples(index=False, name=None), ends, strict=True):
@@ -216,8 +211,7 @@ def test_it_is_told_which_columns_were_taken_for_what(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text, files, *_ = CASES["mean and deviation in brackets"]
     write_files(files, tmp_path)
-    read_study(f"{text}\n        incomplete: adjust\n", tmp_path)
-    validation = json.loads((tmp_path / "validation.json").read_text())
+    validation = describe_exports(*check_study(f"{text}\n        incomplete: adjust\n"))
     assert validation["readings"] == [
         {
             "names": {"dataset": ["dataset"], "model": ["model"]},
@@ -246,5 +240,5 @@ def test_a_file_that_does_not_match_is_told(exports, message, tmp_path, monkeypa
     write_files({"runs/a/x-y.txt": ""}, tmp_path)
     settings = check_config({"studies": {"s": {"exports": exports}}})["studies"]["s"]
     with pytest.raises(Exception, match=r"^studies\.s\.exports: ") as caught:
-        find_exports(Study("s", settings, open_url=str, find_manifest=str))
+        find_exports(Study("s", settings))
     assert message in str(caught.value)

@@ -71,14 +71,6 @@ def test_good_exports_become_runs_and_a_summary(tmp_path):
     ]
 
 
-def test_conversions_and_filtered_rows_are_counted(tmp_path):
-    text = 'model;dataset;metric;score\nA;D;acc;"91%"\nB;D;acc;0,5\nC;E;acc;0,5\n'
-    path = write(tmp_path, text)
-    _, summary = run(tmp_path, exports=path, where={"dataset": "D"})
-    assert summary["conversions"] == {"percent_signs": 1, "decimal_commas": 1, "summarized": 0}
-    assert summary["counts"]["rows_filtered"] == 1
-
-
 def test_quarantined_rows_are_listed_and_counted(tmp_path):
     path = write(tmp_path, HEADER + GOOD + "A,D,accuracy,=cmd,3\n,D,accuracy,0.5,1\nB,E\n")
     runs, summary = run(tmp_path, exports=path, invalid="quarantine")
@@ -99,19 +91,6 @@ def test_a_quarantined_summary_leaves_no_run(tmp_path):
     assert summary["rejected"] == {"not_a_number": 1}
 
 
-def test_rejected_rows_are_written_also_when_the_study_stops(tmp_path):
-    path = write(tmp_path, HEADER + GOOD + "A,D,accuracy,x,3\nA,E,accuracy,y,3\n")
-    with pytest.raises(ValidationError, match=r"2 errors \(2 not_a_number\)"):
-        run(tmp_path, exports=path)
-    assert read_table(tmp_path / "rejected.csv")["value"].to_list() == ["x", "y"]
-
-
-def test_rejected_rows_are_an_empty_table_when_nothing_is_wrong(tmp_path):
-    run(tmp_path, exports=write(tmp_path, HEADER + GOOD))
-    text = (tmp_path / "rejected.csv").read_text(encoding="utf-8")
-    assert text == "source,line,column,value,reason,remedy\n"
-
-
 def test_warnings_of_one_cause_are_told_once_and_all_are_logged(tmp_path, caplog):
     rows = "".join(f"A,D{n:02},accuracy,1.1,1\nA,D{n:02},accuracy,0.5,2\n" for n in range(30))
     with caplog.at_level(logging.INFO):
@@ -122,12 +101,6 @@ def test_warnings_of_one_cause_are_told_once_and_all_are_logged(tmp_path, caplog
     assert "And 29 more like this: line 4;" in warnings[0].getMessage()
     assert sum("outside its bounds" in record.getMessage() for record in caplog.records) == 30
     assert "60 runs of 1 models on 30 datasets" in caplog.text
-
-
-def test_the_metric_of_a_dataset_can_be_configured(tmp_path):
-    path = write(tmp_path, "model,dataset,score\nA,D,0.5\nA,E,0.6\n")
-    runs, _ = run(tmp_path, exports=path, metric="accuracy", datasets={"E": {"metric": "f1"}})
-    assert runs["metric"].to_list() == ["accuracy", "f1"]
 
 
 @pytest.mark.parametrize("broken", CATALOG, ids=lambda broken: broken.name)

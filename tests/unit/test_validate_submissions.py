@@ -75,23 +75,6 @@ def test_more_seeds_than_needed_are_fine(tmp_path):
     ]
 
 
-def test_equal_submissions_do_not_merge_into_one_model(tmp_path):
-    for name in ("a", "b"):
-        write_submission(tmp_path / "submissions", name)
-    message = r"'resnet50' has runs of several values of 'submission': 'a', 'b'\..*columns: \{model"
-    for duplicates in ("error", "mean"):
-        with pytest.raises(ValidationError, match=message):
-            run(tmp_path, columns={"model": ["backbone"]}, duplicates=duplicates)
-
-
-def test_the_number_of_seeds_is_configured(tmp_path):
-    write_submission(tmp_path / "submissions", "one", rows=make_rows(("clay",), seeds=1))
-    with pytest.raises(ValidationError, match="1 seed on this dataset, where 2 are needed"):
-        run(tmp_path, submission={"seeds_per_cell": 2})
-    runs, _, _ = run(tmp_path, submission={"seeds_per_cell": 1})
-    assert len(runs) == 3
-
-
 SPARED = ("frozen_or_full_ft", "decoder", "partition name", "partition_name", "data_percentages")
 
 
@@ -171,14 +154,6 @@ def test_a_score_off_the_scale_of_converted_errors_is_not_taken_for_a_percentage
     assert "percentage" not in str(caught.value)
 
 
-def test_a_folder_without_any_file_of_a_submission_is_told_once(tmp_path):
-    write_submission(tmp_path / "submissions", "a")
-    (tmp_path / "submissions/notes").mkdir()
-    with pytest.raises(ValidationError, match="move the folder elsewhere") as caught:
-        run(tmp_path)
-    assert str(caught.value).startswith("1 error (1 missing_file)")
-
-
 @pytest.mark.parametrize("score", ["-5", "7", "1e308"])
 def test_what_fits_neither_scale_is_out_of_range(tmp_path, score):
     rows = change_all(lambda row: row["dataset"] == "biomass", **{"test metric": score})
@@ -237,19 +212,6 @@ def test_a_seed_of_two_submissions_is_no_repeat_unless_they_share_a_model(tmp_pa
     assert len(runs) == 60
     with pytest.raises(ValidationError, match="differs from"):
         run(tmp_path, columns={"model": ["backbone", "frozen_or_full_ft"]})
-
-
-@pytest.mark.parametrize("policy", ["mean", "first", "last"])
-def test_no_policy_lets_a_repeated_seed_pass(tmp_path, policy):
-    write_submission(tmp_path / "submissions", "a", rows=make_rows() + make_rows()[:1])
-    with pytest.raises(ValidationError, match="at line 2 as well"):
-        run(tmp_path, duplicates=policy)
-
-
-def test_a_study_without_any_submission_says_so(tmp_path):
-    (tmp_path / "submissions").mkdir()
-    with pytest.raises(ValidationError, match="There is no submission"):
-        run(tmp_path)
 
 
 def test_a_broken_benchmark_is_a_fault_of_the_configuration(tmp_path):

@@ -100,10 +100,6 @@ def test_conflicting_duplicates_are_resolved_and_rows_that_are_not_used_are_list
     assert summarize(validation)["rejected"] == ({"duplicate": 1} if rejected else {})
 
 
-def test_a_conflict_that_stops_the_study_is_listed_at_the_later_line():
-    assert list_rejected(validate(CONFLICTING))["line"].to_list() == [4]
-
-
 @pytest.mark.parametrize(("policy", "line", "score"), [("first", 2, 0.9), ("last", 4, 0.9)])
 def test_of_rows_with_the_same_score_the_policy_says_which_stays(policy, line, score):
     runs = make_runs(("A", "D", 0.9), ("A", "D", 0.0), ("A", "D", 0.9))
@@ -146,13 +142,6 @@ def test_summary_rows_with_seeds_keep_all_their_runs():
     assert own.tolist() == ["1 / 1", "1 / 2", "2 / 1", "2 / 2", "2 / 3", "2 / 4"]
 
 
-@pytest.mark.parametrize(("seed", "hint"), [("", True), ("7", False)])
-def test_summary_rows_of_one_run_that_differ_are_one_problem(seed, hint):
-    problem = find_one(spread_two([seed, seed], [0.5, 0.6]), "duplicate")
-    assert (problem.severity, problem.line) == ("error", 3)
-    assert ("If these are runs with several seeds" in problem.remedy) == hint
-
-
 @pytest.mark.parametrize(("seed", "codes"), [("", ["seedless_repeat"]), ("7", [])])
 def test_summary_rows_of_one_run_and_score_are_repeats(seed, codes):
     validation = validate(spread_two([seed, seed], [0.5, 0.5]))
@@ -172,10 +161,6 @@ def test_summaries_of_which_none_is_left_are_judged():
     assert codes(runs, found=[fault("not_a_number")]) == ["not_a_number"]
 
 
-def test_a_run_beside_a_summary_of_the_same_seed_is_told():
-    find_one(spread_two(["", ""], [0.5, 0.6], ["0.1", ""]), "duplicate")
-
-
 # Names
 
 
@@ -192,10 +177,6 @@ def test_every_configured_name_must_be_in_the_data(rules, option):
     problem = find_one(GOOD, "unknown_name", **rules)
     assert problem.reason.startswith(option)
     assert problem.remedy in ("Did you mean 'A'?", "Did you mean 'D'?")
-
-
-def test_metric_rules_match_without_case_and_separators():
-    assert find(GOOD, "unknown_name", metrics={"Accu_racy": {"low": 0}}) == []
 
 
 def test_a_reference_model_that_is_not_selected_is_fine():
@@ -325,10 +306,6 @@ def test_an_unbounded_metric_with_bounds_of_its_own_may_leave_them_far_behind():
     )
 
 
-def test_negative_scores_are_no_percentages_of_a_metric_without_negative_scores():
-    assert codes(column(-8.9, -7.0, metric="accuracy")) == ["all_out_of_bounds"]
-
-
 def test_no_score_within_bounds_that_are_stated_of_a_known_metric_is_an_error():
     rule = {"rmse": {"low": 0, "high": 2.5}}
     assert codes(column(45, 47, metric="rmse"), metrics=rule) == ["all_out_of_bounds"]
@@ -347,12 +324,6 @@ def test_a_dataset_on_which_all_failed_is_constant_at_what_they_count_with():
     found = [replace(fault("nan_score", line=line), value="nan") for line in (2, 3)]
     (problem,) = find(runs, "equal_scores", found=found, failed="worst")
     assert "All scores of the dataset 'D' are 0.0, so" in problem.reason
-
-
-def test_a_constant_dataset_with_observed_bounds_is_reported_once():
-    runs = make_runs(("A", "D", 0.5), ("B", "D", 0.5), ("A", "E", 0.1), ("B", "E", 0.2))
-    observed = {"low": "observed", "high": "observed"}
-    assert codes(runs, normalization=observed) == ["constant_dataset"]
 
 
 def test_only_constant_datasets_leave_nothing_to_analyse():
@@ -381,24 +352,6 @@ def test_incomplete_cells_are_told_by_model_or_dataset(policy, severity, reason)
     problem = find_one(RAGGED, "incomplete", incomplete=policy)
     assert (problem.severity, problem.reason) == (severity, reason)
     assert validate(RAGGED).counts["cells_empty"] == 1
-
-
-def test_a_long_list_of_empty_cells_is_shortened():
-    rows = [("A", f"D{n}", n / 99) for n in range(30)]
-    problem = find_one(make_runs(*rows, ("B", "D0", 0.1)), "incomplete")
-    assert problem.reason.startswith("The model 'B' has no run for 29 datasets: 'D1', 'D10', ")
-    assert problem.reason.endswith("and 19 more.")
-
-
-def test_dropping_everything_is_an_error():
-    runs = make_runs(("A", "D", 0.1), ("B", "E", 0.2))
-    assert "nothing_left" in codes(runs, incomplete="drop_models")
-    assert "nothing_left" in codes(runs, incomplete="drop_datasets")
-
-
-def test_selecting_nothing_is_an_error():
-    select = {"models": {"include": ["A"], "exclude": ["A"]}}
-    assert "nothing_selected" in codes(GOOD, select=select)
 
 
 def test_cells_with_fewer_seeds_than_wanted_are_a_warning_per_model():
@@ -511,15 +464,6 @@ def test_low_scores_of_a_metric_without_lower_bound_are_no_percentages(metric, s
 def test_percentages_of_a_metric_without_lower_bound_are_known_by_those_above_one():
     # no R2 exceeds 1, whatever its bounds
     assert codes(column(-5, 50, 60, metric="R2"), metrics={"R2": WIDE}) == ["percent"]
-
-
-def test_a_dataset_called_like_the_column_of_models_is_refused_once():
-    runs = make_runs(("A", "model", 0.1), ("B", "model", 0.3), ("A", "Model", 0.1), ("B", "D", 0.2))
-    problem = find_one(runs, "reserved_dataset", incomplete="adjust")
-    assert (problem.severity, problem.value) == ("error", "model")
-    assert "Rename the dataset" in problem.remedy
-    select = {"datasets": {"exclude": ["model"]}}
-    assert "reserved_dataset" not in codes(runs, incomplete="adjust", select=select)
 
 
 def test_repeats_in_a_matrix_get_a_remedy_that_a_matrix_can_follow():

@@ -3,7 +3,4 @@
 from capmap.drafting.draft import name_study, write_draft
 from capmap.drafting.study import draft_study
 
-# The environment variable with how the user runs a study, where it is not by Snakemake.
-CALL = "CAPMAP_CALL"
-
-__all__ = ["CALL", "draft_study", "name_study", "write_draft"]
+__all__ = ["draft_study", "name_study", "write_draft"]

@@ -25,8 +25,6 @@ class Draft:
         "guess" what is likely, and "decide" what only the user knows: the setting is a proposal.
     is_undirected : bool
         Whether no name says of the scores which way is better.
-    unused : list of str
-        Columns in which rows of the same names differ, and that are not used.
     runs : int
         How many runs were read as the draft says.
     """
@@ -34,7 +32,6 @@ class Draft:
     settings: dict[str, Any] = field(default_factory=dict)
     notes: dict[str, list[tuple[Certainty, str]]] = field(default_factory=dict)
     is_undirected: bool = False
-    unused: list[str] = field(default_factory=list)
     runs: int = 0
 
     def note(self, option: str, certainty: Certainty, text: str) -> None:

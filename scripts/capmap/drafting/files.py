@@ -2,27 +2,28 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from glob import has_magic
 from pathlib import Path, PurePosixPath
 
-from capmap.drafting.slots import Piece, Slot, find_slots, write_pattern
-from capmap.drafting.words import RESULTS, SETTINGS, split_words
+from capmap.drafting.slots import find_slots, label_slot, write_pattern
+from capmap.drafting.words import WORDS, has_word
 from capmap.errors import ConfigError
 from capmap.exports.markdown import MARKDOWN
 from capmap.exports.sheets import NESTED, open_sheet
+from capmap.exports.workbooks import WORKBOOKS
 from capmap.inputs.studies import match_paths
 from capmap.problems import UnreadableExportError
 from capmap.wording import quote_name
 
-BOOKS = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
-TEXTS = frozenset({".csv", ".tsv", ".txt", ".dat", ".log", ".out", ".parquet", ".pq"})
 LOGS = frozenset({".txt", ".dat", ".log", ".out"})
+TEXTS = LOGS | {".csv", ".tsv", ".parquet", ".pq"}
+READABLE = TEXTS | NESTED | MARKDOWN | WORKBOOKS
+# Files of more names than that are of one make.
 MOST_NAMES = 20
-FIELD = re.compile(r"\{\w*\}")
-NUMBER = re.compile(r"[-+.\d]+")
+# Files that share this many of their columns are of one make.
 ALIKE = 0.3
-READABLE = TEXTS | NESTED | MARKDOWN | BOOKS
+FIELD = re.compile(r"\{\w*\}")
 
 
 def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -43,13 +44,13 @@ def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:
     found: list[str] = []
     for text in exports:
         path = Path(text).expanduser()
-        if path.is_dir():
-            inside = match_paths("**/*" if text == "." else f"{path}/**/*", recursive=True)
-            found += [name for name in inside if Path(name).is_file() and _is_readable(name)]
-        elif path.is_file():
+        if path.is_file():
             found.append(str(path))
-        elif has_magic(text) and (matches := match_paths(str(path), recursive=True)):
-            found += [name for name in matches if Path(name).is_file()]
+        elif path.is_dir():
+            inside = match_paths("**/*" if text == "." else f"{path}/**/*", recursive=True)
+            found += [name for name in inside if _find_suffix(name) in READABLE]
+        elif has_magic(text):
+            found += match_paths(str(path), recursive=True)
         elif "{" in text:
             raise ConfigError(
                 f"{text}: a draft finds out by itself what differs between paths. Name files, "
@@ -59,48 +60,40 @@ def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:
             raise ConfigError(
                 f"{text}: there is no such file or folder. Paths are relative to {Path.cwd()}."
             )
-    found = list(dict.fromkeys(found))
+    found = [name for name in dict.fromkeys(found) if Path(name).is_file()]
     if not found:
         raise ConfigError(
             f"{', '.join(exports)}: no file here has a suffix that is read, such as .csv or .json."
         )
-    likely = [path for path in found if not _sounds_like(path, SETTINGS)] or found
+    stems = {path: PurePosixPath(path).stem for path in found}
+    likely = [path for path in found if not has_word(stems[path], WORDS["settings"])] or found
     counts = Counter(map(_find_suffix, likely))
     suffix = max(counts, key=lambda kind: (counts[kind], kind in TEXTS, kind))
-    alike = [path for path in likely if _find_suffix(path) == suffix]
-    groups = _group(alike)
-    chosen = max(groups, key=lambda group: (len(group), _sounds_like(group[0], RESULTS)))
-    return chosen, [path for path in found if path not in {*chosen}]
+    groups = _group([path for path in likely if _find_suffix(path) == suffix])
+    chosen = max(groups, key=lambda own: (len(own), has_word(stems[own[0]], WORDS["results"])))
+    return chosen, [path for path in found if path not in chosen]
 
 
 def _group(paths: Sequence[str]) -> list[list[str]]:
-    """Group files of some names by what they hold; of many names all are of one make."""
+    """Group tables of some names by what they hold; nested files are of one make, as are many."""
     by_name: dict[str, list[str]] = {}
     for path in paths:
         by_name.setdefault(PurePosixPath(path).name, []).append(path)
-    if not 1 < len(by_name) <= MOST_NAMES or _find_suffix(paths[0]) in LOGS:
+    if not 1 < len(by_name) <= MOST_NAMES or _find_suffix(paths[0]) in LOGS | NESTED:
         return [list(paths)]
-    groups: list[tuple[set[str], int, list[str]]] = []
+    groups: list[tuple[set[str], list[str]]] = []
     for own in by_name.values():
         try:
-            columns = list(open_sheet(own[0], wanted=()).columns)
+            columns = {*open_sheet(own[0], wanted=()).columns}
         except UnreadableExportError:
-            columns = []
-        top = {name.partition(".")[0] for name in columns}
-        # Names of columns that are names of datasets, or numbers, differ from file to file.
-        is_free = _find_suffix(own[0]) in NESTED or any(NUMBER.fullmatch(name) for name in columns)
-        for known, count, group in groups:
-            is_alike = len(known & top) >= ALIKE * len(known | top)
-            if is_alike or (is_free and count == len(columns)):
+            columns = set()
+        for known, group in groups:
+            if len(known & columns) >= ALIKE * len(known | columns):
                 group += own
                 break
         else:
-            groups.append((top, len(columns), list(own)))
-    return [sorted(group) for _, _, group in groups]
-
-
-def _sounds_like(path: str, words: frozenset[str]) -> bool:
-    return not words.isdisjoint(split_words(PurePosixPath(path).stem))
+            groups.append((columns, list(own)))
+    return [sorted(group) for _, group in groups]
 
 
 def name_file(path: str) -> str:
@@ -112,7 +105,7 @@ def name_file(path: str) -> str:
     ('imagenet', 'results')
     """
     stem = PurePosixPath(path).name.partition(".")[0]
-    words = [word for word in re.split(r"[_\- ]+", stem) if word.casefold() not in RESULTS]
+    words = [word for word in re.split(r"[_\- ]+", stem) if not has_word(word, WORDS["results"])]
     return "-".join(words) or stem
 
 
@@ -120,12 +113,8 @@ def _find_suffix(path: str) -> str:
     return PurePosixPath(path.lower().removesuffix(".gz")).suffix
 
 
-def _is_readable(path: str) -> bool:
-    return _find_suffix(path) in READABLE
-
-
 class Paths:
-    """What differs between the paths of files, by temporary names.
+    """What differs between the paths of files, by temporary names such as "path2".
 
     Parameters
     ----------
@@ -135,28 +124,20 @@ class Paths:
 
     def __init__(self, paths: Sequence[str]) -> None:
         self.paths = list(paths)
-        self.pieces: list[Piece] = find_slots(paths) if len(paths) > 1 else [paths[0]]
-        self.names = {
-            f"path{place}": place
+        self.pieces = find_slots(paths) if len(paths) > 1 else [paths[0]]
+        self._slots = {
+            f"path{place}": (place, piece)
             for place, piece in enumerate(self.pieces)
-            if isinstance(piece, Slot)
+            if not isinstance(piece, str)
         }
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """The word before each part that differs, by its temporary name."""
-        return {name: label_slot(self.pieces, place) for name, place in self.names.items()}
+        self.labels = {name: label_slot(self.pieces, at) for name, (at, _) in self._slots.items()}
 
     def read_fields(self, number: int) -> dict[str, str]:
         """What the path of a file says, by temporary names."""
-        return {
-            name: piece.values[number]
-            for name, place in self.names.items()
-            if isinstance(piece := self.pieces[place], Slot)
-        }
+        return {name: values[number] for name, (_, values) in self._slots.items()}
 
-    def write(self, roles: dict[str, str]) -> str:
-        """Write the pattern of the exports; parts without a role are any text.
+    def write(self, roles: Mapping[str, str]) -> str | list[str]:
+        """Write the exports, with the roles of temporary names; other parts are any text.
 
         Raises
         ------
@@ -168,12 +149,7 @@ class Paths:
         texts = "".join(piece for piece in self.pieces if isinstance(piece, str))
         if "{" in texts or "}" in texts:
             raise ConfigError(f"{quote_name(texts)}: paths with braces cannot be read; rename it.")
-        fields = {self.names[name]: role for name, role in roles.items() if name in self.names}
-        return write_pattern(self.pieces, fields)
-
-
-def label_slot(pieces: Sequence[Piece], place: int) -> str:
-    """The word before a slot, such as the name of its folder."""
-    before = pieces[place - 1] if place else ""
-    words = split_words(before) if isinstance(before, str) else []
-    return words[-1] if words else ""
+        fields = {at: roles[name] for name, (at, _) in self._slots.items() if name in roles}
+        pattern = write_pattern(self.pieces, fields)
+        is_wide = not fields and {*match_paths(pattern, recursive=True)} > {*self.paths}
+        return self.paths if is_wide else pattern

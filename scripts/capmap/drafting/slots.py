@@ -1,44 +1,18 @@
-"""What differs between names of one make, and which keys of nested files are names."""
+"""What differs between names of one make, such as paths, columns and keys."""
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import takewhile
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from capmap.drafting.words import guess_direction, is_label, is_size, is_statistic, rate_role
-from capmap.exports.documents import Numeral
-from capmap.exports.flat_rows import list_items
-from capmap.metrics import find_metric
+from capmap.drafting.words import is_label, split_words
 
 SEPARATORS = re.compile(r"( / |[_\-. :=,]+|/)")
 NUMBERED = re.compile(r"([A-Za-z]*)(\d+)")
 # Parts that stand beside so many others on average vary on their own.
 REPEATED = 2
 
-
-@dataclass(frozen=True)
-class Slot:
-    """A place that differs.
-
-    Parameters
-    ----------
-    values : tuple of str
-        What stands there in each name.
-    label : str
-        The word before it, such as "seed".
-    """
-
-    values: tuple[str, ...]
-    label: str = ""
-
-    @property
-    def names(self) -> frozenset[str]:
-        """What stands there, each once."""
-        return frozenset(self.values)
-
-
-Piece: TypeAlias = str | Slot
+# A text that all names share, or a slot: what stands at a place of each of them.
+Piece: TypeAlias = str | tuple[str, ...]
 
 
 def find_slots(names: Sequence[str]) -> list[Piece]:
@@ -51,7 +25,7 @@ def find_slots(names: Sequence[str]) -> list[Piece]:
 
     Returns
     -------
-    list of str and Slot
+    list of str and tuple
         Fixed texts and slots, which make up each name; a single slot where nothing is alike.
 
     Examples
@@ -62,11 +36,16 @@ def find_slots(names: Sequence[str]) -> list[Piece]:
     """
     rows = [name.split("/") for name in names]
     if len({len(row) for row in rows}) > 1:
-        return [Slot(tuple(names))]
-    pieces: list[Piece] = []
+        return [tuple(names)]
+    joined: list[Piece] = []
     for place, parts in enumerate(zip(*rows, strict=True)):
-        pieces += [*(["/"] if place else []), *_find_in_part(parts)]
-    return _join_texts(pieces)
+        for piece in [*(["/"] if place else []), *_find_in_part(parts)]:
+            last = joined[-1] if joined else None
+            if isinstance(piece, str) and isinstance(last, str):
+                joined[-1] = last + piece
+            else:
+                joined.append(piece)
+    return joined
 
 
 def write_pattern(pieces: Sequence[Piece], fields: Mapping[int, str]) -> str:
@@ -85,23 +64,27 @@ def write_pattern(pieces: Sequence[Piece], fields: Mapping[int, str]) -> str:
     )
 
 
+def label_slot(pieces: Sequence[Piece], place: int) -> str:
+    """The word before a slot, such as the name of its folder."""
+    before = pieces[place - 1] if place else ""
+    words = split_words(before) if isinstance(before, str) else []
+    return words[-1] if words else ""
+
+
 def _limit_slot(pieces: Sequence[Piece], place: int) -> str:
     """What a slot is made of, where the text beside it also stands in the next slot."""
-    own = pieces[place]
     for step in (1, -1):
-        if not 0 <= place + 2 * step < len(pieces):
-            continue
-        text, other = pieces[place + step], pieces[place + 2 * step]
-        if isinstance(own, Slot) and isinstance(text, str) and isinstance(other, Slot):
-            is_ambiguous = any(text in value for value in other.names)
-            if is_ambiguous and len(text) == 1 and not any(text in value for value in own.names):
+        if 0 <= place + 2 * step < len(pieces):
+            text, other = pieces[place + step], pieces[place + 2 * step]
+            if not isinstance(text, str) or len(text) > 1:
+                continue
+            is_ambiguous = any(text in value for value in other)
+            if is_ambiguous and not any(text in value for value in pieces[place]):
                 return f",[^{re.escape(text)}]+"
     return ""
 
 
 def _find_in_part(values: Sequence[str]) -> list[Piece]:
-    if len(set(values)) == 1:
-        return [values[0]]
     rows = [SEPARATORS.split(value) for value in values]
     if len({tuple(row[1::2]) for row in rows}) == 1:
         return _merge([_make_piece(column) for column in zip(*rows, strict=True)])
@@ -109,37 +92,36 @@ def _find_in_part(values: Sequence[str]) -> list[Piece]:
     first = _count_equal(rows)
     last = _count_equal([row[first:][::-1] for row in rows])
     head, tail = "".join(rows[0][:first]), "".join(rows[0][len(rows[0]) - last :])
-    pieces = _cut([row[first : len(row) - last] for row in rows], head)
-    return [*([head] if head else []), *pieces, *([tail] if tail else [])]
+    return [
+        *filter(None, [head]),
+        *_cut([r[first : len(r) - last] for r in rows]),
+        *filter(None, [tail]),
+    ]
 
 
-def _cut(rows: Sequence[Sequence[str]], before: str) -> list[Piece]:
+def _cut(rows: Sequence[Sequence[str]]) -> list[Piece]:
     """Cut names in two where each part varies on its own, or a number ends all of them."""
-    shared = set.intersection(*({*row[1::2]} for row in rows))
-    if min(map(len, rows)) >= 3:
-        cuts = [[len(row) - 2 for row in rows], [1] * len(rows)]
-        for cut in (*cuts, *([row.index(mark) for row in rows] for mark in sorted(shared))):
-            pairs = [*zip(rows, cut, strict=True)]
-            left = tuple("".join(row[:at]) for row, at in pairs)
-            right = tuple("".join(row[at + 1 :]) for row, at in pairs)
-            between = {row[at] for row, at in pairs}
-            if len(between) == 1 and (
-                _is_crossed(left, right) or (cut is cuts[0] and _are_numbered(right))
-            ):
-                return [*_find_in_part(left), *between, *_merge([_make_piece(right)])]
-    return [Slot(tuple(map("".join, rows)), before)]
+    whole = tuple(map("".join, rows))
+    if min(map(len, rows)) < 3:
+        return [whole]
+    shared = sorted(set.intersection(*({*row[1::2]} for row in rows)))
+    ends = [len(row) - 2 for row in rows]
+    for cut in (ends, [1] * len(rows), *([row.index(mark) for row in rows] for mark in shared)):
+        pairs = [*zip(rows, cut, strict=True)]
+        left = tuple("".join(row[:at]) for row, at in pairs)
+        right = tuple("".join(row[at + 1 :]) for row, at in pairs)
+        between = {row[at] for row, at in pairs}
+        letters = {*map(_split_number, right)}
+        are_numbered = cut is ends and len(letters) == 1 and letters.isdisjoint({None, "v"})
+        if len(between) == 1 and (are_numbered or _is_crossed(left, right)):
+            return [*_find_in_part(left), *between, *_merge([_make_piece(right)])]
+    return [whole]
 
 
 def _is_crossed(left: Sequence[str], right: Sequence[str]) -> bool:
     """Whether two parts of names vary on their own."""
     pairs, sizes = len({*zip(left, right, strict=True)}), (len({*left}), len({*right}))
     return min(sizes) > 1 and (pairs == sizes[0] * sizes[1] or pairs >= REPEATED * max(sizes))
-
-
-def _are_numbered(names: Sequence[str]) -> bool:
-    """Whether names are numbers after the same letters, but for those of versions."""
-    letters = {*map(_split_number, names)}
-    return len(letters) == 1 and letters.isdisjoint({None, "v"})
 
 
 def _split_number(text: str) -> str | None:
@@ -150,171 +132,45 @@ def _split_number(text: str) -> str | None:
 
 def _count_equal(rows: Sequence[Sequence[str]]) -> int:
     """Count the leading parts that all rows share, leaving one part to each."""
-    columns = zip(*(row[:-1] for row in rows), strict=False)
-    count = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, columns))
+    count = 0
+    for column in zip(*(row[:-1] for row in rows), strict=False):
+        if len({*column}) > 1:
+            break
+        count += 1
     return count - count % 2
 
 
 def _make_piece(column: Sequence[str]) -> Piece:
-    return column[0] if len(set(column)) == 1 else Slot(tuple(column))
+    return column[0] if len({*column}) == 1 else tuple(column)
 
 
 def _merge(pieces: Sequence[Piece]) -> list[Piece]:
     """Join slots that do not vary on their own, and numbers with what they are part of."""
     found: list[Piece] = []
     for piece in pieces:
-        if isinstance(piece, str):
-            found.append(piece)
-            continue
-        before = "".join(item for item in found[-2:] if isinstance(item, str))
-        start = _find_start(found, piece)
+        start = None if isinstance(piece, str) else _find_start(found, piece)
+        letters = {None} if isinstance(piece, str) else {*map(_split_number, piece)}
+        label = letters.pop() if len(letters) == 1 else None
         if start is not None:
-            parts = [item if isinstance(item, Slot) else None for item in found[start:]]
-            texts = [item if isinstance(item, str) else "" for item in found[start:]]
-            rows = zip(*(part.values for part in [*filter(None, parts), piece]), strict=True)
-            found[start:] = [Slot(tuple(_write_row(row, parts, texts) for row in rows))]
-            continue
-        letters = {_split_number(value) for value in piece.values}
-        if len(letters) == 1 and (label := letters.pop()) and is_label(label):
-            numbers = tuple(value.removeprefix(label) for value in piece.values)
-            found += [label, Slot(numbers, label)]
+            first, *texts = found[start:]
+            firsts = [first] * len(piece) if isinstance(first, str) else first
+            between = "".join(map(str, texts))
+            found[start:] = [tuple(f"{a}{between}{b}" for a, b in zip(firsts, piece, strict=True))]
+        elif label and is_label(label):
+            found += [label, tuple(value.removeprefix(label) for value in piece)]
         else:
-            found.append(Slot(piece.values, before))
+            found.append(piece)
     return found
 
 
-def _write_row(row: Sequence[str], parts: Sequence[Slot | None], texts: Sequence[str]) -> str:
-    values = iter(row)
-    return "".join(
-        [text if part is None else next(values) for part, text in zip(parts, texts, strict=True)]
-        + [next(values)]
-    )
-
-
-def _find_start(found: Sequence[Piece], slot: Slot) -> int | None:
+def _find_start(found: Sequence[Piece], slot: tuple[str, ...]) -> int | None:
     """Find where the name begins that a slot is the end of; None where it is one by itself."""
-    for place in range(len(found) - 1, -1, -1):
-        piece = found[place]
-        if isinstance(piece, Slot):
-            pairs = len(set(zip(piece.values, slot.values, strict=True)))
-            dependent = pairs <= max(len(piece.names), len(slot.names))
-            return place if dependent else None
-        is_number = all(value.isdecimal() for value in slot.names)
-        if SEPARATORS.fullmatch(piece) is None and is_number:
-            # A number belongs to the fixed word before it where there is nothing else to be a name.
-            is_alone = not any(isinstance(item, Slot) for item in found)
-            return place if is_alone and not is_label(piece) else None
-    return None
-
-
-def _join_texts(pieces: Sequence[Piece]) -> list[Piece]:
-    joined: list[Piece] = []
-    for piece in pieces:
-        last = joined[-1] if joined else None
-        if isinstance(piece, str) and isinstance(last, str):
-            joined[-1] = last + piece
-        else:
-            joined.append(piece)
-    return joined
-
-
-ALIKE = 0.5
-DEEPEST = 8
-
-
-def find_records(values: Sequence[Any], *, is_list: bool = False) -> list[Piece]:
-    """Find the way from the top of a file to its scores.
-
-    Parameters
-    ----------
-    values : sequence
-        The file, or the lines or entries of one.
-    is_list : bool, optional
-        Whether they are the entries of a list.
-
-    Returns
-    -------
-    list of str and Slot
-        The keys on the way, those that are names as slots, and ``*`` for positions that are not;
-        nothing where each value is a record by itself.
-
-    Examples
-    --------
-    >>> one, two = Numeral("1"), Numeral("2")
-    >>> find_records([{"Alien": [one, two], "Pong": [two, one]}])[0].values
-    ('Alien', 'Pong')
-    """
-    way = (_walk(values[0], 0) if values else None) or []
-    # A line whose keys are all names is a row of a table.
-    if len(way) == 1 and isinstance(way[0], Slot) and (is_list or len(values) > 1):
-        return []
-    if not any(isinstance(piece, Slot) or piece == "*" for piece in way):
-        return []
-    return ["*", *way] if is_list else way
-
-
-def _walk(node: Any, depth: int) -> list[Piece] | None:
-    """Walk from a node to records; [] where it is one, None where it holds no number."""
-    if depth > DEEPEST or not isinstance(node, dict | list) or not node:
-        return None
-    items = [(str(key), child) for key, child in list_items(node)]
-    children = [child for _, child in items]
-    slot = Slot(tuple(key for key, _ in items))
-    if all(map(_is_number, children)):
-        return [slot] if isinstance(node, list) or not _is_record(slot.names) else []
-    if isinstance(node, list) and all(isinstance(child, dict) for child in children):
-        return ["*", *(_walk(children[0], depth + 1) or [])] if depth else None
-    if _are_alike(children):
-        return [slot, *(_walk(children[0], depth + 1) or [])]
-    if isinstance(node, list):
-        return None
-    ways = {key: _walk(child, depth + 1) for key, child in items if _is_branch(child)}
-    # Numbers beside names, such as the sizes of layers, are a list within a record.
-    long = {key: way for key, way in ways.items() if way and (len(way) > 1 or _is_worth(key, node))}
-    if not long:
-        return []
-    key = max(long, key=lambda key: (_rate(key), len(long[key])))
-    return [key, *long[key]]
-
-
-def _is_record(names: frozenset[str]) -> bool:
-    """Whether the keys of numbers are what a record has, not names of things."""
-    return any(
-        find_metric(name) is not None
-        or is_statistic(name)
-        or is_size(name)
-        or guess_direction(name)
-        for name in names
-    )
-
-
-def _is_worth(key: str, node: Mapping[str, Any]) -> bool:
-    """Whether a list or an object of numbers holds the scores, not settings of a record."""
-    known = find_metric(key) is not None or rate_role(key, "score") or rate_role(key, "seed")
-    return bool(known or _rate(key)) or (
-        node[key] and isinstance(node[key], list) and isinstance(node[key][0], dict)
-    )
-
-
-def _rate(key: str) -> int:
-    return int(key.casefold() in ("results", "scores", "metrics", "test", "runs"))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Numeral)
-
-
-def _is_branch(value: Any) -> bool:
-    return isinstance(value, dict | list) and len(value) > 0
-
-
-def _are_alike(children: Sequence[Any]) -> bool:
-    """Whether nested values are of one make: all lists, or objects with the same keys."""
-    if len(children) < 2 or not all(map(_is_branch, children)):
-        return False
-    if all(isinstance(child, list) for child in children):
-        return True
-    if not all(isinstance(child, Mapping) for child in children):
-        return False
-    keys = [set(child) for child in children]
-    return len(set.intersection(*keys)) >= ALIKE * len(set.union(*keys))
+    slots = [place for place, piece in enumerate(found) if not isinstance(piece, str)]
+    if slots:
+        before = found[slots[-1]]
+        pairs = len({*zip(before, slot, strict=True)})
+        return slots[-1] if pairs <= max(len({*before}), len({*slot})) else None
+    # A number belongs to the fixed word before it where there is nothing else to be a name.
+    words = [place for place, text in enumerate(found) if split_words(str(text))]
+    is_number = all(value.isdecimal() for value in slot)
+    return words[-1] if words and is_number and not is_label(str(found[words[-1]])) else None

@@ -1,46 +1,50 @@
 """A study drafted from its files: what they say, what is likely, and what has to be decided."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Any
 
-from capmap.drafting.draft import Certainty, Draft
-from capmap.drafting.files import Paths, label_slot, list_files, name_file
+from capmap.drafting.draft import Draft
+from capmap.drafting.files import Paths, list_files, name_file
 from capmap.drafting.roles import (
     assign_roles,
-    doubt_score,
-    find_preset,
+    find_known,
     find_spread,
     find_variants,
     is_part,
     list_scores,
-    list_varying,
     name_split,
     rate_score,
     split_by_metric,
 )
-from capmap.drafting.scores import put_metric, put_score, put_summary, put_turned
-from capmap.drafting.slots import Slot, find_records, write_pattern
-from capmap.drafting.tables import Column, Table, choose_sample, read_table
-from capmap.drafting.trial import try_draft
-from capmap.drafting.wide import draft_wide
+from capmap.drafting.rules import put_errors, put_metric, put_score, put_summary, settle
+from capmap.drafting.slots import Piece, find_slots, label_slot, write_pattern
+from capmap.drafting.tables import Column, Table, read_table
 from capmap.drafting.words import (
-    FINISHED,
-    UNFINISHED,
+    SPLITS,
+    WORDS,
     guess_direction,
+    has_word,
+    is_label,
     rate_role,
+    rate_values,
     split_words,
 )
 from capmap.errors import ConfigError
-from capmap.exports.files import has_suffix
-from capmap.exports.records import list_values
-from capmap.exports.sheets import NESTED
+from capmap.exports.cells import SEPARATOR
+from capmap.exports.files import PLAIN
+from capmap.metrics import find_metric
 from capmap.patterns import Pattern
-from capmap.settings.presets import fill_preset, list_presets
+from capmap.settings.presets import list_presets
 from capmap.wording import count_things, list_names, quote_name
 
-SEVERAL = 2
-LOOKED_AT = 20
+NUMBERED = re.compile(r"(\D*)(\d+)(\D*)")
+# Words beside metrics that name no dataset.
+PARTS = frozenset({*SPLITS, "train", "training", "pred", "prediction", "mean", "avg"})
+# From this on, what the names of rows and columns look like is no guess.
+SURE = 0.3
+NAMES = ("model", "dataset", "metric", "seed")
 
 
 def draft_study(exports: Sequence[str]) -> Draft:
@@ -67,94 +71,53 @@ def draft_study(exports: Sequence[str]) -> Draft:
     paths, draft = Paths(chosen), Draft()
     if others:
         draft.note("exports", "guess", f"Not read: {list_names(others)}.")
-    table = _read(paths, "")
-    preset = find_preset(table.columns)
-    if preset:
-        draft.put("preset", preset, "found", "The files are of this make.")
-        _complete_preset(draft, paths, table, fill_preset({"preset": preset}))
+    table = read_table(paths)
+    for name, preset in list_presets().items():
+        wanted = [Pattern(text) for text in preset.get("known_by", ())]
+        if wanted and all(_matches_any(pattern, table.columns) for pattern in wanted):
+            draft.put("preset", name, "found", "The files are of this make.")
+            _complete_preset(draft, paths, table, preset)
+            break
     else:
-        _draft_tables(draft, paths, table)
-    try_draft(draft)
+        _draft_table(draft, paths, table)
+    settle(draft)
     return draft
 
 
-def _read(paths: Paths, records: str, labels: Mapping[str, str] | None = None) -> Table:
-    sample = choose_sample(paths.paths)
-    fields = {path: paths.read_fields(paths.paths.index(path)) for path in sample}
-    return read_table(fields, labels={**paths.labels, **(labels or {})}, records=records)
-
-
-def _complete_preset(draft: Draft, paths: Paths, table: Table, given: Mapping[str, Any]) -> None:
+def _complete_preset(draft: Draft, paths: Paths, table: Table, preset: Mapping[str, Any]) -> None:
     """Find what a preset leaves to the study."""
-    columns: Mapping[str, Any] = given.get("columns", {})
-    records = given.get("reading", {}).get("records", "")
-    taken = {
-        role
-        for role in ("model", "dataset", "metric", "seed", "split", "step")
-        if (role in columns or f"{{{role}}}" in records)
-    }
-    _put_one_of(draft, table, list_presets()[draft.settings["preset"]])
-    if pattern := _match_paths(paths, list_presets()[draft.settings["preset"]]):
-        draft.settings["exports"] = pattern
-        return
-    weak = {
-        role: columns[role] for role in list_presets()[draft.settings["preset"]].get("weak", ())
-    }
-    taken -= {*weak}
-    own = {*table.columns} if records else {*map(str, columns.values()), *given.get("where", {})}
-    free = {
-        name: column for name, column in table.columns.items() if column.is_field or name not in own
-    }
-    table = Table(free, {})
-    found = assign_roles(table, taken={*taken, "split", "step"})
-    taken |= {*weak} - {*found}
+    columns, weak = preset.get("columns", {}), preset.get("weak", ())
+    records = preset.get("reading", {}).get("records", "")
+    for text in preset.get("paths", ()):
+        if all(_matches_any(Pattern(text, "/"), [path]) for path in paths.paths):
+            draft.settings["exports"] = text
+            return
+    own = {*columns.values(), *preset.get("where", {})} if not records else {*table.columns}
+    table = Table(
+        {
+            name: column
+            for name, column in table.columns.items()
+            if column.is_field or name not in own
+        }
+    )
+    taken = {role for role in NAMES if role in columns or f"{{{role}}}" in records}
+    found = assign_roles(table, taken={*taken, "split", "step"} - {*weak})
     table, renamed = _settle_names(table, found, [])
     _put_names(draft, found)
-    if "score" not in columns and not records:
-        scores = sorted(list_scores(table, found.values()), key=rate_score)
-        if scores and rate_score(scores[-1]):
-            put_score(draft, scores[-1].name, "guess", doubt=doubt_score(scores[-1], scores))
-            if not given.get("metric"):
-                put_metric(draft, [scores[-1].name], paths.paths)
+    scores = [] if "score" in columns or records else list_scores(table, found.values())
+    if best := max(scores, key=rate_score, default=None):
+        put_score(draft, best, scores)
+        put_metric(draft, [best.name], paths.paths)
     _put_constants(draft, paths, {*found, *taken})
     draft.settings["exports"] = paths.write(renamed)
 
 
-def _put_one_of(draft: Draft, table: Table, preset: Mapping[str, Any]) -> None:
-    """Choose one value of columns of which a study has one, such as the held-out environment."""
-    for name in preset.get("one_of", ()):
-        values = sorted(table.columns[name].texts) if name in table.columns else []
-        if len({*values}) > 1:
-            text = f"One of the values of {quote_name(name)}: {list_names(sorted({*values}))}."
-            draft.put("where", {**preset.get("where", {}), name: values[0]}, "decide", text)
+def _matches_any(pattern: Pattern, names: Iterable[str]) -> bool:
+    return any(pattern.match(name) is not None for name in names)
 
 
-def _match_paths(paths: Paths, preset: Mapping[str, Any]) -> str:
-    """Find the pattern of a tool's paths that all files match; "" where there is none."""
-    for text in preset.get("paths", ()):
-        pattern = Pattern(text, "/")
-        try:
-            if all(pattern.match(path) is not None for path in paths.paths):
-                return str(text)
-        except ConfigError:
-            continue
-    return ""
-
-
-def _draft_tables(draft: Draft, paths: Paths, table: Table) -> None:
+def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     """Draft settings of files that no preset is for."""
-    keys: dict[str, str] = {}
-    if has_suffix(paths.paths[0], NESTED):
-        values, is_list = list_values(paths.paths[0], most=LOOKED_AT)
-        if way := find_records(values, is_list=is_list):
-            steps: list[Any] = [part for piece in way for part in (".", piece)][1:]
-            keys = {
-                f"key{place}": label_slot(steps, place)
-                for place, piece in enumerate(steps)
-                if isinstance(piece, Slot)
-            }
-            names = {int(name.removeprefix("key")): name for name in keys}
-            table = _read(paths, write_pattern(steps, names), keys)
     table = _leave_unfinished(draft, table)
     roles = assign_roles(table)
     variants = _choose_variants(draft, table, roles)
@@ -166,18 +129,18 @@ def _draft_tables(draft: Draft, paths: Paths, table: Table) -> None:
             f"{paths.paths[0]}: no column holds scores; its columns are "
             f"{list_names(list(table.columns))}."
         )
-    is_long = {"model", "dataset"} <= {*roles} or _is_flat(table, roles, scores)
-    if is_long and (best := _choose_long(scores)):
-        own = [*best, *parts]
-        _draft_long(draft, paths, table, roles, best)
+    best = _choose_score(table, roles, scores)
+    if len(best) > 1:
+        text = "Each row fills one of these columns: the metric of its dataset."
+        draft.put("columns", {"score": best}, "found", text)
+    elif best:
+        _draft_long(draft, paths, table, roles, best[0])
     else:
-        own = [*(column.name for column in scores), *parts]
-        draft_wide(draft, paths.paths, table, roles, scores)
+        _draft_wide(draft, paths.paths, table, roles, scores)
     _put_reading(draft, table)
     _put_names(draft, roles)
     _put_variants(draft, table, roles, parts)
-    draft.unused = list_varying(table, roles, own)
-    _put_constants(draft, paths, {*roles, *_list_fields(draft)})
+    _put_constants(draft, paths, {*roles})
     draft.settings["exports"] = paths.write(renamed)
     _put_rows(draft, table, roles)
 
@@ -187,127 +150,214 @@ def _leave_unfinished(draft: Draft, table: Table) -> Table:
     for name, column in table.columns.items():
         states = {text.casefold() for text in column.names}
         is_status = split_words(name)[-1:] in (["status"], ["state"]) and not column.is_field
-        if not is_status or not states & UNFINISHED or not states <= FINISHED | UNFINISHED:
+        left = states - WORDS["finished"]
+        if not is_status or not left or not left <= WORDS["unfinished"] or left == states:
             continue
-        rows = [text.casefold() in FINISHED for text in column.texts]
+        rows = [text.casefold() in WORDS["finished"] for text in column.texts]
         kept = sorted({*compress(column.texts, rows)})
-        if not kept:
-            draft.note("exports", "decide", f"By {quote_name(name)} no run has finished.")
-            return table
-        left = count_things(len(rows) - sum(rows), "row")
-        text = f"By {quote_name(name)}, {left} of {len(rows)} read for this draft are left out."
+        count = count_things(len(rows) - sum(rows), "row")
+        text = f"By {quote_name(name)}, {count} of {len(rows)} read for this draft are left out."
         draft.put("where", {name: kept[0] if len(kept) == 1 else kept}, "guess", text)
         return table.select(rows)
     return table
+
+
+def _choose_variants(draft: Draft, table: Table, roles: dict[str, str]) -> list[str]:
+    """Find what distinguishes rows of the same names: a seed, or parts of the names of models."""
+    if "model" not in roles:
+        return []
+    is_log = "step" in roles or bool(table.options.names)
+    is_log |= any(rate_role(name, "step") >= 2 for name in table.columns)
+    variants = find_variants(table, roles, only_fields=is_log)
+    for name in variants:
+        column = table.columns[name]
+        is_number = column.is_field and column.is_whole and "seed" not in roles
+        if rate_role(column.label if column.is_field else name, "seed") == 3 or is_number:
+            roles["seed"] = name
+            draft.note("columns", "guess", "Runs are distinguished by what is taken as seeds.")
+            return [other for other in variants if other != name]
+    return variants
 
 
 def _settle_names(
     table: Table, roles: dict[str, str], variants: Sequence[str]
 ) -> tuple[Table, dict[str, str]]:
     """Call columns whose names are free after their roles: of paths, keys, and without header."""
-    invented = table.reading.get("names", ())
-    free = [*(name for name in table.columns if table.columns[name].is_field), *invented]
+    invented = table.options.names
+    free = {name for name in table.columns if table.columns[name].is_field} | {*invented}
     renamed = {name: role for role, name in roles.items() if name in free}
     parts = [name for name in variants if name in free]
     renamed |= {name: f"variant{place or ''}" for place, name in enumerate(parts)}
-    if invented:
-        scores = list_scores(table, renamed)
-        renamed |= {scores[-1].name: "score"} if scores and scores[-1].name in invented else {}
-        if len(scores) > 1 and scores[0].is_whole and "step" not in roles:
-            renamed[scores[0].name] = "step"
-            roles["step"] = "step"
-    roles |= {role: role for role in roles if roles[role] in renamed}
+    scores = list_scores(table, renamed) if invented else []
+    if scores:
+        renamed[scores[-1].name] = "score"
+    if len(scores) > 1 and scores[0].is_whole and "step" not in roles:
+        renamed[scores[0].name] = roles["step"] = "step"
+    roles |= {role: role for role, name in roles.items() if name in renamed}
     return table.rename(renamed), renamed
 
 
-def _is_flat(table: Table, roles: Mapping[str, str], scores: Sequence[Column]) -> bool:
-    """Whether a table without datasets, or models, still has one column of scores."""
-    return len(scores) == 1 or ("score" in table.columns and bool({"model", "dataset"} & {*roles}))
-
-
-def _choose_long(scores: Sequence[Column]) -> list[str]:
-    """Choose the column, or the columns, of scores of a row per run."""
+def _choose_score(table: Table, roles: Mapping[str, str], scores: Sequence[Column]) -> list[str]:
+    """Choose the column, or the columns, of scores of a row per run; none of a wide table."""
+    named = {"model", "dataset"} & {*roles}
+    if len(named) < 2 and len(scores) > 1 and not (named and "score" in table.columns):
+        return []
     if several := split_by_metric(scores):
         return several
     best = max(scores, key=rate_score)
-    if rate_score(best):
-        return [best.name]
-    return [scores[0].name] if len(scores) == 1 else []
+    return [best.name] if rate_score(best) or len(scores) == 1 else []
 
 
 def _draft_long(
-    draft: Draft, paths: Paths, table: Table, roles: dict[str, str], best: Sequence[str]
+    draft: Draft, paths: Paths, table: Table, roles: Mapping[str, str], best: str
 ) -> None:
-    if len(best) > 1:
-        text = "Each row fills one of these columns: the metric of its dataset."
-        draft.put("columns", {"score": list(best)}, "found", text)
-        return
-    certainty: Certainty = "found" if rate_score(table.columns[best[0]]) >= SEVERAL else "guess"
-    column, scores = table.columns[best[0]], list_scores(table, [*roles.values(), best[0]])
-    others = [own.name for own in scores if rate_score(own)]
-    put_score(draft, best[0], certainty, others=others, doubt=doubt_score(column, scores))
+    """Draft a table with a row per run."""
+    put_score(draft, table.columns[best], list_scores(table, roles.values()))
     if "metric" not in roles:
-        put_metric(draft, best, paths.paths)
-    elif guess_direction(best[0]) == "min":
-        put_turned(draft, table.columns[roles["metric"]].names, best[0])
-    beside = find_spread(table, best[0])
-    if beside:
+        put_metric(draft, [best], paths.paths)
+    if beside := find_spread(table, best):
         draft.put("columns", beside, "found", "Each row is a mean, with its spread beside it.")
-    if beside or table.columns[best[0]].kinds[1]:
+    if beside or table.columns[best].kinds[1]:
         put_summary(draft, counted="count" in beside)
 
 
-def _list_fields(draft: Draft) -> set[str]:
-    """Roles that names of columns fill, or a constant."""
-    score = draft.settings.get("columns", {}).get("score", "")
-    pattern = score if isinstance(score, str) else ""
-    kind = draft.settings.get("format")
-    found = {role for role in ("model", "dataset", "metric", "seed") if f"{{{role}}}" in pattern}
-    if kind == "matrix" and not pattern:
-        found.add("model" if "dataset" in draft.settings.get("columns", {}) else "dataset")
-    return found | set(draft.settings.get("fields", {}))
+def _draft_wide(
+    draft: Draft,
+    paths: Sequence[str],
+    table: Table,
+    roles: dict[str, str],
+    scores: Sequence[Column],
+) -> None:
+    """Draft a table with several columns of scores; `roles` gets what its rows are."""
+    scores = _choose_numbered(scores)
+    names = [column.name for column in scores]
+    _name_rows(draft, table, roles, names)
+    pattern, kinds = _read_heads(names, roles)
+    if _are_measures(names, roles, kinds):
+        best = max(scores, key=_rate_measure)
+        if "metric" in roles and len(table.columns[roles["metric"]].names) == 1:
+            del roles["metric"]
+        put_score(draft, best, scores)
+        put_metric(draft, [best.name], paths)
+        return
+    if pattern == "{dataset}":
+        draft.put("format", "matrix", "found", "Columns are datasets.")
+    else:
+        text = f"Columns such as {quote_name(names[0])} hold scores."
+        draft.put("columns", {"score": pattern}, "found", text)
+    unused = [
+        name
+        for name, column in table.columns.items()
+        if not column.is_field and name not in {*roles.values(), *names}
+    ]
+    if unused:
+        draft.put("columns", {"ignore": unused}, "guess", "What is ignored holds no scores.")
+    if "metric" not in kinds | {*roles}:
+        corners = [roles[role] for role in ("dataset", "model") if role in roles]
+        corner = next((name for name in corners if not table.columns[name].is_field), "")
+        put_metric(draft, names, paths, corner=corner)
+        if pattern == "{dataset}":
+            put_errors(draft, names)
+    if any(column.kinds[1] for column in scores):
+        put_summary(draft)
+
+
+def _choose_numbered(scores: Sequence[Column]) -> list[Column]:
+    """Choose the columns of numbered runs, where there are some, or else all."""
+    numbered: dict[str, list[Column]] = {}
+    for column in scores:
+        found = NUMBERED.fullmatch(column.name)
+        if found and is_label(found[1]):
+            numbered.setdefault(f"{found[1]}#{found[3]}", []).append(column)
+    runs = max(numbered.values(), key=len, default=[])
+    return runs if 2 * len(runs) >= len(scores) and len(runs) > 1 else list(scores)
+
+
+def _name_rows(draft: Draft, table: Table, roles: dict[str, str], names: Sequence[str]) -> None:
+    """Take the first column of text as that of models, or datasets, where none is known."""
+    columns = table.columns.values()
+    texts = [column for column in columns if not column.is_number and column.names]
+    if {"model", "dataset"} & {*roles} or not texts or any(column.is_field for column in columns):
+        return
+    as_models = rate_values(texts[0].names, "model") - rate_values(texts[0].names, "dataset")
+    as_models += rate_values(names, "dataset") - rate_values(names, "model")
+    kind = "dataset" if as_models < 0 else "model"
+    roles[kind] = texts[0].name
+    if abs(as_models) < SURE:
+        text = f"Are the rows {kind}s? No name says so."
+        draft.note("columns", "decide" if as_models else "guess", text)
+
+
+def _read_heads(names: Sequence[str], roles: Mapping[str, str]) -> tuple[str, set[str]]:
+    """Read the names of columns of scores as a pattern, and list the roles of its fields."""
+    pieces: list[Piece] = find_slots(names) if len(names) > 1 else [(names[0],)]
+    missing = [role for role in ("dataset", "model") if role not in roles]
+    slots = [place for place, piece in enumerate(pieces) if not isinstance(piece, str)]
+    alone = len(slots) == 1
+    kinds: dict[int, str] = {}
+    for place in slots:
+        left = [role for role in missing if role not in kinds.values()]
+        kinds[place] = _name_slot(pieces, place, left or missing, alone=alone)
+    fixed = [word for piece in pieces if isinstance(piece, str) for word in split_words(piece)]
+    # What columns have in common is no part of names, as in acc_{seed}.
+    is_said = bool(fixed) and all(
+        find_known(word) or is_label(word) or rate_role(word, "score") for word in fixed
+    )
+    is_said |= not alone or len(pieces) == 1 or [*kinds.values()] == ["seed"]
+    if len({*kinds.values()}) < len(kinds) or not is_said:
+        kinds = {0: kinds[slots[0]] if alone else (missing or ["dataset"])[0]}
+        pieces = [tuple(names)]
+    return write_pattern(pieces, kinds), {*kinds.values()}
+
+
+def _name_slot(pieces: Sequence[Piece], place: int, missing: Sequence[str], *, alone: bool) -> str:
+    names = {*pieces[place]}
+    if rate_values(names, "metric") > 0.5 and not alone:
+        return "metric"
+    is_below = pieces[place - 1 : place] in ([SEPARATOR], ["."])
+    is_free = bool(label_slot(pieces, place)) or is_below or not missing
+    is_seed = rate_values(names, "seed") == 1 and is_free
+    return "seed" if is_seed else (missing or ["dataset"])[0]
+
+
+def _are_measures(names: Sequence[str], roles: Mapping[str, str], kinds: set[str]) -> bool:
+    """Whether columns are metrics: others name the datasets, or they vary in metrics alone."""
+    if "model" not in roles or rate_values(names, "dataset") >= SURE:
+        return False
+    if rate_values(names, "metric") > 0.5 or ("dataset" in roles and "dataset" in kinds):
+        return True
+    found = [(split_words(name), [*filter(find_metric, split_words(name))]) for name in names]
+    metrics = {own[-1] for _, own in found if own}
+    rests = {frozenset(words) - {*own} - PARTS for words, own in found if own}
+    return len(metrics) > max(len(rests), 1)
+
+
+def _rate_measure(column: Column) -> tuple[float, bool, bool, int]:
+    is_merit = guess_direction(column.name) == "max" and not has_word(column.name, {"train"})
+    has_metric = any(map(find_metric, split_words(column.name)))
+    return rate_score(column), has_metric, is_merit, sum(map(bool, column.texts))
 
 
 def _put_reading(draft: Draft, table: Table) -> None:
     """Put how the files are read."""
-    if "names" in table.reading:
+    reading = {
+        name: list(value) if name == "names" else value
+        for name, value in vars(table.options).items()
+        if value and value != getattr(PLAIN, name)
+    }
+    if count := reading.pop("header_rows", 0):
+        draft.put("header_rows", count, "found", "Names of columns stand in several rows.")
+    if reading:
+        draft.settings["reading"] = reading
+    if "names" in reading:
         draft.note("reading", "guess", "The tables have no header.")
-    if table.reading:
-        draft.settings["reading"] = table.reading
-    if table.header_rows > 1:
-        text = "Names of columns stand in several rows."
-        draft.put("header_rows", table.header_rows, "found", text)
 
 
 def _put_names(draft: Draft, roles: Mapping[str, str]) -> None:
     """Put the columns of names that are not called after their roles."""
-    columns = {
-        role: name
-        for role, name in roles.items()
-        if role in ("model", "dataset", "metric", "seed")
-        and name != role
-        and draft.settings.get("columns", {}).get(role) != name
-    }
+    columns = {role: roles[role] for role in NAMES if roles.get(role, role) != role}
     if columns:
         draft.settings["columns"] = {**columns, **draft.settings.get("columns", {})}
-
-
-def _choose_variants(draft: Draft, table: Table, roles: dict[str, str]) -> list[str]:
-    """Find what distinguishes rows of the same names: a seed, or parts of the names of models."""
-    steps = {name for name in table.columns if rate_role(name, "step") >= SEVERAL}
-    is_log = "step" in roles or bool(table.reading.get("names")) or bool(steps)
-    if "model" not in roles:
-        return []
-    variants = find_variants(table, roles, only_fields=is_log)
-    for name in variants:
-        column = table.columns[name]
-        label = column.label if column.is_field else name
-        is_number = column.is_field and column.is_whole and "seed" not in roles
-        if rate_role(label, "seed") == 3 or is_number:
-            roles["seed"] = name
-            draft.note("columns", "guess", "Runs are distinguished by what is taken as seeds.")
-            return [other for other in variants if other != name]
-    return variants
 
 
 def _put_variants(
@@ -315,8 +365,7 @@ def _put_variants(
 ) -> None:
     """Join columns that distinguish rows into the names of models, or of datasets."""
     parts = [name for name in variants if is_part(table, name, roles)]
-    rest = [name for name in variants if name not in parts]
-    for role, own in (("dataset", parts), ("model", rest)):
+    for role, own in (("dataset", parts), ("model", [n for n in variants if n not in parts])):
         if own:
             text = (
                 f"Rows are distinguished by {list_names(own)}, which is taken as part of {role}s."
@@ -324,8 +373,8 @@ def _put_variants(
             is_number = any(table.columns[name].is_number for name in own)
             if is_number:
                 text += " Is it, or does a number say which run it is (columns: seed)?"
-            certainty: Certainty = "decide" if is_number else "guess"
-            draft.put("columns", {role: [roles[role], *own]}, certainty, text)
+            value = {role: [roles[role], *own]}
+            draft.put("columns", value, "decide" if is_number else "guess", text)
     columns = draft.settings.get("columns", {})
     if "ignore" in columns:
         columns["ignore"] = [name for name in columns["ignore"] if name not in variants]
@@ -333,11 +382,13 @@ def _put_variants(
 
 def _put_constants(draft: Draft, paths: Paths, known: set[str]) -> None:
     """Put the name of the one model, or dataset, that all files are of."""
-    stem = name_file(paths.paths[0]) if len(paths.paths) == 1 else "all"
+    score = str(draft.settings.get("columns", {}).get("score", ""))
+    heads = score or {"matrix": "{dataset}"}.get(draft.settings.get("format", ""), "")
     for role in ("model", "dataset"):
-        if role not in known:
+        if role not in known and f"{{{role}}}" not in heads:
             text = f"No column or path names the {role}s, so all is of one."
-            draft.put("fields", {role: stem}, "decide", text)
+            name = name_file(paths.paths[0]) if len(paths.paths) == 1 else "all"
+            draft.put("fields", {role: name}, "decide", text)
 
 
 def _put_rows(draft: Draft, table: Table, roles: Mapping[str, str]) -> None:
@@ -345,17 +396,11 @@ def _put_rows(draft: Draft, table: Table, roles: Mapping[str, str]) -> None:
     split = roles.get("split")
     if split and (chosen := name_split(table.columns[split].names)):
         names = sorted(table.columns[split].names)
-        tests = [name for name in names if "test" in split_words(name)]
         text = f"Of the splits {list_names(names)} one is reported."
-        draft.put("where", {split: chosen}, "decide" if len(tests) > 1 else "guess", text)
-    if "step" in roles and _repeats(table, roles):
+        several = sum("test" in split_words(name) for name in names) > 1
+        draft.put("where", {split: chosen}, "decide" if several else "guess", text)
+    fields = [name for name, column in table.columns.items() if column.is_field]
+    named = {*fields, *(name for role, name in roles.items() if role != "step")}
+    if "step" in roles and table.count([*named]) < table.size:
         draft.put("columns", {"step": roles["step"]}, "guess", "A run has several steps.")
         draft.put("take", "last", "guess", "The row of the highest step counts.")
-
-
-def _repeats(table: Table, roles: Mapping[str, str]) -> bool:
-    """Whether several rows have the same names."""
-    names = {name for role, name in roles.items() if role != "step"}
-    names |= {column.name for column in table.columns.values() if column.is_field}
-    rows = zip(*(table.columns[name].texts for name in sorted(names)), strict=True)
-    return len(set(rows)) < table.size

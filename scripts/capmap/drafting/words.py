@@ -1,33 +1,19 @@
 """What people call the columns, folders and files of benchmark results."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 
-from capmap.metrics import SPLITS as PREFIXES
 from capmap.metrics import find_metric
 from capmap.settings.files import read_yaml
 
-_WORDS = read_yaml(str(Path(__file__).with_name("words.yaml")))
-ROLES = {role: frozenset(words.split()) for role, words in _WORDS["roles"].items()}
-EMPTY, COUNTED, LOWER, HIGHER = (
-    frozenset(_WORDS[key].split()) for key in ("empty", "counted", "lower", "higher")
-)
-STATISTICS, BOUNDS, SIZES, RATES, RESULTS, SETTINGS = (
-    frozenset(_WORDS[key].split())
-    for key in ("statistics", "bounds", "sizes", "rates", "results", "settings")
-)
-DECLINES = frozenset(_WORDS["declines"].split())
-CHANGES = DECLINES | frozenset(_WORDS["changes"].split())
-METADATA, UNITS = (frozenset(_WORDS[key].split()) for key in ("metadata", "units"))
-FINISHED, UNFINISHED = (frozenset(_WORDS[key].split()) for key in ("finished", "unfinished"))
-SPLITS = tuple(_WORDS["splits"].split())
-MISSING = tuple(_WORDS["missing"])
-COMPLEMENT = re.compile(
-    rf"(?:(?:{'|'.join(sorted(PREFIXES))})[ /.]+)*(?:1|100|one)(?:\.0+)?%?"
-    r"(?P<minus> ?[-\u2010-\u2015\u2212] ?| minus )(?P<rest>.+)"
-)
-OPPOSITE = {"max": "min", "min": "max"}
+_FOUND = read_yaml(str(Path(__file__).with_name("words.yaml")))
+ROLES = {role: frozenset(text.split()) for role, text in _FOUND["roles"].items()}
+# The other lists of words, by what they are.
+WORDS = {kind: frozenset(text.split()) for kind, text in _FOUND["words"].items()}
+CHANGES = WORDS["changes"] | WORDS["declines"]
+SPLITS = tuple(_FOUND["splits"].split())
+MISSING = tuple(_FOUND["missing"])
 # Words that mark names of models, and of datasets, wherever they are seen.
 KNOWN: dict[str, re.Pattern[str]] = {
     "model": re.compile(
@@ -45,6 +31,10 @@ KNOWN: dict[str, re.Pattern[str]] = {
         r"dataset|data|d\d+$|task)"
     ),
 }
+COMPLEMENT = re.compile(
+    r"(?:^|[\s_/(])(?P<number>(?:1|100|one)(?:\.0+)?%?)"
+    r"(?P<minus> ?[-\u2010-\u2015\u2212] ?| minus )(?P<rest>[^()]+)"
+)
 
 
 def split_words(name: str) -> list[str]:
@@ -57,6 +47,11 @@ def split_words(name: str) -> list[str]:
     """
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     return re.findall(r"[^\W_]+", spaced.casefold())
+
+
+def has_word(name: str, words: Collection[str]) -> bool:
+    """Whether a name has one of some words."""
+    return not {*split_words(name)}.isdisjoint(words)
 
 
 def rate_role(name: str, role: str) -> int:
@@ -76,68 +71,47 @@ def rate_role(name: str, role: str) -> int:
     0
     """
     own = split_words(name)
-    if len(own) > 1 and own[0] in COUNTED and role != "count":
+    if len(own) > 1 and own[0] in WORDS["counted"] and role != "count":
         return 0
     words = [word if word in ROLES[role] else word.removesuffix("s") for word in own]
-    if role != "seed" and len(words) > 1 and words[-1] in EMPTY:
+    if role != "seed" and len(words) > 1 and words[-1] in WORDS["empty"]:
         words.pop()
     # Of nested values, the last part is the name.
     last = split_words(name.rpartition(".")[2])
     if "".join(words) in ROLES[role] or (len(last) == 1 and last[0] in ROLES[role]):
         return 3
-    if not words:
-        return 0
-    return 2 if words[-1] in ROLES[role] else int(not ROLES[role].isdisjoint(words))
+    return max((1 + (word is words[-1]) for word in words if word in ROLES[role]), default=0)
 
 
 def rate_values(values: Collection[str], role: str) -> float:
     """Rate, from 0 to 1, how many of some names are those of models, datasets, metrics or seeds."""
     names = {value for value in values if value}
-    if not names:
-        return 0.0
-    if role == "seed":
-        found = [re.fullmatch(r"\D{0,2}\d{1,6}(\.0)?", name) is not None for name in names]
-    elif role == "metric":
+    if role == "metric":
         found = [find_metric(name) is not None for name in names]
     elif role == "split":
         found = [name.casefold() in {*SPLITS, "train", "training"} for name in names]
-    elif role in KNOWN:
-        found = [KNOWN[role].search(name) is not None for name in names]
+    elif role == "seed":
+        found = [re.fullmatch(r"\D{0,2}\d{1,6}(\.0)?", name) is not None for name in names]
     else:
-        return 0.0
-    return sum(found) / len(names)
+        found = [KNOWN[role].search(name) is not None for name in names]
+    return sum(found) / max(len(found), 1)
 
 
-def find_words(name: str) -> list[str]:
-    """Find the words of a name that are metrics.
-
-    Examples
-    --------
-    >>> find_words("pred_accuracy"), find_words("LS Clean WER"), find_words("mnist")
-    (['accuracy'], ['wer'], [])
-    """
-    return [word for word in split_words(name) if find_metric(word) is not None]
-
-
-def is_statistic(name: str) -> bool:
-    """Whether a column is called like a spread, a rank or a count, such as ``acc_stderr``."""
-    words = split_words(name)
-    return bool(words) and (words[-1] in STATISTICS or "stderr" in words)
-
-
-def is_size(name: str) -> bool:
-    """Whether a column is called like an attribute or a cost, such as ``image_gflops``.
+def is_beside(name: str) -> bool:
+    """Whether a column is called like a spread, a rank, an attribute or a cost, not like scores.
 
     Examples
     --------
-    >>> [is_size(name) for name in ("image_gflops", "#Features", "run_id", "answer rate")]
+    >>> [is_beside(name) for name in ("acc_stderr", "image_gflops", "#Features", "answer rate")]
     [True, True, True, False]
     """
     words = split_words(name)
     if not words or name.lstrip().startswith("#"):
         return bool(words)
-    is_rate = words[-1] == "rate" and not RATES.isdisjoint(words)
-    return is_rate or words[-1] in SIZES or words[-1].endswith(("params", "flops", "macs"))
+    if words[-1] == "rate":
+        return has_word(name, WORDS["rates"])
+    ends = WORDS["statistics"] | WORDS["sizes"]
+    return words[-1] in ends or "stderr" in words or words[-1].endswith(("params", "flops", "macs"))
 
 
 def is_metadata(name: str) -> bool:
@@ -148,23 +122,43 @@ def is_metadata(name: str) -> bool:
     >>> [is_metadata(name) for name in ("Runtime (s)", "git_commit", "time_limit", "shots")]
     [True, True, False, False]
     """
-    words = [word for word in split_words(name) if word not in UNITS]
-    return words[-1:] != [] and words[-1] in METADATA
+    words = [word for word in split_words(name) if word not in WORDS["units"]]
+    return words[-1:] != [] and words[-1] in WORDS["metadata"]
 
 
-def find_complement(name: str) -> str:
-    """Find what a name says is taken from one, or from a hundred; "" where it says no such thing.
+def is_label(text: str) -> bool:
+    """Whether a word before a number says what it numbers, as in ``seed_3`` or ``s3``."""
+    word = (split_words(text) or [""])[-1]
+    is_known = word in ("s", "r", "split", "cv") or rate_role(word, "seed") > 0
+    return is_known and not text.endswith("@")
+
+
+def find_complement(name: str) -> tuple[str, str]:
+    """Find one minus a metric at the end of a name, and that metric; nothing where it has none.
 
     Examples
     --------
     >>> find_complement("test 1-AUC"), find_complement("100 - F1"), find_complement("1-shot F1")
-    ('auc', 'f1', '')
+    (('1-AUC', 'AUC'), ('100 - F1', 'F1'), ('', ''))
     """
-    found = COMPLEMENT.fullmatch(re.sub(r"[\s_]+", " ", name).strip(" ()").casefold())
-    if found is None:
-        return ""
-    is_spaced = found["minus"] != found["minus"].strip()
-    return found["rest"] if is_spaced or find_metric(found["rest"]) else ""
+    found = COMPLEMENT.search(name)
+    if found is None or (" " not in found["minus"] and find_metric(found["rest"]) is None):
+        return "", ""
+    return found["number"] + found["minus"] + found["rest"].strip(), found["rest"].strip()
+
+
+def is_change(words: Collection[str]) -> bool:
+    """Whether words speak of the change of a metric, such as a drop of accuracy.
+
+    Examples
+    --------
+    >>> is_change(["accuracy", "drop"]), is_change(["dice", "loss"]), is_change(["gain"])
+    (True, True, False)
+    """
+    turned = {word for word in words if word.removesuffix("s") in CHANGES}
+    rest = [word for word in words if word not in {*turned, "loss"}]
+    base = guess_direction(" ".join(rest)) if len(rest) < len(words) else ""
+    return base == "max" or bool(turned and base)
 
 
 def guess_direction(name: str) -> str:
@@ -177,36 +171,16 @@ def guess_direction(name: str) -> str:
     >>> guess_direction("1 - AUC"), guess_direction("accuracy drop"), guess_direction("gain")
     ('min', '', 'max')
     """
-    metric = find_metric(name)
-    if metric is not None:
+    if (metric := find_metric(name)) is not None:
         return metric.direction
     if "↓" in name or "↑" in name:
         return "min" if "↓" in name else "max"
-    if rest := find_complement(name):
-        return OPPOSITE.get(guess_direction(rest), "")
+    if any(complement := find_complement(name)):
+        return {"max": "min", "min": "max"}.get(guess_direction(complement[1]), "")
     own = split_words(name)
-    if _is_change(own):
+    if is_change(own):
         return ""
     words = {*own, *(word.removesuffix("s") for word in own)}
-    if not words.isdisjoint(LOWER):
+    if words & WORDS["lower"]:
         return "min"
-    return "max" if not words.isdisjoint(HIGHER) else ""
-
-
-def _is_change(words: Sequence[str]) -> bool:
-    """Whether words speak of the change of a metric, such as a drop of accuracy."""
-    rest = [word for word in words if not {word, word.removesuffix("s")} & CHANGES]
-    if len(rest) < len(words):
-        return bool(guess_direction(" ".join(rest)))
-    merits = [word for word in words if word != "loss"]
-    return len(merits) < len(words) and guess_direction(" ".join(merits)) == "max"
-
-
-def is_label(text: str) -> bool:
-    """Whether a word before a number says what it numbers, as in ``seed_3`` or ``s3``."""
-    words = split_words(text)
-    return (
-        bool(words)
-        and not text.endswith("@")
-        and (rate_role(words[-1], "seed") > 0 or words[-1] in ("s", "r", "split", "cv"))
-    )
+    return "max" if words & WORDS["higher"] else ""

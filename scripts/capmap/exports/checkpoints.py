@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,12 +19,12 @@ from capmap.exports.cells import (
 )
 from capmap.exports.doubts import find_alike
 from capmap.exports.reading import Exports, read_exports
-from capmap.exports.runs import RUN_COLUMNS
+from capmap.exports.runs import RUN_COLUMNS, Check
 from capmap.exports.sheets import open_sheet
 from capmap.packing import unpack_columns
-from capmap.problems import Problem, Severity, UnreadableExportError
+from capmap.problems import Problem, Severity, UnreadableExportError, row_problem
 from capmap.settings.choices import Decimal, Duplicates
-from capmap.wording import count_things, list_names, quote_name
+from capmap.wording import count_things, quote_name
 
 COLUMNS = {
     "model": "model",
@@ -48,6 +48,38 @@ VERSION = re.compile(r"(?<![A-Za-z])v(?:er(?:sion)?)?[\W_]?$", re.IGNORECASE)
 SIGN = re.compile(r"(?:^|[=:\s(\-])[-\u2212]$")
 MORE = re.compile(r"[.,_' \u00a0\u2009\u202f][0-9]{3}(?![0-9])|[.,][0-9]|[A-Za-z]")
 LARGEST = 2**63 - 1
+
+# What is wrong with rows, in sentences about their names.
+CHECKS = (
+    Check(
+        "empty_training",
+        "The name of the training is empty.",
+        "Write it, or leave the row out with where.",
+    ),
+    Check(
+        "no_step",
+        "The checkpoint {checkpoint} has no number that could be its step ({extent}).",
+        "Write the step, or a name with a step or an epoch such as step=1200.",
+    ),
+    Check(
+        "mixed_steps",
+        "The training {training} has checkpoints that count steps and others that count epochs, "
+        "such as {checkpoint}.",
+        "Name all its checkpoints by the same count.",
+    ),
+    Check(
+        "repeated_step",
+        "The checkpoints {first}, {checkpoint} of the training {training} both have step {step}.",
+        "Leave one of them out with where, or number them differently.",
+    ),
+    Check(
+        "several_seeds",
+        "The training {training} has several seeds.",
+        "If each seed is a training, write columns: {{training: [{both}]}}.",
+    ),
+)
+ROLES = {check.code: "checkpoint" for check in CHECKS}
+ROLES |= {"empty_training": "training", "several_seeds": "seed"}
 
 TRAINING = ["model", "training"]
 VALUE = [*TRAINING, "checkpoint", "dataset", "metric", "split"]
@@ -290,17 +322,30 @@ def check_evaluations(
     -----
     A training is known by its name and its model, so trainings of two models may share a name.
     """
-    problems = _find_unnamed(table, columns)
+    rows: dict[str, pd.DataFrame] = {}
+    # Without a column of models the reader has found rows without a training.
+    rows["empty_training"] = table[(table["training"] == "") & bool(columns["model"])]
     table = table[table["training"] != ""].copy()
     found = {name: read_step(name) for name in table["checkpoint"].unique()}
-    problems += _find_unnumbered(table[table["checkpoint"].map(found).isna()], columns)
+    unnumbered = table[table["checkpoint"].map(found).isna()]
+    counts = unnumbered["checkpoint"].map(unnumbered["checkpoint"].value_counts())
+    extent = [count_things(count, "row") for count in counts]
+    rows["no_step"] = unnumbered.assign(extent=extent).drop_duplicates("checkpoint")
     table = table[table["checkpoint"].map(found).notna()].copy()
     steps = [found[name] or (0, "") for name in table["checkpoint"]]
     table["step"] = pd.Series([step for step, _ in steps], index=table.index, dtype="int64")
     kinds = pd.Series([kind for _, kind in steps], index=table.index, dtype="str")
-    problems += _find_mixed_steps(table.assign(kind=kinds), columns)
-    problems += _find_repeated_steps(table, columns)
-    problems += _find_several_seeds(table, columns)
+    firsts = table.assign(kind=kinds).drop_duplicates([*TRAINING, "kind"])
+    rows["mixed_steps"] = firsts[firsts.duplicated(TRAINING)]
+    firsts = table.drop_duplicates([*TRAINING, "checkpoint"])
+    alike = firsts.groupby([*TRAINING, "step"], sort=False)["checkpoint"]
+    rivals = firsts.assign(first=alike.transform("first"))
+    rows["repeated_step"] = rivals[rivals["first"] != rivals["checkpoint"]]
+    firsts = table.drop_duplicates([*TRAINING, "seed"])
+    rows["several_seeds"] = firsts[firsts.duplicated(TRAINING)].drop_duplicates(TRAINING)
+    problems = [
+        problem for check in CHECKS for problem in _report(check, rows[check.code], columns)
+    ]
     problems += [*find_alike(table, "split"), *find_alike(table, "metric")]
     names = table.drop_duplicates(TRAINING)
     problems += [
@@ -310,107 +355,25 @@ def check_evaluations(
     return table, problems + conflicts
 
 
-def _make_problem(
-    row: "pd.Series", code: str, reason: str, remedy: str, *, column: str = "", value: str = ""
-) -> Problem:
-    return Problem(
-        code=code,
-        source=row["source"],
-        line=int(row["line"]),
-        column=column,
-        value=value,
-        reason=reason,
-        remedy=remedy,
-    )
-
-
-def _find_unnamed(table: pd.DataFrame, columns: Mapping[str, list[str]]) -> list[Problem]:
-    """Find rows without a training; without a column of models the reader has found them."""
-    if not columns["model"]:
-        return []
-    return [
-        _make_problem(
-            row,
-            "empty_training",
-            "The name of the training is empty.",
-            "Write it, or leave the row out with where.",
-            column=name_columns(columns, "training"),
-        )
-        for _, row in table[table["training"] == ""].iterrows()
-    ]
-
-
-def _find_unnumbered(rows: pd.DataFrame, columns: Mapping[str, list[str]]) -> list[Problem]:
-    """Find names of checkpoints that name no step, each at its first row."""
-    counts = rows["checkpoint"].value_counts().to_dict()
-    return [
-        _make_problem(
-            row,
-            "no_step",
-            f"The checkpoint {quote_name(row['checkpoint'])} has no number that could be its step"
-            f" ({count_things(counts[row['checkpoint']], 'row')}).",
-            "Write the step, or a name with a step or an epoch such as step=1200.",
-            column=name_columns(columns, "checkpoint"),
-            value=row["checkpoint"],
-        )
-        for _, row in rows.drop_duplicates("checkpoint").iterrows()
-    ]
-
-
-def _find_mixed_steps(table: pd.DataFrame, columns: Mapping[str, list[str]]) -> list[Problem]:
-    """Find trainings some of whose checkpoints count steps and others epochs."""
-    firsts = table.drop_duplicates([*TRAINING, "kind"])
-    second = firsts[firsts.duplicated(TRAINING)]
-    return [
-        _make_problem(
-            row,
-            "mixed_steps",
-            f"The training {quote_name(row['training'])} has checkpoints that count steps and "
-            f"others that count epochs, such as {quote_name(row['checkpoint'])}.",
-            "Name all its checkpoints by the same count.",
-            column=name_columns(columns, "checkpoint"),
-            value=row["checkpoint"],
-        )
-        for _, row in second.iterrows()
-    ]
-
-
-def _find_repeated_steps(table: pd.DataFrame, columns: Mapping[str, list[str]]) -> list[Problem]:
-    """Find checkpoints of one training that have one step but two names."""
-    firsts = table.drop_duplicates([*TRAINING, "checkpoint"])
-    names = firsts.groupby([*TRAINING, "step"], sort=False)["checkpoint"]
-    rivals = firsts.assign(first=names.transform("first"))
-    rivals = rivals[rivals["first"] != rivals["checkpoint"]]
-    return [
-        _make_problem(
-            row,
-            "repeated_step",
-            f"The checkpoints {list_names([row['first'], row['checkpoint']])} of the training "
-            f"{quote_name(row['training'])} both have step {row['step']}.",
-            "Leave one of them out with where, or number them differently.",
-            column=name_columns(columns, "checkpoint"),
-            value=row["checkpoint"],
-        )
-        for _, row in rivals.iterrows()
-    ]
-
-
-def _find_several_seeds(table: pd.DataFrame, columns: Mapping[str, list[str]]) -> list[Problem]:
-    """Find trainings with several seeds, which are several trainings."""
-    firsts = table.drop_duplicates([*TRAINING, "seed"])
-    several = firsts[firsts.duplicated(TRAINING)].drop_duplicates(TRAINING)
+def _report(
+    check: Check, rows: pd.DataFrame, columns: Mapping[str, list[str]]
+) -> Iterator[Problem]:
+    """Make a problem of a check for each row, whose names stand in its sentences in quotes."""
+    role = ROLES[check.code]
     both = ", ".join([*columns["training"], *columns["seed"]])
-    return [
-        _make_problem(
+    for row in rows.to_dict("records"):
+        said = {
+            str(name): quote_name(value) if isinstance(value, str) and name != "extent" else value
+            for name, value in row.items()
+        }
+        yield row_problem(
             row,
-            "several_seeds",
-            f"The training {quote_name(row['training'])} has several seeds.",
-            f"If each seed is a training, write columns: {{training: [{both}]}}.",
-            column=name_columns(columns, "seed"),
-            value=row["seed"],
+            check.code,
+            check.reason.format(**said),
+            check.remedy.format(both=both),
+            column=name_columns(columns, role),
+            value=row[role],
         )
-        for _, row in several.iterrows()
-    ]
 
 
 def _resolve_conflicts(
@@ -463,15 +426,14 @@ def _explain_conflict(row: "pd.Series", values: "pd.Series[float]", policy: Dupl
         "last": "The last of the values is used.",
     }
     listed = ", ".join(f"{value:g}" for value in values.tolist()[:3])
-    return Problem(
-        severity=severity,
-        code="conflicting_value",
-        source=row["source"],
-        line=int(row["line"]),
-        column=row["column"],
-        value=row["raw"],
-        reason=f"The checkpoint {quote_name(row['checkpoint'])} of the training "
+    return row_problem(
+        row,
+        "conflicting_value",
+        f"The checkpoint {quote_name(row['checkpoint'])} of the training "
         f"{quote_name(row['training'])} has several values of {quote_name(row['metric'])} on "
         f"{quote_name(row['dataset'])}{split}: {listed}.",
-        remedy=remedies[policy],
+        remedies[policy],
+        severity=severity,
+        column=row["column"],
+        value=row["raw"],
     )

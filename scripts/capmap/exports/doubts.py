@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.problems import Problem, Severity
+from capmap.problems import Problem, Severity, row_problem
 from capmap.wording import list_names, quote_name, write_key
 
 AVERAGE = re.compile(
@@ -81,35 +81,40 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
         return []
     problems = [*find_alike(runs, "model"), *find_alike(runs, "dataset")]
     problems += _find_summaries(runs)
-    names = runs["dataset"].unique()
-    columns = set(runs["column"].unique())
+    doubtful = list_doubtful(runs)
+    for name, (reason, is_column) in doubtful.items():
+        severity: Severity = "error" if is_column and not listed else "warning"
+        problems.append(_explain_dataset(runs, name, reason, severity, is_wide=is_column))
+    cells = _average_cells(runs[~runs["dataset"].isin([*doubtful])])
+    return [*problems, *_find_models(runs, _find_averages(runs, cells.T, "model"))]
+
+
+def list_doubtful(runs: pd.DataFrame) -> dict[str, tuple[str, bool]]:
+    """List the datasets that are probably none: why, and whether each is a column of its own."""
+    names = runs["dataset"].unique().tolist()
+    columns = {*runs["column"].unique()}
     is_wide = len(columns) > 1 and not columns.isdisjoint(names)
-    severity: Severity = "error" if is_wide and not listed else "warning"
-    ranks = _find_ranks(runs) if is_wide and len(names) <= MOST else set()
+    ranks = _find_ranks(runs) if is_wide and len(names) <= MOST else set[str]()
     rest = runs[~runs["dataset"].isin(ranks)] if ranks else runs
-    cells = _average_cells(rest)
-    averages = _find_averages(rest, cells, "dataset")
-    common = _find_common_words(names.tolist())
+    averages = _find_averages(rest, _average_cells(rest), "dataset")
+    common = _find_common_words(names)
     every = {*map(_simplify, names)}
-    for name in names.tolist():
+    found = {}
+    for name in names:
         plain = _simplify(name)
         if name in averages:
-            reason = "holds the mean of the others"
+            found[name] = "holds the mean of the others"
         elif name in ranks:
-            reason = "numbers the models, or is called like an attribute of models"
+            found[name] = "numbers the models, or is called like an attribute of models"
         elif is_wide and _is_beside(plain, every):
-            reason = "is called like the spread or the rank of another column"
+            found[name] = "is called like the spread or the rank of another column"
         elif _is_average(plain, common) or RANK.fullmatch(plain):
-            reason = "is called like an average or a rank of others"
+            found[name] = "is called like an average or a rank of others"
         elif is_wide and INDEX.fullmatch(name.strip().casefold()):
-            reason = "is called like a number of rows"
+            found[name] = "is called like a number of rows"
         elif is_wide and ATTRIBUTE.fullmatch(plain):
-            reason = "is called like an attribute of models"
-        else:
-            continue
-        problems.append(_explain_dataset(runs, name, reason, severity, is_wide=is_wide))
-    problems += _find_models(runs, _find_averages(rest, cells.drop(columns=[*averages]).T, "model"))
-    return problems
+            found[name] = "is called like an attribute of models"
+    return {name: (reason, is_wide) for name, reason in found.items()}
 
 
 def _find_models(runs: pd.DataFrame, averages: Collection[str]) -> list[Problem]:
@@ -224,15 +229,14 @@ def find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
         if len(names) > 1:
             first = runs[runs[kind] == names[1]].iloc[0]
             problems.append(
-                Problem(
-                    severity="warning",
-                    code="alike_names",
-                    source=str(first["source"]),
-                    line=int(first["line"]),
-                    value=names[1],
-                    reason=f"The {kind}s {list_names(sorted(names))} differ in case, white "
+                row_problem(
+                    first,
+                    "alike_names",
+                    f"The {kind}s {list_names(sorted(names))} differ in case, white "
                     "space, separators or invisible characters only, and count as different.",
-                    remedy="If they are one, write it one way in the export.",
+                    "If they are one, write it one way in the export.",
+                    severity="warning",
+                    value=names[1],
                 )
             )
     return problems
@@ -247,14 +251,13 @@ def _find_summaries(runs: pd.DataFrame) -> list[Problem]:
     first = runs[runs["seed"].isin(found)].iloc[0]
     kept = ", ".join(map(write_key, others)) if len(others) <= MOST_LISTED else "…"
     return [
-        Problem(
-            code="summary_seed",
-            source=str(first["source"]),
-            line=int(first["line"]),
-            value=str(first["seed"]),
-            reason=f"The seeds {list_names(found)} are called like summaries of others.",
-            remedy=f"Remove these rows, or read the others only with `where: {{seed: [{kept}]}}`, "
+        row_problem(
+            first,
+            "summary_seed",
+            f"The seeds {list_names(found)} are called like summaries of others.",
+            f"Remove these rows, or read the others only with `where: {{seed: [{kept}]}}`, "
             "by the name of their column.",
+            value=first["seed"],
         )
     ]
 
@@ -338,26 +341,24 @@ def _explain_dataset(
             f"Leave it out with `columns: {{ignore: [{write_key(key)}]}}`, or list the columns "
             "that are datasets under `columns: {datasets: […]}`."
         )
-    return Problem(
+    return row_problem(
+        row,
+        "doubtful_dataset",
+        f"The dataset {quote_name(name)} {reason}.",
+        remedy,
         severity=severity,
-        code="doubtful_dataset",
-        source=str(row["source"]),
-        line=int(row["line"]),
         column=str(row["column"]),
-        value=str(row["raw"]),
-        reason=f"The dataset {quote_name(name)} {reason}.",
-        remedy=remedy,
+        value=row["raw"],
     )
 
 
 def _explain_model(runs: pd.DataFrame, name: str, reason: str) -> Problem:
     row = runs[runs["model"] == name].iloc[0]
-    return Problem(
+    return row_problem(
+        row,
+        "doubtful_model",
+        f"The model {quote_name(name)} {reason}.",
+        f"Leave it out with `select: {{models: {{exclude: [{write_key(name)}]}}}}`.",
         severity="warning",
-        code="doubtful_model",
-        source=str(row["source"]),
-        line=int(row["line"]),
         value=name,
-        reason=f"The model {quote_name(name)} {reason}.",
-        remedy=f"Leave it out with `select: {{models: {{exclude: [{write_key(name)}]}}}}`.",
     )

@@ -172,22 +172,18 @@ def read_content(path: str, *, limit: int = -1) -> bytes:
         with (gzip.open if is_packed else open)(path, "rb") as stream:
             return stream.read(limit)
     except EOFError as error:
-        raise UnreadableExportError(
-            Problem(
-                code="truncated_gzip",
-                source=path,
-                reason="The gzip file ends too early.",
-                remedy="Copy or download it again, it was cut off.",
-            )
+        raise refuse(
+            "truncated_gzip",
+            path,
+            "The gzip file ends too early.",
+            "Copy or download it again, it was cut off.",
         ) from error
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise UnreadableExportError(
-            Problem(
-                code="damaged_gzip",
-                source=path,
-                reason=f"The gzip file is damaged ({error}).",
-                remedy="Copy or download it again, or pack it again.",
-            )
+        raise refuse(
+            "damaged_gzip",
+            path,
+            f"The gzip file is damaged ({error}).",
+            "Copy or download it again, or pack it again.",
         ) from error
     except OSError as error:
         reason = f"The file cannot be read ({error.strerror or error})."
@@ -214,14 +210,11 @@ def read_bounded(path: str, *, limit: int = LARGEST, remedy: str = SPLIT) -> byt
     """
     content = read_content(path, limit=limit + 1)
     if len(content) > limit:
-        raise UnreadableExportError(
-            Problem(
-                code="too_large",
-                source=path,
-                reason=f"The file has more than {limit} bytes once unpacked, and it is read as a "
-                "whole.",
-                remedy=remedy,
-            )
+        raise refuse(
+            "too_large",
+            path,
+            f"The file has more than {limit} bytes once unpacked, and it is read as a whole.",
+            remedy,
         )
     return content
 
@@ -245,14 +238,7 @@ def check_text(content: bytes, path: str, *, complete: bool = True) -> None:
         (with the line, and with the byte as its value).
     """
     if not content.strip(b"\xef\xbb\xbf \t\r\n"):
-        raise UnreadableExportError(
-            Problem(
-                code="empty_file",
-                source=path,
-                reason="The file is empty.",
-                remedy="Export it again, or leave it out.",
-            )
-        )
+        raise refuse("empty_file", path, "The file is empty.", "Export it again, or leave it out.")
     if content.startswith(BYTE_ORDER_MARKS):
         raise UnreadableExportError(_explain_encoding(path, content, 0, "It is UTF-16."))
     _check_nature(content, path)

@@ -111,47 +111,32 @@ def write_json(value: Any, depth: int = 0) -> str:
 
 
 class FlatRows:
-    """Rows of flat records, whose columns are made when they are asked for.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    """
+    """Rows of flat records of a file, whose columns are made when they are asked for."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.lines: list[int] = []
         self.problems: list[Problem] = []
         self._keys: dict[str, None] = {}
-        # The rows, and one after the other the cells, of records with the same names in one order.
-        self._shapes: dict[tuple[str, ...], tuple[list[int], list[Any]]] = {}
-        self._shared: list[tuple[int, int, dict[str, Any]]] = []
-        self._inner: dict[str, list[tuple[int, Any]]] = {}
+        self._rows: list[Flat] = []
 
     def add(self, line: int, flat: Flat) -> None:
         """Add a record as a row."""
-        record, inner = flat
-        shape = tuple(record)
-        found = self._shapes.get(shape)
-        if found is None:
-            found = self._shapes[shape] = ([], [])
-            self._keys.update(dict.fromkeys(shape))
-        rows, cells = found
-        rows.append(len(self.lines))
-        cells.extend(record.values())
-        for name, value in inner.items():
-            self._inner.setdefault(name, []).append((len(self.lines), value))
         self.lines.append(line)
+        self._rows.append(flat)
+        self._keys.update(dict.fromkeys(flat[0]))
 
     def share(self, start: int, stop: int, flat: Flat) -> None:
         """Give all rows of a range further cells, where no cell of their own has the name.
 
         Of several that share a name, the one that was given first counts.
         """
-        cells, _ = flat
-        self._shared.append((start, stop, cells))
-        self._keys.update(dict.fromkeys(cells))
+        shared, _ = flat
+        self._keys.update(dict.fromkeys(shared))
+        for cells, inner in self._rows[start:stop]:
+            for name, value in shared.items():
+                if name not in inner:
+                    cells.setdefault(name, value)
 
     @property
     def columns(self) -> list[str]:
@@ -166,10 +151,9 @@ class FlatRows:
         An object or a list of a name that is a cell in another row is a cell of JSON text.
         """
         keys = dict(zip(self.columns, self._keys, strict=True))
-        columns = self._fill({keys[name]: [None] * len(self.lines) for name in names})
         texts, numeric, numerals, nested = {}, set(), {}, {}
         for name in names:
-            column = columns[keys[name]]
+            column = self._list_cells(keys[name])
             kinds = set(map(type, column))
             if kinds <= {Numeral, NoneType}:
                 numeric.add(name)
@@ -183,21 +167,9 @@ class FlatRows:
         lines = np.array(self.lines, dtype=np.int64)
         return Cells(texts, lines, frozenset(numeric), numerals, self.problems, nested)
 
-    def _fill(self, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
-        for start, stop, cells in reversed(self._shared):
-            for key in columns.keys() & cells.keys():
-                columns[key][start:stop] = [cells[key]] * (stop - start)
-        for key, column in columns.items():
-            for row, value in self._inner.get(key, ()):
-                column[row] = Nested(write_json(value))
-        for shape, (rows, cells) in self._shapes.items():
-            for place, key in enumerate(shape):
-                if key not in columns:
-                    continue
-                values = cells[place :: len(shape)]
-                if len(rows) == len(self.lines):
-                    columns[key] = values
-                else:
-                    for row, value in zip(rows, values, strict=True):
-                        columns[key][row] = value
-        return columns
+    def _list_cells(self, key: str) -> list[Any]:
+        """List the cells of a column, None where a record has none."""
+        return [
+            Nested(write_json(inner[key])) if key in inner else cells.get(key)
+            for cells, inner in self._rows
+        ]

@@ -48,14 +48,14 @@ from capmap.exports.numbers import (
 from capmap.exports.repeats import EMPTY
 from capmap.exports.runs import (
     RUN_COLUMNS,
+    SCORES,
     Metrics,
     Part,
+    Place,
     Reading,
     find_bad_scores,
-    find_blank_names,
-    find_blank_seeds,
+    find_blanks,
     find_confusions,
-    find_empty_scores,
     find_no_rows,
     find_overruled_metrics,
     find_scale_breaks,
@@ -447,11 +447,8 @@ def _read_grid(cells: Cells, plan: _Plan, source: str, parse: Parse) -> _Grid:
     is_filled = dict(zip(titles, filled.any(axis=1).tolist(), strict=True))
     for place, name in enumerate(titles):
         found = find_words(
-            replace(numbers, values=values[place], kinds=kinds[place], spreads=None),
-            cells.columns[name],
-            column=name,
-            source=source,
-            lines=cells.lines,
+            kinds[place],
+            Place(source, cells.lines, name, cells.columns[name]),
             remedy="If it holds no scores, add it to `columns: {ignore: […]}`.",
         )
         if found:
@@ -465,19 +462,19 @@ def _read_grid(cells: Cells, plan: _Plan, source: str, parse: Parse) -> _Grid:
     raw = raw.take(pa.array(places * count + rows))
     lines = cells.lines[rows]
     columns = np.array(titles, dtype=object)[places]
-    problems += find_bad_scores(numbers, raw, columns=columns, source=source, lines=lines)
+    problems += find_bad_scores(numbers, Place(source, lines, columns, raw))
     return _Grid(rows, places, lines, numbers, raw, empty, problems, is_filled)
 
 
 def _check_long(cells: Cells, column: str, numbers: Numbers, source: str) -> _Grid:
     raw, lines = cells.columns[column], cells.lines
+    place = Place(source, lines, column, raw)
     remedy = "Name the column of scores under `columns: {score: …}`."
-    empty = find_empty_scores(numbers, raw, column=column, source=source, lines=lines)
-    words = find_words(numbers, raw, column=column, source=source, lines=lines, remedy=remedy)
-    columns = [column] * len(lines)
-    bad = find_bad_scores(numbers, raw, columns=columns, source=source, lines=lines)
+    blank = np.flatnonzero(numbers.kinds == Kind.EMPTY).tolist()
+    words = find_words(numbers.kinds, place, remedy=remedy)
+    problems = place.report(SCORES[Kind.EMPTY], blank) + (words or find_bad_scores(numbers, place))
     places = np.zeros(len(lines), dtype=np.intp)
-    return _Grid(None, places, lines, numbers, raw, len(empty), [*empty, *(words or bad)])
+    return _Grid(None, places, lines, numbers, raw, len(blank), problems)
 
 
 def _parse(
@@ -537,9 +534,7 @@ def _check_scales(cells: Cells, plan: _Plan, grid: _Grid, source: str) -> list[P
         return []
     titles = np.array([score.column for score in plan.scores], dtype=object)
     spreads = _read_part(cells, plan, grid, plan.roles["spread"][-1])
-    return find_scale_breaks(
-        grid.raw, spreads, columns=titles[grid.places], source=source, lines=grid.lines
-    )
+    return find_scale_breaks(spreads, Place(source, grid.lines, titles[grid.places], grid.raw))
 
 
 def _read_names(
@@ -561,20 +556,15 @@ def _read_names(
         joined, lines = join_names(texts), cells.lines if in_rows else grid.lines
         if role in ("model", "dataset"):
             problems += find_confusions(texts, role, source=source)
-        column = SEPARATOR.join(parts)
-        if role == "seed":
-            joined = read_seeds(joined)
-            blank += find_blank_seeds(joined, column=column, source=source, lines=lines)
-        else:
-            blank += find_blank_names(joined, role, column=column, source=source, lines=lines)
+        joined = read_seeds(joined) if role == "seed" else joined
+        blank += find_blanks(joined, role, Place(source, lines, SEPARATOR.join(parts)))
         names[role] = grid.spread(joined) if in_rows else joined
     said = names["metric"]
     names["metric"] = metrics.name(names["dataset"], said)
     if said is not None:
         column = SEPARATOR.join(plan.roles["metric"])
-        blank += find_overruled_metrics(
-            said, names["metric"], column=column, source=source, lines=grid.lines
-        )
+        place = Place(source, grid.lines, column)
+        blank += find_overruled_metrics(said, names["metric"], place)
     return names, [*problems, *blank]
 
 

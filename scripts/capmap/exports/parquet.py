@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from capmap.exports.cells import Cells, clean_header
 from capmap.exports.files import LARGEST, PARQUET, refuse
-from capmap.problems import Problem, UnreadableExportError, shorten
+from capmap.problems import shorten
 from capmap.wording import quote_name
 
 
@@ -64,16 +64,7 @@ class ParquetSheet:
         except pa.ArrowException as error:
             reason = f"The column holds {column.type}, which is neither text nor number."
             remedy = f"Write {quote_name(name)} as text or as numbers."
-            raise UnreadableExportError(
-                Problem(
-                    code="nested_column",
-                    source=self.path,
-                    reason=reason,
-                    remedy=remedy,
-                    line=1,
-                    column=name,
-                )
-            ) from error
+            raise refuse("nested_column", self.path, reason, remedy, line=1, column=name) from error
         texts.validate(full=True)
         return texts.fill_null("")
 
@@ -81,27 +72,23 @@ class ParquetSheet:
         """Refuse a field that is there twice, such as columns without any name."""
         twice = [name for name in fields if present.count(name) > 1]
         if twice:
-            raise UnreadableExportError(
-                Problem(
-                    code="duplicated_column",
-                    source=self.path,
-                    reason=f"{present.count(twice[0])} columns are called {quote_name(twice[0])}.",
-                    remedy="Rename or remove all but one of them.",
-                    line=1,
-                    column=twice[0],
-                )
+            raise refuse(
+                "duplicated_column",
+                self.path,
+                f"{present.count(twice[0])} columns are called {quote_name(twice[0])}.",
+                "Rename or remove all but one of them.",
+                line=1,
+                column=twice[0],
             )
 
     def _require_size(self, size: int) -> None:
         """Refuse what would take more memory than a text file may have bytes."""
         if size > LARGEST:
-            raise UnreadableExportError(
-                Problem(
-                    code="too_large",
-                    source=self.path,
-                    reason=f"The file takes {size} bytes once unpacked; {LARGEST} are the limit.",
-                    remedy="Split the file into several ones.",
-                )
+            raise refuse(
+                "too_large",
+                self.path,
+                f"The file takes {size} bytes once unpacked; {LARGEST} are the limit.",
+                "Split the file into several ones.",
             )
 
 
@@ -141,9 +128,7 @@ def open_parquet(path: str, head: bytes) -> ParquetSheet:
     if not head.startswith(PARQUET):
         reason = "The file is called Parquet but is something else."
         remedy = "Write it again as Parquet, or give it the suffix of what it is."
-        raise UnreadableExportError(
-            Problem(code="not_parquet", source=path, reason=reason, remedy=remedy)
-        )
+        raise refuse("not_parquet", path, reason, remedy)
     with explain_damage(path):
         schema = pq.read_schema(path)
         columns = clean_header(schema.names)

@@ -32,7 +32,7 @@ from capmap.exports.runs import RUN_COLUMNS, Metrics, Part, Reading
 from capmap.exports.sheets import open_sheet
 from capmap.packing import pack_names
 from capmap.patterns import has_fields
-from capmap.problems import Problem, UnreadableExportError, ask_nearest
+from capmap.problems import Problem, UnreadableExportError, ask_nearest, row_problem
 from capmap.settings.choices import Decimal, TableFormat
 from capmap.wording import format_count, list_names, quote_name
 
@@ -294,15 +294,14 @@ def _find_seedless_files(runs: pd.DataFrame) -> list[Problem]:
     cells = runs.loc[seeded, KEY[:3]].drop_duplicates()
     strays = runs[~has_seeds].merge(cells, on=KEY[:3])
     return [
-        Problem(
-            severity="warning",
-            code="empty_seed",
-            source=row["source"],
-            line=int(row["line"]),
-            reason="The file has no seeds, while others have some of the same cells: "
+        row_problem(
+            row,
+            "empty_seed",
+            "The file has no seeds, while others have some of the same cells: "
             f"{format_count(len(strays), 'run')} without a seed beside them.",
-            remedy="Add a column of seeds, or take them from the file's name, as in exports: "
+            "Add a column of seeds, or take them from the file's name, as in exports: "
             "runs/{model}-{seed}.csv; runs without one count as the same run.",
+            severity="warning",
         )
         for row in strays.head(1).to_dict("records")
     ]

@@ -12,7 +12,7 @@ from pandas.api.types import is_numeric_dtype
 from capmap.exports.cells import SEPARATOR, make_texts
 from capmap.exports.numbers import Kind, parse_numbers
 from capmap.packing import pack_names
-from capmap.problems import Problem
+from capmap.problems import Problem, row_problem
 from capmap.settings.choices import MOST_RUNS, Spread, Take
 from capmap.wording import format_count, quote_name
 
@@ -124,15 +124,13 @@ def _find_ties(
         return []
     first = rivals.iloc[0]
     return [
-        Problem(
-            code="tied_step",
-            source=str(first["source"]),
-            line=int(first["line"]),
-            value=str(first["raw"]),
-            reason=f"{format_count(len(rivals), 'row')} of the highest step beside another; the "
+        row_problem(
+            first,
+            "tied_step",
+            f"{format_count(len(rivals), 'row')} of the highest step beside another; the "
             f"first is of {quote_name(first['model'])} on {quote_name(first['dataset'])}.",
-            remedy="If they are different runs, say by what: a column, or a field of the path, of "
-            "seeds.",
+            "If they are different runs, say by what: a column, or a field of the path, of seeds.",
+            value=first["raw"],
         )
     ]
 
@@ -144,25 +142,23 @@ def _find_without(runs: pd.DataFrame, taken: pd.DataFrame, what: str) -> list[Pr
         return []
     first = lost.iloc[0]
     return [
-        Problem(
-            code="untaken_run",
-            source=str(first["source"]),
-            line=int(first["line"]),
-            reason=f"{format_count(len(lost), 'run')} without {what}; the first is of "
+        row_problem(
+            first,
+            "untaken_run",
+            f"{format_count(len(lost), 'run')} without {what}; the first is of "
             f"{quote_name(first['model'])} on {quote_name(first['dataset'])}.",
-            remedy="Choose another `take`, or complete or remove the runs.",
+            "Choose another `take`, or complete or remove the runs.",
         )
     ]
 
 
 def _explain_bad(row: Mapping[Any, Any], role: str) -> Problem:
-    return Problem(
-        code=f"bad_{role}",
-        source=row["source"],
-        line=int(row["line"]),
+    return row_problem(
+        row,
+        f"bad_{role}",
+        f"The {role} is not a number.",
+        f"Correct it, or name another column under `columns: {{{role}: …}}`.",
         value=row[role],
-        reason=f"The {role} is not a number.",
-        remedy=f"Correct it, or name another column under `columns: {{{role}: …}}`.",
     )
 
 
@@ -288,15 +284,14 @@ def _read_spreads(runs: pd.DataFrame) -> tuple[npt.NDArray[np.float64], list[Pro
 def _warn_of_halves(rows: pd.DataFrame) -> list[Problem]:
     """Report rows with a spread or a number of runs, of which the other is missing."""
     return [
-        Problem(
-            severity="warning",
-            code="half_summary",
-            source=first["source"],
-            line=int(first["line"]),
-            value=first["raw"],
-            reason=f"{format_count(len(rows), 'row')} with a spread but no number of runs, or the "
+        row_problem(
+            first,
+            "half_summary",
+            f"{format_count(len(rows), 'row')} with a spread but no number of runs, or the "
             "other way round: each counts as one run.",
-            remedy="Fill in what is missing, or set `summary: {runs: N}` for the number of runs.",
+            "Fill in what is missing, or set `summary: {runs: N}` for the number of runs.",
+            severity="warning",
+            value=first["raw"],
         )
         for first in rows.head(1).to_dict("records")
     ]
@@ -323,13 +318,6 @@ def _place_runs(count: int) -> npt.NDArray[np.float64]:
 
 def _refuse(rows: pd.DataFrame, column: str, what: str) -> list[Problem]:
     return [
-        Problem(
-            code="bad_summary",
-            source=row["source"],
-            line=int(row["line"]),
-            value=row[column],
-            reason=f"The {what}.",
-            remedy="Correct the row.",
-        )
+        row_problem(row, "bad_summary", f"The {what}.", "Correct the row.", value=row[column])
         for row in rows.head(1).to_dict("records")
     ]

@@ -1,9 +1,9 @@
 """Runs as the reader of a layout hands them over, and what can be wrong with their cells."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from capmap.exports.cells import choose_texts, find_confused_names, make_texts
 from capmap.exports.numbers import CHANGE, SUMMARY, Kind, Numbers
 from capmap.metrics import is_same_metric
-from capmap.problems import Problem
+from capmap.problems import Problem, Severity
 from capmap.wording import format_count, list_names, quote_name
 
 NAMES = ("model", "dataset", "metric", "seed")
@@ -21,43 +21,93 @@ RUN_COLUMNS = (*NAMES, "score", "raw", "source", "line", "column")
 
 Lines = npt.NDArray[np.int64]
 
-SCORE_FAULTS = {
-    Kind.NAN: (
+
+class Check(NamedTuple):
+    """What can be wrong with a cell, what to do about it, and whether it stops the study."""
+
+    code: str
+    reason: str
+    remedy: str
+    severity: Severity = "error"
+
+
+CORRECT = "Correct it, or leave the cell empty if the run is missing."
+SCORES = {
+    Kind.EMPTY: Check(
+        "empty_score",
+        "The score is empty, so the row is left out.",
+        "Fill in the score if the run was made.",
+        "warning",
+    ),
+    Kind.NAN: Check(
         "nan_score",
         "The score is not a number.",
         "Remove the row, or leave the cell empty if the run is missing.",
     ),
-    Kind.INFINITE: (
+    Kind.INFINITE: Check(
         "infinite_score",
         "The score is infinite.",
         "Remove the row, or write the value that stands for a failed run.",
     ),
-    Kind.TEXT: (
-        "not_a_number",
-        "The score is not a number.",
-        "Correct it, or leave the cell empty if the run is missing.",
-    ),
-    Kind.OTHER_MARK: (
+    Kind.TEXT: Check("not_a_number", "The score is not a number.", CORRECT),
+    Kind.OTHER_MARK: Check(
         "decimal_mark",
         "The score does not fit the decimal mark {mark!r} of the others.",
         "Write all scores with one mark, or set `decimal` to the one that is meant.",
     ),
-    Kind.AMBIGUOUS: (
+    Kind.AMBIGUOUS: Check(
         "ambiguous_number",
         "The mark may be a decimal mark or divide thousands.",
         'Set `decimal` to "." or ",", whichever is the decimal mark.',
     ),
-    Kind.LAST_DIGITS: (
+    Kind.LAST_DIGITS: Check(
         "ambiguous_spread",
         "The number in brackets may be a spread, one in units of the last digit, or count runs.",
         "Write the spread like the mean, as in 0.912 ± 0.003 or 0.912 (0.003), or remove it.",
     ),
-    Kind.PERCENT_MEAN: (
+    Kind.PERCENT_MEAN: Check(
         "ambiguous_spread",
         "The percent sign stands behind the mean only, so the spread may be in percent or not.",
         "Write it behind both or neither, as in 91% ± 2% or 0.91 ± 0.02.",
     ),
 }
+FILL_IN = "Fill in the name, or remove the row."
+BLANKS = {
+    role: Check(f"empty_{role}", f"The {role} has no name.", FILL_IN)
+    for role in ("model", "dataset", "metric")
+}
+BLANKS["seed"] = Check(
+    "empty_seed",
+    "The run has no seed, while others have one.",
+    "Fill in the seed; runs without one count as the same run.",
+    "warning",
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where cells stand: their file, the line of each, their column or that of each, their text."""
+
+    source: str
+    lines: Lines
+    column: str | npt.NDArray[np.object_]
+    raw: pa.Array | None = None
+
+    def report(self, check: Check, rows: Iterable[int]) -> list[Problem]:
+        """Make a problem of a check for each of some cells."""
+        return [
+            Problem(
+                severity=check.severity,
+                code=check.code,
+                source=self.source,
+                line=int(self.lines[row]),
+                column=self.column if isinstance(self.column, str) else self.column[row],
+                value="" if self.raw is None else self.raw[row].as_py(),
+                reason=check.reason,
+                remedy=check.remedy,
+            )
+            for row in rows
+        ]
 
 
 class Reading(TypedDict):
@@ -203,66 +253,34 @@ def _pack_texts(table: pa.Table) -> pa.Table:
     )
 
 
-def find_blank_names(
-    names: pa.Array, role: str, *, column: str, source: str, lines: Lines
-) -> list[Problem]:
-    """Find empty names of models, datasets or metrics."""
+def find_blanks(names: pa.Array, role: str, place: Place) -> list[Problem]:
+    """Find empty names of models, datasets or metrics, and empty seeds unless all are."""
     blank = pc.equal(names, "").fill_null(fill_value=False).to_numpy(zero_copy_only=False)
-    reason, remedy = f"The {role} has no name.", "Fill in the name, or remove the row."
-    return [
-        Problem(
-            code=f"empty_{role}",
-            source=source,
-            reason=reason,
-            remedy=remedy,
-            line=int(line),
-            column=column,
-        )
-        for line in lines[blank]
-    ]
+    is_fine = role == "seed" and blank.all()
+    return [] if is_fine else place.report(BLANKS[role], np.flatnonzero(blank))
 
 
-def find_overruled_metrics(
-    said: pa.Array, used: pa.Array, *, column: str, source: str, lines: Lines
-) -> list[Problem]:
-    """Find metrics that the file names and the configuration replaces by another one.
+def find_overruled_metrics(said: pa.Array, used: pa.Array, place: Place) -> list[Problem]:
+    """Warn of metrics that the file names (`said`) and the configuration replaces (`used`).
 
-    Parameters
-    ----------
-    said, used : pyarrow array of large_string, shape (n,)
-        The metric of each run in the file, and the one that it is taken for; null where unknown.
-    column : str
-        The file's column of metrics.
-    source : str
-        The file.
-    lines : ndarray of int64, shape (n,)
-        The line of each run.
-
-    Returns
-    -------
-    list of Problem
-        A warning per configured metric, at the first run that the file says otherwise of. Other
-        spellings and other names of the same metric are not reported.
+    One per configured metric, at the first run that the file says otherwise of. Other spellings and
+    other names of the same metric are not reported.
     """
-    runs = pa.table({"used": used, "said": said, "line": pa.array(lines)})
-    suspects = runs.filter(pc.and_(pc.not_equal(said, used), pc.not_equal(said, "")))
+    rows = pa.table({"used": used, "said": said, "row": pa.array(range(len(said)), pa.int64())})
+    suspects = rows.filter(pc.and_(pc.not_equal(said, used), pc.not_equal(said, "")))
     firsts = suspects.to_pandas().drop_duplicates(["used", "said"])
     pairs = firsts[["used", "said"]].itertuples(index=False, name=None)
     differs = np.array([not is_same_metric(*pair) for pair in pairs], dtype=bool)
-    return [
-        Problem(
-            severity="warning",
-            code="overruled_metric",
-            source=source,
-            line=int(rows["line"].iloc[0]),
-            column=column,
-            value=rows["said"].iloc[0],
-            reason=f"The configuration says that the metric is {quote_name(str(metric))}, the file "
-            f"says {list_names(rows['said'].to_list())}.",
-            remedy="The configuration is followed; remove `metric` from it if the file is right.",
+    remedy = "The configuration is followed; remove `metric` from it if the file is right."
+    problems = []
+    for metric, own in firsts[differs].groupby("used"):
+        reason = (
+            f"The configuration says that the metric is {quote_name(str(metric))}, the file says "
+            f"{list_names(own['said'].to_list())}."
         )
-        for metric, rows in firsts[differs].groupby("used")
-    ]
+        check = Check("overruled_metric", reason, remedy, "warning")
+        problems += replace(place, raw=said).report(check, own["row"].tolist()[:1])
+    return problems
 
 
 def find_confusions(parts: Sequence[pa.Array], role: str, *, source: str) -> list[Problem]:
@@ -277,158 +295,44 @@ def find_confusions(parts: Sequence[pa.Array], role: str, *, source: str) -> lis
     ]
 
 
-def find_blank_seeds(seeds: pa.Array, *, column: str, source: str, lines: Lines) -> list[Problem]:
-    """Find empty seeds, unless all are."""
-    blank = pc.equal(seeds, "").to_numpy(zero_copy_only=False)
-    reason = "The run has no seed, while others have one."
-    remedy = "Fill in the seed; runs without one count as the same run."
+def find_bad_scores(numbers: Numbers, place: Place) -> list[Problem]:
+    """Find scores that are no finite numbers, in the order of the cells."""
     return [
-        Problem(
-            code="empty_seed",
-            source=source,
-            reason=reason,
-            remedy=remedy,
-            line=int(line),
-            column=column,
-            severity="warning",
-        )
-        for line in (lines[blank] if not blank.all() else [])
+        replace(problem, reason=problem.reason.format(mark=numbers.mark))
+        for row in np.flatnonzero(numbers.kinds > Kind.EMPTY).tolist()
+        for problem in place.report(SCORES[Kind(numbers.kinds[row])], [row])
     ]
 
 
-def find_empty_scores(
-    numbers: Numbers, raw: pa.Array, *, column: str, source: str, lines: Lines
-) -> list[Problem]:
-    """Find rows without a score."""
-    reason = "The score is empty, so the row is left out."
-    remedy = "Fill in the score if the run was made."
-    return [
-        Problem(
-            code="empty_score",
-            source=source,
-            reason=reason,
-            remedy=remedy,
-            line=int(lines[place]),
-            column=column,
-            value=raw[place].as_py(),
-            severity="warning",
-        )
-        for place in np.flatnonzero(numbers.kinds == Kind.EMPTY).tolist()
-    ]
-
-
-def find_bad_scores(
-    numbers: Numbers,
-    raw: pa.Array,
-    *,
-    columns: Sequence[str] | npt.NDArray[np.object_],
-    source: str,
-    lines: Lines,
-) -> list[Problem]:
-    """Find scores that are no finite numbers.
-
-    Parameters
-    ----------
-    numbers : Numbers
-        The parsed scores.
-    raw : pyarrow array of large_string, shape (n,)
-        Their text.
-    columns : sequence of str, shape (n,)
-        The column of each.
-    source : str
-        The file.
-    lines : ndarray of int64, shape (n,)
-        The line of each.
-    """
+def find_scale_breaks(spreads: pa.Array, place: Place) -> list[Problem]:
+    """Find the first row with a percent sign behind either the mean or its spread, if not 0."""
+    signs = [pc.match_substring(texts, "%") for texts in (place.raw, spreads)]
+    filled = [pc.match_substring_regex(*own) for own in ((place.raw, r"\d"), (spreads, "[1-9]"))]
+    differ = pc.and_(pc.xor(*signs), pc.and_(*filled)).to_numpy(zero_copy_only=False)
     problems = []
-    for place in np.flatnonzero(numbers.kinds > Kind.EMPTY).tolist():
-        code, reason, remedy = SCORE_FAULTS[Kind(numbers.kinds[place])]
-        problems.append(
-            Problem(
-                code=code,
-                source=source,
-                reason=reason.format(mark=numbers.mark),
-                remedy=remedy,
-                line=int(lines[place]),
-                column=columns[place],
-                value=raw[place].as_py(),
-            )
+    for row in np.flatnonzero(differ)[:1].tolist():
+        reason = (
+            f"Of the mean and its spread, {quote_name(spreads[row].as_py())}, one has a percent "
+            f"sign and the other has none ({format_count(differ.sum(), 'row')} in all)."
         )
+        check = Check("bad_summary", reason, "Write it behind both or neither.")
+        problems += place.report(check, [row])
     return problems
 
 
-def find_scale_breaks(
-    raw: pa.Array,
-    spreads: pa.Array,
-    *,
-    columns: Sequence[str] | npt.NDArray[np.object_],
-    source: str,
-    lines: Lines,
-) -> list[Problem]:
-    """Find rows with a percent sign behind either the mean or its spread, which is not 0.
-
-    Parameters
-    ----------
-    raw, spreads : pyarrow array of large_string, shape (n,)
-        The text of each mean, and of its spread in a column of its own.
-    columns, source, lines
-        As in `find_bad_scores`.
-
-    Returns
-    -------
-    list of Problem
-        One, at the first such row, if there is any.
-    """
-    signs = [pc.match_substring(texts, "%") for texts in (raw, spreads)]
-    filled = [pc.match_substring_regex(*pair) for pair in ((raw, r"\d"), (spreads, "[1-9]"))]
-    differ = pc.and_(pc.xor(*signs), pc.and_(*filled)).to_numpy(zero_copy_only=False)
-    return [
-        Problem(
-            code="bad_summary",
-            source=source,
-            line=int(lines[place]),
-            column=columns[place],
-            value=raw[place].as_py(),
-            reason=f"Of the mean and its spread, {quote_name(spreads[place].as_py())}, one has a "
-            f"percent sign and the other has none ({format_count(differ.sum(), 'row')} in all).",
-            remedy="Write it behind both or neither.",
-        )
-        for place in np.flatnonzero(differ)[:1].tolist()
-    ]
-
-
-def find_words(
-    numbers: Numbers, raw: pa.Array, *, column: str, source: str, lines: Lines, remedy: str
-) -> list[Problem]:
-    """Find out that a whole column has words where scores should be.
-
-    Returns
-    -------
-    list of Problem
-        One, with the first filled cell as an example, if every filled cell is a word; else none.
-    """
-    filled = np.flatnonzero(numbers.kinds != Kind.EMPTY)
-    if not filled.size or (numbers.kinds[filled] != Kind.TEXT).any():
+def find_words(kinds: npt.NDArray[np.int8], place: Place, *, remedy: str) -> list[Problem]:
+    """Find out that every filled cell of a column is a word; the first one is the example."""
+    filled = np.flatnonzero(kinds != Kind.EMPTY)
+    if not filled.size or (kinds[filled] != Kind.TEXT).any() or place.raw is None:
         return []
-    first = int(filled[0])
-    text = raw[first].as_py().strip().replace("\u2212", "-")
+    text = place.raw[int(filled[0])].as_py().strip().replace("\u2212", "-")
     reason = "No cell of the column is a number."
     if re.fullmatch(SUMMARY, text):
         reason = "The cells hold a mean and how far runs spread."
         remedy = "Set `summary: {runs: N}` with the number of runs behind each cell."
     elif re.fullmatch(CHANGE, text):
         reason, remedy = "The cells hold a score and its change.", "Leave only the score in each."
-    return [
-        Problem(
-            code="no_numbers",
-            source=source,
-            reason=reason,
-            remedy=remedy,
-            line=int(lines[first]),
-            column=column,
-            value=raw[first].as_py(),
-        )
-    ]
+    return place.report(Check("no_numbers", reason, remedy), filled[:1].tolist())
 
 
 def find_no_rows(lines: Lines, rejected: Sequence[Problem], *, source: str) -> list[Problem]:

@@ -21,11 +21,6 @@ from capmap.exports.workbooks import is_workbook, open_workbook
 from capmap.problems import UnreadableExportError
 
 NESTED = LINES | YAML | {".json"}
-# What is not read, and what to write instead.
-OTHERS = {
-    ".tex": ("LaTeX", "Write the table as CSV, Markdown or a sheet of a workbook."),
-    ".toml": ("TOML", "Write the results as JSON or YAML."),
-}
 
 
 class Sheet(Protocol):
@@ -76,9 +71,6 @@ def open_sheet(path: str, *, wanted: Collection[str], options: FileOptions = PLA
         return open_records(path, records=options.records, encoding=options.encoding)
     if is_workbook(path, head):
         return open_workbook(path, options=options)
-    for suffix, (kind, remedy) in OTHERS.items():
-        if has_suffix(path, frozenset({suffix})):
-            raise refuse("unread_format", path, f"Results are not read from {kind}.", remedy)
     if has_suffix(path, MARKDOWN):
         return open_markdown(path, wanted=wanted, options=options)
     return open_delimited(path, head, wanted=wanted, options=options)

@@ -14,7 +14,7 @@ SHIPPED = Path(__file__).with_name("presets.yaml")
 SUFFIXES = (".yaml", ".yml")
 # What replaces the preset's, rather than being mixed with it.
 # What is of use to drafts only.
-OF_PRESETS = ("about", "known_by", "one_of", "paths", "weak")
+OF_PRESETS = ("about", "known_by", "paths", "weak")
 WHOLE = ("where", "take", "failed")
 
 
