@@ -1,25 +1,24 @@
 """Gather one score per model, dataset and seed, and say everything that is wrong with the dumps."""
 
 import logging
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
-
-from capmap.artifacts import read_json, read_parquet, read_table, write_json, write_parquet
-from capmap.errors import ValidationError
+from capmap.artifacts import read_json, read_table, write_json, write_parquet
 from capmap.exports.files import check_digests
 from capmap.multilabel.gathering import (
     NAMES,
     Fact,
+    describe_file,
     drop_explained_gaps,
     find_other_images,
     find_thin_subgroups,
     find_unscored,
     find_unused_objects,
     gather_runs,
+    join_scores,
     read_problems,
+    require_dumps,
 )
 from capmap.normalization import Rules
 from capmap.validation import Policies, validate_runs
@@ -39,11 +38,11 @@ def validate_predictions(
     **settings: Any,
 ) -> None:
     """Write the runs of a study of predictions, or say why they cannot be used."""
-    _require_dumps(facts)
+    require_dumps(facts)
     contents = [read_json(path) for path in facts]
     known: list[Fact] = [fact for content in contents for fact in content["dumps"]]
     rank_by = settings["rank_by"]
-    gathered = gather_runs(_join(scores), known, metric=rank_by)
+    gathered = gather_runs(join_scores(scores), known, metric=rank_by)
     found = [
         *check_digests(settings["names"], settings["checksums"]),
         *read_problems([problem for content in contents for problem in content["problems"]]),
@@ -69,28 +68,11 @@ def validate_predictions(
     report_problems(result, rejected=rejected, files=len(sources), rows=images, logger=logger)
     logger.info("%d dumps with %d images", len(known), images)
     write_parquet(runs, result.runs)
-    files = [_describe_file(fact) for fact in known]
+    files = [describe_file(fact) for fact in known]
     counts = {"files": len(known), "rows": images, "rows_filtered": 0, "rows_empty_score": 0}
     conversions = {"percent_signs": 0, "decimal_commas": 0}
     account = describe_validation(result, files=files, counts=counts, conversions=conversions)
     write_json(validation, account)
-
-
-def _join(paths: Sequence[str]) -> pd.DataFrame:
-    return pd.concat([read_parquet(path) for path in paths], ignore_index=True)
-
-
-def _require_dumps(facts: Sequence[str]) -> None:
-    if not facts:
-        raise ValidationError(
-            "there are no score dumps yet. Score the images that were composed, in patchml/, and "
-            "write a dump for each seed where `exports` finds it."
-        )
-
-
-def _describe_file(fact: Fact) -> dict[str, Any]:
-    names = {"path": "path", "sha256": "sha256", "bytes": "bytes", "rows": "images"}
-    return {name: fact[key] for name, key in names.items()}  # type: ignore[literal-required]
 
 
 if __name__ == "__main__":

@@ -5,16 +5,16 @@ from dataclasses import replace
 from typing import Any
 
 from capmap.artifacts import write_json, write_parquet
-from capmap.benchmarks import Benchmark, complete_rules, read_benchmark
+from capmap.benchmarks import complete_rules, read_benchmark
 from capmap.exports.files import check_digests
 from capmap.exports.submission_results import Demands
 from capmap.exports.submissions import read_submissions
 from capmap.leaderboard.entries import find_mixes
 from capmap.normalization import Rules
 from capmap.renaming import list_metrics
-from capmap.validation import Policies, Validation, validate_runs
+from capmap.validation import Policies, validate_runs
 from capmap.validation.configuration import rename_runs
-from capmap.validation.submission_scores import screen_scores
+from capmap.validation.submission_scores import drop_told, screen_scores
 from capmap.validation.summary import describe_exports, report_problems
 
 logger = logging.getLogger(__name__)
@@ -62,23 +62,12 @@ def validate_submissions(
         named=settings["named"],
         renamed=renamed,
     )
-    result = _drop_told(result, definition)
+    result = drop_told(result, definition)
     report_problems(result, rejected=rejected, files=len(files), rows=read.rows, logger=logger)
     logger.info("%d runs of %d submissions", len(result.runs), len(listed))
     write_parquet(runs, result.runs)
     write_json(submissions, {"submissions": listed})
     write_json(validation, describe_exports(read, result))
-
-
-def _drop_told(result: Validation, definition: Benchmark | None) -> Validation:
-    """Drop warnings of what the definition of the benchmark says."""
-    defined = {dataset.metric for dataset in definition.datasets.values()} if definition else set()
-    problems = [
-        problem
-        for problem in result.problems
-        if problem.code != "overruled_direction" or problem.value not in defined
-    ]
-    return replace(result, problems=problems)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ from typing import Any, TypedDict
 import numpy as np
 import pandas as pd
 
+from capmap.artifacts import read_parquet
+from capmap.errors import ValidationError
 from capmap.multilabel.published import share_images
 from capmap.problems import Problem
 from capmap.settings.choices import SUBGROUPS, Subgroups
@@ -298,3 +300,23 @@ def _explain_others(fact: Fact, usual: Fact) -> Problem:
         f"{extent}.",
         remedy="Score the same images with every model, and give their ids in the same spelling.",
     )
+
+
+def join_scores(paths: Sequence[str]) -> pd.DataFrame:
+    """Read the metrics of all dumps."""
+    return pd.concat([read_parquet(path) for path in paths], ignore_index=True)
+
+
+def require_dumps(facts: Sequence[str]) -> None:
+    """Refuse a study without dumps."""
+    if not facts:
+        raise ValidationError(
+            "there are no score dumps yet. Score the images that were composed, in patchml/, and "
+            "write a dump for each seed where `exports` finds it."
+        )
+
+
+def describe_file(fact: Fact) -> dict[str, Any]:
+    """What `validation.json` says of a dump."""
+    names = {"path": "path", "sha256": "sha256", "bytes": "bytes", "rows": "images"}
+    return {name: fact[key] for name, key in names.items()}  # type: ignore[literal-required]

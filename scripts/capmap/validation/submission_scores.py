@@ -1,7 +1,7 @@
 """Scores of submissions that cannot be what they should be: out of range, or not converted."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from capmap.benchmarks import Benchmark
 from capmap.normalization.precedence import Rules
 from capmap.normalization.rules import DatasetRule, MetricRule, convert_scores, find_transform
 from capmap.problems import Problem, Row, list_rows, score_problem
+from capmap.validation.study import Validation
 from capmap.wording import count_things, quote_name, write_key
 
 FRACTION, PERCENT = 1.5, 100.0
@@ -224,3 +225,14 @@ def _explain_range(
     elif high == 1 and FRACTION < row.score <= PERCENT:
         remedy = f'It looks like a percentage: write {row.score / PERCENT!r} or "{row.raw}%".'
     return score_problem(row, "out_of_range", reason, remedy, severity="error")
+
+
+def drop_told(result: Validation, definition: Benchmark | None) -> Validation:
+    """Drop warnings of what the definition of the benchmark says."""
+    defined = {dataset.metric for dataset in definition.datasets.values()} if definition else set()
+    problems = [
+        problem
+        for problem in result.problems
+        if problem.code != "overruled_direction" or problem.value not in defined
+    ]
+    return replace(result, problems=problems)
