@@ -1,26 +1,21 @@
 """Put the tables and figures of a study on one page, and write the folder of its paper."""
 
 import logging
-import platform
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as find_version
 from pathlib import Path
 from typing import Any
 
-from capmap.artifacts import read_json, read_parquet, read_table, render_csv, write_text
+from capmap.artifacts import read_json, read_parquet, render_csv, write_text
 from capmap.catalog import ANALYSES, list_analyses
 from capmap.changes import list_ranks, save_state, track_changes
-from capmap.claims import COLUMNS, list_claims
+from capmap.claims import list_claims
 from capmap.folders import read_index
 from capmap.pages.analyses import Outcome
 from capmap.pages.pictures import read_figures
 from capmap.pages.rendering import relate_path
-from capmap.pages.report import Results, describe_result, render_report
-from capmap.paper.document import render_paper
-from capmap.paper.folder import write_folder
+from capmap.pages.report import Results, describe_result, list_versions, render_report
+from capmap.paper.folder import write_paper
 from capmap.tables import read_declared
 
-PACKAGES = ["matplotlib", "numpy", "pandas", "pillow", "pyarrow", "scipy", "seaborn", "snakemake"]
 # Folders whose tables are called by their name alone.
 PLAIN = ("tables/", "normalized/", "comparisons/")
 
@@ -56,10 +51,8 @@ def report(
     for name in [name for name in frames if name.startswith(PLAIN)]:
         plain = name.partition("/")[2]
         frames[plain], sheets[plain] = frames[name], sheets[name]
-    ranks = list_ranks(frames["scopes"])
-    frames["changes"] = track_changes(
-        read_parquet(runs, packed=True), settings, ranks, previous=previous, changes=changes
-    )
+    read, ranks = read_parquet(runs, packed=True), list_ranks(frames["scopes"])
+    frames["changes"] = track_changes(read, settings, ranks, previous=previous, changes=changes)
     pictures, nothing = read_figures(figures)
     texts = {
         name: folder / f"{ANALYSES[name].folder}/{name}.txt" for name in list_analyses(settings)
@@ -81,41 +74,15 @@ def report(
             for name, path in texts.items()
         ],
         settings=settings,
-        versions=_list_versions(version),
+        versions=list_versions(version),
     )
     write_text(headline, describe_result(results).striptags() + "\n")
     stated = list_claims(results.tables, settings)
     write_text(claims, render_csv(stated))
-    _write_paper(paper, claims, results, title)
+    write_paper(paper, claims, results, title)
     write_text(report, render_report(results, study=study, title=title))
-    save_state(previous, read_parquet(runs, packed=True), settings, ranks)
+    save_state(previous, read, settings, ranks)
     logger.info("%d claims", len(stated))
-
-
-def _list_versions(own: str) -> dict[str, str]:
-    """Versions of capmap, which is given, of Python and of the packages that compute and draw."""
-    versions = {"capmap": own, "python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            versions[name] = find_version(name)
-        except PackageNotFoundError:
-            continue
-    return versions
-
-
-def _write_paper(paths: list[str], claims: str, results: Results, title: str) -> None:
-    settings, tables = results.settings, results.tables
-    read = {name: tables[name] for name in ("scopes", "seeds", "bounds")}
-    if "leaderboard/entries" in tables:
-        read["entries"] = tables["leaderboard/entries"]
-    files = render_paper(
-        {**read, "claims": read_table(claims, names=[name for name in COLUMNS if name != "level"])},
-        title=title,
-        analyses=list_analyses(settings),
-        figures=[*results.figures],
-        **{name: settings[name] for name in ("bootstrap", "comparison", "failed", "incomplete")},
-    )
-    write_folder(paths, files)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
 """A study's results as one HTML page, and the page that links the studies."""
 
+import platform
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as find_version
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ from capmap.pages.methods import describe_methods
 from capmap.pages.pictures import embed_pictures
 from capmap.pages.rendering import render_study_page
 
+PACKAGES = ["matplotlib", "numpy", "pandas", "pillow", "pyarrow", "scipy", "seaborn", "snakemake"]
 MAX_PAGE = 1_950_000
 MAX_SETTINGS = 40_000
 MARKUP = 60_000
@@ -130,6 +134,17 @@ def describe_result(results: Results) -> Markup:
         return text
     rank_by = results.settings["multilabel"]["rank_by"]
     return text + verdict.describe_metrics(results.tables["multilabel/rank_shift"], rank_by=rank_by)
+
+
+def list_versions(own: str) -> dict[str, str]:
+    """Versions of capmap, which is given, of Python and of the packages that compute and draw."""
+    versions = {"capmap": own, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            versions[name] = find_version(name)
+        except PackageNotFoundError:
+            continue
+    return versions
 
 
 def _describe_figure(figure: Figure) -> tuple[str, str]:

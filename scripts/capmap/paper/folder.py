@@ -6,13 +6,33 @@ from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
-from capmap.artifacts import write_text
+from capmap.artifacts import read_table, write_text
+from capmap.catalog import list_analyses
+from capmap.claims import COLUMNS
+from capmap.pages.report import Results
+from capmap.paper.document import render_paper
 
 logger = logging.getLogger("report")
 
 
-def write_folder(paths: Sequence[str], files: Mapping[str, str]) -> None:
-    """Write files by their names without suffix."""
+def write_paper(paths: list[str], claims: str, results: Results, title: str) -> None:
+    """Write the files of a study's paper from its tables and claims."""
+    settings, tables = results.settings, results.tables
+    read = {name: tables[name] for name in ("scopes", "seeds", "bounds")}
+    if "leaderboard/entries" in tables:
+        read["entries"] = tables["leaderboard/entries"]
+    files = render_paper(
+        {**read, "claims": read_table(claims, names=[name for name in COLUMNS if name != "level"])},
+        title=title,
+        analyses=list_analyses(settings),
+        figures=[*results.figures],
+        **{name: settings[name] for name in ("bootstrap", "comparison", "failed", "incomplete")},
+    )
+    _write_files(paths, files)
+
+
+def _write_files(paths: Sequence[str], files: Mapping[str, str]) -> None:
+    """Write files by their names without suffix; what was edited by hand is put aside."""
     for path in map(Path, paths):
         _put_aside(path)
         text = files[path.stem]
