@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from board import board as write_page
 from capmap.artifacts import write_parquet
 from capmap.tables import write_table
-from write_leaderboard import write_leaderboard
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
@@ -116,10 +116,12 @@ def write_board(folder: Path, board: Mapping[str, Any], **settings: Any) -> Path
             paths[name] = str(folder / f"{name}.csv")
             write_table(table, [paths[name]])
     page = folder / "index.html"
-    options: dict[str, Any] = {"study": "toy", "title": "Toy leaderboard", "confidence_level": 0.95}
+    options: dict[str, Any] = {"study": "toy", "title": "Toy leaderboard", "confidence": 0.95}
     options["groups"] = board["groups"]
-    options["about"] = dict.fromkeys(["method", "dimension", "version", "submit", "citation"], "")
-    write_leaderboard(page=str(page), **paths, **{**options, **settings})
+    options["leaderboard"] = dict.fromkeys(
+        ["method", "dimension", "version", "submit", "citation"], ""
+    )
+    write_page(page=str(page), **paths, **{**options, **settings})
     return page
 
 

@@ -14,13 +14,7 @@ from capmap.tables import read_declared
 from plot import _is_left_out
 from tests.toy_runs import draw_benchmark
 
-NAMES = ["compare_ranks", "rate_models"]
-FILES = [
-    "comparisons/friedman.csv",
-    "comparisons/elo.csv",
-    "comparisons/ranks.txt",
-    "comparisons/ratings.tex",
-]
+FILES = ["friedman.csv", "elo.csv", "ranks.txt", "ratings.tex", "index.csv"]
 
 
 class Study:
@@ -37,21 +31,20 @@ class Study:
     def write_runs(self, models: int) -> None:
         """Draw the runs."""
         runs = draw_benchmark(0, models=models, datasets=4, seeds=2)
-        write_parquet(self.folder / "runs.parquet", runs.assign(ranked=True))
+        write_parquet(self.folder / "normalized/runs.parquet", runs.assign(ranked=True))
 
     def analyse(self) -> None:
         """Run the job."""
         analyse(
             study="toy",
             folder=str(self.folder),
-            steps=NAMES,
-            options=self.options,
-            runs=[str(self.folder / "runs.parquet")],
+            steps=self.options,
+            comparisons=str(self.folder / "comparisons"),
         )
 
     def read(self) -> list[bytes]:
         """Some of the files of both steps."""
-        return [(self.folder / name).read_bytes() for name in FILES]
+        return [(self.folder / "comparisons" / name).read_bytes() for name in FILES]
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ from capmap.artifacts import read_parquet
 from capmap.inputs.exports import find_exports
 from capmap.inputs.studies import Study, check_config
 from capmap.pages.accounts import describe_reading
+from tests.toy_settings import READING, RULES
 from tests.workbooks import make_xlsx
-from validate_exports import validate_exports
+from validate import validate
 
 
 def make_book(*rows):
@@ -171,21 +172,17 @@ CASES = {
 def read_study(text, folder):
     """Validate a study from its settings and files as the workflow does; its runs and warnings."""
     settings = check_config({"studies": {"s": yaml.safe_load(text)}})["studies"]["s"]
-    study = Study("s", settings, open_url=str, find_manifest=str)
+    study = Study("s", settings, open_url=str)
     found = find_exports(study)
-    names = ("checksums", "header_rows", "reading", "fields", "values", "summary", "take", "format")
-    names += ("columns", "where", "metric", "decimal", "metrics", "datasets", "normalization")
-    names += ("select", "min_seeds", "incomplete", "duplicates", "invalid", "failed")
-    validate_exports(
+    known = RULES | READING
+    known |= {name: value for name, value in settings.items() if name in known}
+    known |= {"names": list(found), "patterns": settings["exports"], "attributes": {}}
+    validate(
         exports=list(found.values()),
-        names=list(found),
-        patterns=settings["exports"],
         runs=str(folder / "runs.parquet"),
         validation=str(folder / "validation.json"),
         rejected=str(folder / "rejected.csv"),
-        references=[],
-        benchmark=[],
-        **{name: settings[name] for name in names},
+        **known | {"benchmark": []},
     )
     return read_parquet(folder / "runs.parquet")
 
@@ -246,5 +243,5 @@ def test_a_file_that_does_not_match_is_told(exports, message, tmp_path, monkeypa
     write_files({"runs/a/x-y.txt": ""}, tmp_path)
     settings = check_config({"studies": {"s": {"exports": exports}}})["studies"]["s"]
     with pytest.raises(Exception, match=r"^studies\.s\.exports: ") as caught:
-        find_exports(Study("s", settings, open_url=str, find_manifest=str))
+        find_exports(Study("s", settings, open_url=str))
     assert message in str(caught.value)
