@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from board import board as write_page
-from capmap.artifacts import write_parquet
 from capmap.tables import write_table
 
 HOSTILE = [
@@ -108,13 +107,9 @@ def write_board(folder: Path, board: Mapping[str, Any], **settings: Any) -> Path
     """Write a leaderboard's tables and its page; returns the page."""
     folder.mkdir(parents=True, exist_ok=True)
     paths: dict[str, Any] = {}
-    for name, table in board.items():
-        if name == "runs":
-            paths[name] = str(folder / "runs.parquet")
-            write_parquet(paths[name], table)
-        elif name != "groups":
-            paths[name] = str(folder / f"{name}.csv")
-            write_table(table, [paths[name]])
+    for name in ("entries", "dimensions", "raw", "normalized", "best", "submissions", "runs"):
+        paths[name] = str(folder / f"{name}.{'parquet' if name == 'runs' else 'csv'}")
+        write_table(board[name], [paths[name]])
     page = folder / "index.html"
     options: dict[str, Any] = {"study": "toy", "title": "Toy leaderboard", "confidence": 0.95}
     options["groups"] = board["groups"]

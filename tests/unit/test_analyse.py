@@ -75,7 +75,7 @@ def test_an_error_of_a_step_is_that_of_the_job(
 def test_pairs_of_more_models_than_the_bound_are_left_out_with_the_reason(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("analyse.MOST_MODELS", 3)
+    monkeypatch.setattr("capmap.steps.MOST_MODELS", 3)
     study.analyse()
     assert len(read_declared(study.folder / "comparisons/elo.csv")) == 3
     study.write_runs(models=4)

@@ -31,7 +31,7 @@ from capmap.changes import COLUMNS as CHANGES
 from capmap.pages.analyses import Outcome, show_analyses
 from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
-from job import load_function
+from capmap.steps import load_function
 from tests.toy_settings import make_settings
 
 SCHEMA = write_schema(Config)
@@ -83,7 +83,7 @@ def test_columns_are_declared_once_and_what_is_said_of_columns_is_of_these(place
 def test_functions_of_a_step_take_what_it_reads_and_is_told(name):
     step = STEPS[name]
     run = load_function(step.run)
-    given = {"study", *step.reads, *step.paths, *step.options}
+    given = {"study", "folder", *step.reads, *step.paths, *step.options}
     taken = set(signature(run).parameters)
     assert taken <= given
     if step.describe:
@@ -91,7 +91,7 @@ def test_functions_of_a_step_take_what_it_reads_and_is_told(name):
         for fact in told - given - {*step.tables, *step.files}:
             assert f'"{fact}"' in getsource(run), fact
         taken |= told
-    assert given - taken <= {"study"}
+    assert given - taken <= {"study", "folder"}
 
 
 @pytest.mark.parametrize("name", STEPS)

@@ -48,12 +48,13 @@ def make_results(folder, text):
     (folder / "data.csv").write_text(text, encoding="utf-8")
     runs, normalized = str(folder / "runs.parquet"), folder / "normalized"
     both = ("metrics", "datasets", "normalization", "select", "incomplete")
+    settings = RULES | READING | choose_settings("header_rows", "format", "metric", *both)
     validate(
         exports=[str(folder / "data.csv")],
         runs=runs,
         validation=str(folder / "validation.json"),
         rejected=str(folder / "rejected.csv"),
-        **RULES | READING | choose_settings("header_rows", "format", "metric", *both),
+        **settings | {"names": [str(folder / "data.csv")]},
     )
     normalize(
         runs=runs,

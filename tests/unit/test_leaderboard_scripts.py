@@ -108,11 +108,11 @@ def test_entries_go_by_what_ranks_the_models(tmp_path, rank_by, best, said):
     assert tables["best"]["name"].iloc[0] == best
     assert said in (tmp_path / "leaderboard/leaderboard.txt").read_text("utf-8")
     entries = tmp_path / "leaderboard/entries.csv"
-    history = track_releases([str(entries)], [str(entries)])
+    history = track_releases(str(tmp_path), [str(entries)])
     assert history.columns[-1] == rank_by
     (tmp_path / "old.csv").write_text(entries.read_text().replace(rank_by, "iqm"))
     with pytest.raises(ValidationError, match=f"lacks the columns '{rank_by}'"):
-        track_releases([str(entries)], [str(tmp_path / "old.csv")])
+        track_releases(str(tmp_path), [str(tmp_path / "old.csv")])
 
 
 def test_all_datasets_have_the_numbers_of_the_main_ranking(tmp_path):
@@ -145,8 +145,8 @@ def test_history_follows_each_entry_through_its_releases(tmp_path):
     old = keep_release(tmp_path, "2025-01.csv", [("b", "frozen", "s1")])
     both = [("a", "frozen", "s1"), ("b", "frozen", "s1")]
     newer = keep_release(tmp_path, "2025-02.csv", both, missing=[("a", "w")])
-    now = keep_release(tmp_path, "entries.csv", both)
-    run_step("track_releases", tmp_path, {"entries": [now], "releases": [newer, old]})
+    keep_release(tmp_path / "leaderboard", "entries.csv", both)
+    run_step("track_releases", tmp_path, {"releases": [newer, old]})
     assert (tmp_path / "comparisons/releases.txt").read_text("utf-8") == (
         "The current release was compared with the last of 2 former releases, '2025-02'. "
         "Now ranked: 'a'. Moved in rank: 'b' from 1 to 2.\n"

@@ -50,7 +50,7 @@ GROUND = [
 # on it.
 INPUTS = {"inputs"}
 BELOW_INPUTS = {"capmap.multilabel.dumps"}
-TABLES = [{"tables"}]
+TABLES = [{"tables"}, {"steps"}]
 STATISTICS = [
     {"exports", "normalization"},
     {"validation", "attributes", "changes", "ranking"},

@@ -60,17 +60,3 @@ def test_bounds_that_the_study_writes_itself_are_no_references(checkout: Checkou
     assert run.status != 0
     assert "this study itself writes" in run.output
     assert bounds.is_file()
-
-
-def test_a_drafted_study_runs_as_it_is(checkout: Checkout) -> None:
-    (checkout.folder / "my.csv").write_text(
-        "algo,task,seed,accuracy\nA,x,0,0.5\nA,x,1,0.6\nB,x,0,0.7\nB,x,1,0.7\n"
-    )
-    run = checkout.snakemake("draft", "--config", "exports=my.csv")
-    assert run.status == 0, run.output
-    assert "Wrote my.yaml" in run.output
-    run = checkout.snakemake("results/my/runs.parquet", "--configfile", "my.yaml")
-    assert run.status == 0, run.output
-    run = checkout.snakemake("draft", "--config", "exports=my.csv")
-    assert run.status != 0
-    assert "my.yaml is there already" in run.output
