@@ -1,9 +1,9 @@
 """Only what changed is computed again: real runs, counted jobs."""
 
+import csv
 import os
 import re
 
-import pandas as pd
 import pytest
 import yaml
 
@@ -48,10 +48,10 @@ def read_graph(project: Checkout) -> set[tuple[str, str]]:
     return {(names[one], names[two]) for one, two in re.findall(r"(\d+) -> (\d+)", graph)}
 
 
-def read_changes(project: Checkout) -> list[list[object]]:
+def read_changes(project: Checkout) -> list[list[str]]:
     """What changed, but for ranks."""
-    table = pd.read_csv(project.folder / "results/alpha/changes.csv")
-    return table[table["kind"] != "rank"].fillna("").to_numpy().tolist()
+    with (project.folder / "results/alpha/changes.csv").open(newline="") as stream:
+        return [row for row in csv.reader(stream) if row[0] not in ("kind", "rank")]
 
 
 @pytest.fixture(scope="session")
@@ -91,7 +91,7 @@ def test_a_new_seed_reruns_all_of_its_study_once_and_is_named(project: Checkout)
     assert set(run.jobs) == list_jobs(*RULES)
     assert set(run.jobs.values()) == {1}
     assert not project.snakemake("--config", "run=alpha").jobs
-    changes = [["run", "bee on x, seed 3", "", 0.61]]
+    changes = [["run", "bee on x, seed 3", "", "0.61"]]
     assert read_changes(project) == changes
     assert set(project.snakemake("--config", "run=alpha", "--forcerun", "report").jobs) == (
         list_jobs("report")
@@ -113,9 +113,9 @@ def test_a_removed_model_leaves_nothing_behind(project: Checkout) -> None:
 @pytest.mark.parametrize(
     ("edited", "rules"),
     [
-        ("ranking/resampling.py", [*RULES[3:]]),
+        ("ranking/resampling.py", RULES[2:]),
         ("comparison/rank_tests.py", ["compare", "plot", "report"]),
-        ("figures/critical_difference.py", ["plot", "report"]),
+        ("figures/pairwise.py", ["plot", "report"]),
         ("pages/templates/page.css", ["report"]),
     ],
 )
@@ -183,5 +183,5 @@ def test_a_report_that_is_killed_before_its_end_forgets_no_change(project: Check
     run = project.snakemake("--config", "run=alpha")
     assert run.status == 0, run.output
     assert "report study=alpha" in run.jobs
-    assert read_changes(project) == [["run", "bee on x, seed 3", "", 0.61]]
+    assert read_changes(project) == [["run", "bee on x, seed 3", "", "0.61"]]
     assert "1 new run" in page.read_text()
