@@ -52,6 +52,6 @@ def run_on_runs(
     given = {option: value for option, value in COMMON.items() if option in step.options}
     run_step(name, folder, {"runs": runs.assign(ranked=True), **tables}, **(given | options))
     owner = next(key for key, analysis in ANALYSES.items() if name in analysis.steps)
-    texts = [folder / f"comparisons/{owner}.{suffix}" for suffix in ("txt", "tex")]
+    texts = [folder / f"comparisons/{owner}{end}" for end in (".txt", "_text.tex")]
     assert all(path.read_text("utf-8") for path in texts)
     return read_step(name, folder)

@@ -14,7 +14,7 @@ from capmap.tables import read_declared
 from plot import _is_left_out
 from tests.toy_runs import draw_benchmark
 
-FILES = ["friedman.csv", "elo.csv", "ranks.txt", "ratings.tex", "index.csv"]
+FILES = ["friedman.csv", "elo.csv", "ranks.txt", "ratings_text.tex", "index.csv"]
 
 
 class Study:

@@ -65,23 +65,6 @@ def test_tables_have_the_columns_that_others_rely_on(finished: Checkout) -> None
     assert best.iloc[0] < best.iloc[1]
 
 
-@pytest.mark.parametrize(
-    ("change", "rules"),
-    [
-        ({"confidence": 0.8}, {"embed", "crossvalidate", "place", "compare"}),
-        ({"map": "mds"}, {"embed", "crossvalidate", "place", "compare"}),
-        # As many as are held out: of these and of two dimensions the set of values stays.
-        ({"splits": 10}, {"crossvalidate"}),
-        ({"dimensions": [2, 4, 5]}, {"crossvalidate"}),
-    ],
-)
-def test_a_setting_reruns_what_uses_it(
-    project: Checkout, change: dict[str, Any], rules: set[str]
-) -> None:
-    project.change_settings(lambda study: study["capabilities"].update(change))
-    assert project.snakemake("-n").rules == rules | {"plot", "report", "index"}
-
-
 def test_without_dates_there_is_no_drift(project: Checkout) -> None:
     project.change_settings(lambda study: study["attributes"]["models"].pop("date"))
     run = project.snakemake("results/literature/comparisons")

@@ -78,7 +78,7 @@ def test_every_table_figure_and_paragraph_is_made(finished: Checkout) -> None:
     assert len(set(headings)) == len(headings), sorted(headings)
     for name in COMPARISONS:
         assert len((folder / f"comparisons/{name}.txt").read_text()) > 100
-        assert (folder / f"comparisons/{name}.tex").is_file()
+        assert (folder / f"comparisons/{name}_text.tex").is_file()
 
 
 def test_the_page_has_a_section_per_analysis(finished: Checkout) -> None:
@@ -118,7 +118,8 @@ def test_settings_change_the_results_that_use_them_alone(project: Checkout) -> N
     steps = {"compare_models", "rank_groups"}
     figures = {"bayes", "pairwise", "pairwise_reference", "groups", "critical_difference"}
     names = {table for name in steps for table in STEPS[name].tables}
-    names |= {name for name in COMPARISONS if set(ANALYSES[name].steps) & steps}
+    owners = [name for name in COMPARISONS if set(ANALYSES[name].steps) & steps]
+    names |= {name + end for name in owners for end in ("", "_text")}
     allowed = {f"full/figures/{name}" for name in figures}
     allowed |= {f"full/comparisons/{name}" for name in names | {"index"}}
     allowed |= {f"full/{name}" for name in ("report", "changes", "previous/runs", "paper/methods")}

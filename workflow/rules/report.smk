@@ -32,7 +32,7 @@ rule check_published:
         table("results/{study}/tables/published"),
         table("results/{study}/tables/published_cells"),
         table("results/{study}/tables/published_claims"),
-        text=multiext("results/{study}/tables/published", ".txt", ".tex"),
+        text=multiext("results/{study}/tables/published", ".txt", "_text.tex"),
     log:
         "results/logs/check_published/{study}.log",
     benchmark:
