@@ -230,4 +230,8 @@ def test_the_step_writes_text_and_latex(tmp_path) -> None:
     assert made["centrality"]["estimate"].tolist() == [1]
     written = (tmp_path / "capabilities/capabilities.txt").read_text("utf-8")
     assert written == "\n\n".join(tell(describe_capabilities)) + "\n"
-    assert (tmp_path / "capabilities/capabilities_text.tex").read_text("utf-8").startswith("Of 3 models")
+    assert (
+        (tmp_path / "capabilities/capabilities_text.tex")
+        .read_text("utf-8")
+        .startswith("Of 3 models")
+    )

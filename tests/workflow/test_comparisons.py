@@ -156,15 +156,6 @@ def test_an_unknown_name_is_told_in_one_line(
     assert all(fragment in lines[0] for fragment in fragments)
 
 
-def test_a_condition_has_to_be_another_study(project: Checkout) -> None:
-    project.change_settings(lambda study: study.update(conditions=["nobody"]))
-    run = project.snakemake()
-    assert run.status != 0
-    assert not run.jobs
-    assert "studies.full.conditions" in run.output
-    assert "frozen" in run.output
-
-
 def test_small_studies_run_through_every_analysis(tmp_path: Path) -> None:
     checkout = copy_project(tmp_path / "project")
     write_prices(checkout)

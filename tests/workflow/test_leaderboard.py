@@ -173,18 +173,6 @@ def test_another_release_adds_to_the_history(project: Checkout) -> None:
     assert len(table) == 3 * table["model"].nunique()
 
 
-def test_a_title_and_a_ranking_rerun_what_shows_them(project: Checkout) -> None:
-    more = {"name": "error", "method": "single", "metric": "ece"}
-    project.change_settings(lambda study: study.update(title="Another title"))
-    project.change_settings(
-        lambda study: study["checkpoints"]["rankings"].append(more), "trainings"
-    )
-    assert set(project.snakemake("-n").jobs) == {
-        *("board study=leaderboard", "report study=leaderboard", "index"),
-        *(f"{rule} study=trainings" for rule in ("compare", "plot", "report")),
-    }
-
-
 def test_shards_rows_and_submissions_in_another_order_change_no_byte(project: Checkout) -> None:
     tables = r"leaderboard/[a-z_]+\.(csv|json|md|tex)$"
     page = "^leaderboard/leaderboard/index.html$"
@@ -202,22 +190,3 @@ def test_shards_rows_and_submissions_in_another_order_change_no_byte(project: Ch
     assert run.status == 0, run.output
     assert digest_kept(project, tables) == before
     assert digest_kept(project, page) == shown
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"exports": "data/nowhere"}, "studies.leaderboard.exports: no folder matches"),
-        ({"leaderboard": {"releases": "old/*.csv"}}, "leaderboard.releases: no file matches"),
-        ({"analyses": ["checkpoints"]}, "checkpoints need format: checkpoints"),
-    ],
-)
-def test_a_setting_at_fault_is_told_before_any_job(
-    finished: Checkout, tmp_path: Path, change: dict[str, Any], message: str
-) -> None:
-    study = yaml.safe_load((finished.folder / "config.yaml").read_text())["studies"]["leaderboard"]
-    path = tmp_path / "config.yaml"
-    path.write_text(yaml.safe_dump({"studies": {"leaderboard": {**study, **change}}}))
-    run = finished.snakemake("-n", "--configfile", str(path))
-    assert not run.jobs
-    assert_told_once(run, [message])
