@@ -23,6 +23,9 @@ rule all:
     default_target: True
     input:
         "results/index.html",
+        # By name, as what a failed job has removed would else be missed by nobody.
+        REPORTS,
+        BOARDS,
 
 
 onsuccess:

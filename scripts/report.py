@@ -61,7 +61,7 @@ def report(
         **sheets,
         "changes": Path(changes),
         **{f"figures/{name}": path for name, path in pictures.items()},
-        **{f"text/{name}": path.with_suffix(".tex") for name, path in texts.items()},
+        **{f"text/{name}": path.with_name(f"{name}_text.tex") for name, path in texts.items()},
     }
     results = Results(
         tables=frames,

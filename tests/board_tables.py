@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.artifacts import write_parquet
+from board import board as write_page
 from capmap.tables import write_table
-from write_leaderboard import write_leaderboard
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
@@ -108,18 +107,16 @@ def write_board(folder: Path, board: Mapping[str, Any], **settings: Any) -> Path
     """Write a leaderboard's tables and its page; returns the page."""
     folder.mkdir(parents=True, exist_ok=True)
     paths: dict[str, Any] = {}
-    for name, table in board.items():
-        if name == "runs":
-            paths[name] = str(folder / "runs.parquet")
-            write_parquet(paths[name], table)
-        elif name != "groups":
-            paths[name] = str(folder / f"{name}.csv")
-            write_table(table, [paths[name]])
+    for name in ("entries", "dimensions", "raw", "normalized", "best", "submissions", "runs"):
+        paths[name] = str(folder / f"{name}.{'parquet' if name == 'runs' else 'csv'}")
+        write_table(board[name], [paths[name]])
     page = folder / "index.html"
-    options: dict[str, Any] = {"study": "toy", "title": "Toy leaderboard", "confidence_level": 0.95}
+    options: dict[str, Any] = {"study": "toy", "title": "Toy leaderboard", "confidence": 0.95}
     options["groups"] = board["groups"]
-    options["about"] = dict.fromkeys(["method", "dimension", "version", "submit", "citation"], "")
-    write_leaderboard(page=str(page), **paths, **{**options, **settings})
+    options["leaderboard"] = dict.fromkeys(
+        ["method", "dimension", "version", "submit", "citation"], ""
+    )
+    write_page(page=str(page), **paths, **{**options, **settings})
     return page
 
 

@@ -1,18 +1,12 @@
 """Small studies with known positions, for everything that embeds models and datasets."""
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from capmap.artifacts import write_parquet
 from capmap.capabilities.gaps import tabulate_gaps
 from capmap.ranking.aggregation import FloatArray
-from capmap.tables import write_table
-
-# What is no table of a study.
-PARQUET = ("fits", "few_results")
 
 
 class Simulated(NamedTuple):
@@ -100,17 +94,3 @@ def make_gaps(
     """Make the table of gaps of cells."""
     bounds = make_bounds(cells, lower_is_better=lower_is_better)
     return tabulate_gaps(cells, bounds, min_results=min_results)
-
-
-def write_inputs(folder: Path, **tables: pd.DataFrame) -> dict[str, str]:
-    """Write tables where a study has them, fits as Parquet, and return their paths by name."""
-    paths = {
-        name: folder / f"capabilities/{name}.{'parquet' if name in PARQUET else 'csv'}"
-        for name in tables
-    }
-    for name, path in paths.items():
-        if name in PARQUET:
-            write_parquet(path, tables[name])
-        else:
-            write_table(tables[name], [path])
-    return {name: str(path) for name, path in paths.items()}

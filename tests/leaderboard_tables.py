@@ -3,13 +3,15 @@
 import numpy as np
 import pandas as pd
 
+from bootstrap import bootstrap
+from capmap.artifacts import write_json
 from capmap.leaderboard.entries import describe_entries
 from capmap.leaderboard.scores import join_dimensions, rank_dimension
 from capmap.ranking.aggregation import summarize_cells
 from capmap.ranking.groups import bootstrap_groups
 from capmap.ranking.models import Options
 from capmap.wording import ALL
-from tests.steps import read_step, run_step
+from tests.steps import make_bounds, put, read_step, run_step
 
 DATASETS = ["w", "x", "y", "z"]
 DIMENSIONS = {"Core": ["w", "x"], "Rest": ["y", "z"]}
@@ -94,18 +96,38 @@ def make_leaderboard(runs, dimensions=DIMENSIONS, **options):
     return rankings[ALL], join_dimensions(rankings.values())
 
 
+def write_board_inputs(folder, runs, normalized=None, *, records=(), rank_by="iqm", limits=(0, 1)):
+    """Write what the leaderboard of runs reads; they are normalized already unless given."""
+    datasets = sorted(set(runs["dataset"]))
+    scope = {"unit": "runs", "rank_by": rank_by, "datasets": datasets, "seeds": []}
+    write_json(folder / "normalized/scope.json", {**scope, "effects": None, "limits": limits})
+    write_json(folder / "submissions.json", {"submissions": list(records)})
+    kept = (runs if normalized is None else normalized)[["model", "dataset", "seed", "score"]]
+    put(runs, folder / "runs.parquet")
+    put(kept, folder / "normalized/runs.parquet")
+    put(make_bounds(datasets), folder / "normalized/bounds.csv")
+    put(pd.DataFrame({"statistic": [rank_by]}), folder / "tables/scopes.csv")
+
+
+def estimate_shard(folder, shard=0, *, shards=1, **settings):
+    """Bootstrap one of the shards of runs in a folder; the file of its estimates."""
+    path = folder / f"bootstrap/{shard}.parquet"
+    bootstrap(
+        runs=str(folder / "normalized/runs.parquet"),
+        scope=str(folder / "normalized/scope.json"),
+        estimates=str(path),
+        shard=str(shard),
+        shards=shards,
+        **settings,
+    )
+    return path
+
+
 def rank_study(folder, *, dimensions=DIMENSIONS, benchmark=()):
     """Run the leaderboard's steps on a folder of runs, records and bootstraps; its tables."""
-    about = {"exported": folder / "runs.parquet", "descriptions": [folder / "submissions.json"]}
-    about |= {"benchmark": list(benchmark), "replicates": sorted(folder.glob("bootstrap*.parquet"))}
-    about |= {"scopes": folder / "scopes.csv"}
-    shards = sorted(folder.glob("[0-9].parquet"))
-    run_step(
-        "rank_entries",
-        folder,
-        {**about, "runs": shards, "bounds": folder / "bounds.csv"},
-        dimension_datasets=dimensions,
-        confidence_level=0.95,
-    )
+    about = {"descriptions": [folder / "submissions.json"], "benchmark": benchmark}
+    about["replicates"] = sorted(folder.glob("bootstrap/*.parquet"))
+    options = {"dimension_datasets": dimensions, "confidence_level": 0.95}
+    run_step("rank_entries", folder, about, **options)
     run_step("summarize_entries", folder, about)
     return read_step("rank_entries", folder) | read_step("summarize_entries", folder)

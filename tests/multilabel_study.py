@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.catalog import STEPS
 from capmap.multilabel.dumps import Cell
-from evaluate_predictions import evaluate_predictions
-from gather_scores import gather_scores
+from evaluate import evaluate
 from tests.steps import read_step, run_step
 from tests.toy_settings import pick_rules
+from validate_predictions import validate_predictions
 
 CLASSES = ["ant", "bee", "cat", "dog", "eel", "fox"]
 SETS = [[0], [1], [2, 3], [0, 4], [1, 2, 5], []]
@@ -69,7 +68,7 @@ class Study:
     ) -> dict[str, Any]:
         """Evaluate all dumps, or some, by these settings instead of the usual ones; the facts."""
         chosen = list(self.cells) if cells is None else cells
-        evaluate_predictions(
+        evaluate(
             dumps=[self.cells[cell] for cell in chosen],
             outcomes=self.place(f"outcomes/{shard}.parquet"),
             scores=self.place(f"scores/{shard}.parquet"),
@@ -79,7 +78,8 @@ class Study:
             classes=self.classes,
             datasets=self.datasets,
             seed=0,
-            **{**OPTIONS, "renamed": {}, **settings},
+            **{"subgroups": SUBGROUPS, "replicates": 100, "confidence": 0.95, "renamed": {}}
+            | settings,
         )
         return json.loads(Path(self.place(f"facts/{shard}.json")).read_text())
 
@@ -91,12 +91,12 @@ class Study:
         """Gather the runs, by these settings instead of the usual ones."""
         rules = ("datasets", "normalization", "select", "min_seeds", "incomplete", "duplicates")
         options = {
-            **pick_rules(*rules, "invalid", "checksums", "names"),
-            **{"metrics": ASMA, "references": [], "rank_by": "asma"},
+            **pick_rules(*rules, "invalid", "checksums", "names", "named", "references", "renamed"),
+            **{"metrics": ASMA, "rank_by": "asma"},
             "objects": [],
-            "subgroups": OPTIONS["subgroups"],
+            "subgroups": SUBGROUPS,
         }
-        gather_scores(
+        validate_predictions(
             scores=self.list_files("scores"),
             facts=self.list_files("facts"),
             runs=self.place("runs.parquet"),
@@ -108,13 +108,15 @@ class Study:
     def summarize(self, *, rank_by: str = "asma", **images: int) -> dict[str, pd.DataFrame]:
         """Make all tables and the paragraphs, with the numbers of images of some datasets."""
         common = {**OPTIONS, "images": images, "order": list(self.datasets), "compare": []}
-        parts = {kind: self.list_files(kind) for kind in ("outcomes", "facts")}
-        parts["evaluated"] = self.list_files("scores")
-        parts["degradation"] = self.place("multilabel/degradation.csv")
+        common |= {"counted": [], "rank_by": rank_by, "seed": 0}
+        inputs: dict[str, Any] = {
+            kind: self.list_files(kind) for kind in ("scores", "outcomes", "facts")
+        }
+        if inputs["scores"]:
+            inputs["exported"] = pd.DataFrame({"model": []})
         found = {}
-        for name in ("compare_predictions", "summarize_metrics"):
-            own = {kind: parts[kind] for kind in (*STEPS[name].reads, *STEPS[name].paths)}
-            run_step(name, self.folder, own, **common, rank_by=rank_by, seed=0)
+        for name in ("read_metrics", "compare_predictions", "summarize_metrics"):
+            run_step(name, self.folder, inputs, **common)
             found |= read_step(name, self.folder)
         return found
 

@@ -181,6 +181,7 @@ sea,9,9,90,0.1,0.07,0.13,0.1,0.11,0,-0.02,0.02
 all types,18,9,180,0.095,0.07,0.12,0.1,0.11,-0.005,-0.02,0.01
 """,
 }
+FOLDERS = ("tables", "comparisons", "capabilities")
 OWN_COLUMNS = {
     "elo": "model elo ci_low ci_high rank rank_low rank_high datasets separated component",
     "groups": "group model iqm ci_low ci_high rank rank_low rank_high tie_group mean rank_mean "
@@ -277,7 +278,7 @@ def list_columns(name):
     """Columns of one of the tables."""
     if name in OWN_COLUMNS:
         return OWN_COLUMNS[name].split()
-    (place,) = {f"tables/{name}", f"capabilities/{name}"} & CATALOG.keys()
+    (place,) = {f"{folder}/{name}" for folder in FOLDERS} & CATALOG.keys()
     return CATALOG[place].columns.split()
 
 

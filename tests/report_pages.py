@@ -9,16 +9,21 @@ import pandas as pd
 
 from capmap import artifacts
 from capmap.catalog import MAIN
+from capmap.changes import COLUMNS as CHANGES
+from capmap.changes import KEY
 from capmap.figures.capability_map import draw_map
 from capmap.figures.datasets import draw_runs_per_cell, draw_scores
 from capmap.figures.rankings import draw_intervals, draw_rank_shift
 from capmap.figures.style import save_figure
+from capmap.folders import write_index
 from capmap.pages import accounts
+from report import report
 from tests.report_tables import make_ranking
+from tests.steps import put
 from tests.toy_settings import make_settings
-from write_report import write_report
 
-TABLES = list(MAIN.tables)
+NORMALIZED = ("bounds", "dropped")
+PAPER = ["main.tex", "methods.tex", "references.bib"]
 FIGURES = ["scores", "intervals", "rank_shift", "runs_per_cell", "seed_spread"]
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg'/>"
 
@@ -43,8 +48,8 @@ def make_tables(models: list[str], datasets: list[str]) -> dict[str, pd.DataFram
         "scores": pd.DataFrame(values, columns=datasets).assign(model=models)[["model", *datasets]],
         "seeds": cells.to_frame(index=False).assign(n=3, mean=rng.random(len(cells)), std=0.1),
         "changes": pd.DataFrame(
-            [["iqm", models[0], "rank", 2, 1], ["iqm", models[0], "iqm", 0.5, 0.8]],
-            columns=["table", "model", "quantity", "before", "after"],
+            [["rank", models[0], 2, 1], ["run", f"{models[0]} on D", 0.5, 0.8]],
+            columns=CHANGES,
             dtype="object",
         ),
         "bounds": pd.DataFrame(
@@ -103,28 +108,33 @@ def write_study(
 ) -> str:
     """Write the page of a study whose figures are all alike, but for some, and give its text."""
     tables = tables or make_tables(models, datasets)
+    places = {"changes": "changes", **{name: f"normalized/{name}" for name in NORMALIZED}}
     for name, table in tables.items():
-        artifacts.write_text(folder / f"tables/{name}.csv", artifacts.render_csv(table))
-    reasons = {name: "Nothing." if name in nothing else "" for name in FIGURES}
-    index = pd.DataFrame({"figure": reasons.keys(), "reason": reasons.values()})
-    artifacts.write_text(folder / "figures/index.csv", artifacts.render_csv(index))
-    for name in FIGURES:
+        put(table, folder / f"{places.get(name, f'tables/{name}')}.csv")
+    put(pd.DataFrame(columns=[*KEY, "score"], dtype="str"), folder / "runs.parquet")
+    (folder / "comparisons").mkdir(exist_ok=True)
+    write_index(folder / "comparisons")
+    for name in {*FIGURES} - {*nothing}:
         artifacts.write_bytes(folder / f"figures/{name}.svg", (figures or {}).get(name, figure))
+    write_index(folder / "figures", dict.fromkeys(nothing, "Nothing."))
     artifacts.write_json(folder / "validation.json", make_validation(datasets[0]))
-    write_report(
+    return run_report(folder, title=title, analyses=[])
+
+
+def run_report(folder: Path, **settings: Any) -> str:
+    """Run the script on the files of a study; the text of its page."""
+    texts = ("headline.txt", "claims.csv", "changes.csv", "previous/runs.parquet")
+    report(
         study="study",
-        title=title,
-        tables=[str(folder / f"tables/{name}.csv") for name in TABLES],
-        bounds=str(folder / "tables/bounds.csv"),
-        dropped=str(folder / "tables/dropped.csv"),
+        settings=make_settings(**settings),
+        main=[str(folder / f"tables/{name}.csv") for name in MAIN.tables],
+        **{name: str(folder / f"normalized/{name}.csv") for name in NORMALIZED},
+        **{name: str(folder / name) for name in ("comparisons", "figures")},
+        runs=str(folder / "runs.parquet"),
         validation=str(folder / "validation.json"),
-        figures=str(folder / "figures"),
-        texts=[],
         report=str(folder / "report.html"),
-        headline=str(folder / "headline.txt"),
-        claims=str(folder / "claims.csv"),
-        analyses=[],
-        settings=make_settings(),
+        **{Path(name).parts[0].partition(".")[0]: str(folder / name) for name in texts},
+        paper=[str(folder / f"paper/{name}") for name in PAPER],
         version="1.2.3",
     )
     return (folder / "report.html").read_text()

@@ -1,18 +1,19 @@
 """Steps of analyses, run as their rule runs them: from files to files."""
 
-from collections.abc import Collection
+import shutil
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from analyse import analyse
-from capmap.artifacts import render_csv
-from capmap.catalog import STEPS, find_owner
+from capmap.artifacts import render_csv, write_parquet, write_text
+from capmap.catalog import STEPS, find_owner, place_read
 from capmap.tables import read_declared
 
 
-def run_step(name: str, folder: Path, inputs: dict[str, Any], **options: Any) -> None:
+def run_step(name: str, folder: Path, inputs: Mapping[str, Any], **options: Any) -> None:
     """Run a step of the catalog.
 
     Parameters
@@ -20,35 +21,39 @@ def run_step(name: str, folder: Path, inputs: dict[str, Any], **options: Any) ->
     name : str
         Name of the step, such as ``rate_models``.
     folder : pathlib.Path
-        The study's folder, where the results are written.
-    inputs : dict
-        The files that the step reads, by name: a path, or a list of paths for what is kept in
-        parts and for what the step reads itself.
+        The study's folder, where the inputs are put and the results are written.
+    inputs : mapping
+        What the step reads, by name: tables or paths of them, put where the catalog says that they
+        are, and lists of paths of what the step reads itself.
     **options
         Its options by parameter; of these ``study`` is the name of the study ("toy" by default).
     """
     study = options.pop("study", "toy")
-    places = {
-        key: [str(path) for path in value] if isinstance(value, list) else str(value)
-        for key, value in inputs.items()
-    }
-    analyse(
-        study=study,
-        folder=str(folder),
-        steps=[name],
-        options={name: options},
-        **places,
-    )
+    step, owner = STEPS[name], find_owner(name, "steps")
+    for read in inputs.keys() & {*step.reads}:
+        put(inputs[read], folder / place_read(read, owner))
+    paths = {path: list(map(str, inputs.get(path, ()))) for path in step.paths}
+    analyse(study=study, folder=str(folder), steps={name: options}, **paths)
 
 
-def write_bounds(folder: Path, datasets: Collection[str], *, origin: str = "references") -> Path:
-    """Write bounds 0 and 1 of datasets, all of one origin."""
+def put(content: pd.DataFrame | str | Path, path: Path) -> None:
+    """Write a table to a file, or copy that of another one there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not isinstance(content, pd.DataFrame):
+        if Path(content) != path:
+            shutil.copyfile(content, path)
+    elif path.suffix == ".parquet":
+        write_parquet(path, content)
+    else:
+        write_text(path, render_csv(content))
+
+
+def make_bounds(datasets: Collection[str], *, origin: str = "references") -> pd.DataFrame:
+    """Make bounds 0 and 1 of datasets, all of one origin."""
     names = sorted({*datasets})
     bounds: dict[str, Any] = {"dataset": names, "metric": "accuracy", "direction": "max"}
     bounds |= {"low": 0.0, "high": 1.0, "low_origin": origin, "high_origin": origin}
-    path = folder / "bounds.csv"
-    path.write_text(render_csv(pd.DataFrame(bounds)), "utf-8")
-    return path
+    return pd.DataFrame(bounds)
 
 
 def read_step(name: str, folder: Path) -> dict[str, pd.DataFrame]:

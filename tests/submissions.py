@@ -49,6 +49,7 @@ INFORMATION: dict[str, Any] = {
 NAMES = ("results_and_parameters.csv", "additional_info.json")
 RULES: dict[str, Any] = {
     **pick_rules("columns", "decimal", "metrics", "datasets", "normalization", "select"),
+    **pick_rules("named", "renamed"),
     "incomplete": "adjust",
 }
 SETTINGS = RULES | {"submission": {}, "duplicates": "error", "invalid": "error"}

@@ -1,11 +1,12 @@
 """Small matrices of scores, for comparisons of models, and steps run on small studies."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
-from capmap.artifacts import write_parquet
 from capmap.catalog import ANALYSES, STEPS
 from capmap.comparison.score_matrix import ScoreMatrix
 from tests.steps import read_step, run_step
@@ -39,18 +40,18 @@ def draw(models: int, datasets: int, seed: int, ties: bool, empty: float = 0) ->
 
 
 def run_on_runs(
-    name: str, folder: Path, runs: pd.DataFrame, **options: object
+    name: str,
+    folder: Path,
+    runs: pd.DataFrame,
+    *,
+    tables: Mapping[str, pd.DataFrame] = MappingProxyType({}),
+    **options: object,
 ) -> dict[str, pd.DataFrame]:
-    """Run a step on runs in two shards and on tables that stand in a folder; read what it makes."""
-    shards = [folder / f"{shard}.parquet" for shard in (0, 1)]
-    runs = runs.assign(ranked=True)
-    is_first = runs["model"] == "b"
-    write_parquet(shards[0], runs[is_first])
-    write_parquet(shards[1], runs[~is_first])
+    """Run a step on runs of ranked models and on other tables; read what it makes."""
     step = STEPS[name]
-    inputs = {read: folder / f"{read}.csv" for read in step.reads} | {"runs": shards}
     given = {option: value for option, value in COMMON.items() if option in step.options}
-    run_step(name, folder, inputs, **(given | options))
+    run_step(name, folder, {"runs": runs.assign(ranked=True), **tables}, **(given | options))
     owner = next(key for key, analysis in ANALYSES.items() if name in analysis.steps)
-    assert all((folder / f"text/{owner}.{suffix}").read_text("utf-8") for suffix in ("txt", "tex"))
+    texts = [folder / f"comparisons/{owner}{end}" for end in (".txt", "_text.tex")]
+    assert all(path.read_text("utf-8") for path in texts)
     return read_step(name, folder)

@@ -12,12 +12,14 @@ RULES: dict[str, Any] = {
     **{name: {} for name in ("columns", "where", "metrics", "datasets", "normalization", "select")},
     **dict.fromkeys(("incomplete", "duplicates", "invalid"), "error"),
     **{"metric": "", "decimal": "auto", "min_seeds": 1, "checksums": {}, "names": []},
+    **{"references": [], "renamed": {}, "named": []},
 }
 # And how tables are read.
 READING: dict[str, Any] = {
     **{"format": "long", "header_rows": 1, "failed": "invalid", "take": "all", "patterns": ""},
     **{name: {} for name in ("reading", "fields", "values")},
     "summary": {"runs": 1, "spread": "std"},
+    **{"benchmark": [], "attributes": {}},
 }
 
 

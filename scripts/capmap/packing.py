@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pandas.api.types import union_categoricals
 
 MOST = 2**62
 
@@ -38,19 +37,6 @@ def unpack_columns(table: pd.DataFrame) -> pd.DataFrame:
     """Write the names of packed columns out."""
     packed = table.columns[table.dtypes == "category"]
     return table.astype(dict.fromkeys(packed, "str"))
-
-
-def join_packed(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Join tables of the same columns, one below the other; what is packed in them stays so."""
-    tables = [table for table in tables if len(table)] or tables[:1]
-    return pd.DataFrame(
-        {
-            name: union_categoricals([table[name] for table in tables], sort_categories=True)
-            if isinstance(tables[0][name].dtype, pd.CategoricalDtype)
-            else pd.concat([table[name] for table in tables], ignore_index=True)
-            for name in tables[0]
-        }
-    )
 
 
 def number_rows(table: pd.DataFrame, names: Sequence[str]) -> npt.NDArray[np.int64]:

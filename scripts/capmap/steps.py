@@ -98,4 +98,5 @@ def _call(function: Callable[..., Any], known: Mapping[str, Any]) -> Any:
 def _list_texts(folder: str, name: str) -> list[str]:
     """The files of the paragraphs of a step's analysis."""
     owner = next(key for key, made in ANALYSES.items() if name in made.steps)
-    return [f"{folder}/{ANALYSES[owner].folder}/{owner}.{suffix}" for suffix in ("txt", "tex")]
+    # Some analyses are called as one of their tables, which has the name with .tex.
+    return [f"{folder}/{ANALYSES[owner].folder}/{owner}{end}" for end in (".txt", "_text.tex")]

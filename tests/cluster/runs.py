@@ -47,11 +47,12 @@ class ClusterRun:
 
 
 def write_studies(checkout: Checkout, *names: str) -> None:
-    """Keep only these of the shipped studies, without analyses beyond the ranking."""
+    """Keep only these of the shipped studies, with two shards and no analyses."""
     shipped = yaml.safe_load((PROJECT / "config.yaml").read_text())["studies"]
     studies = {name: {**shipped[name], "analyses": ANALYSES} for name in names}
     for settings in studies.values():
         settings.pop("conditions", None)
+        settings["bootstrap"] = {**settings.get("bootstrap", {}), "shards": 2}
     checkout.write_studies(studies)
 
 
@@ -59,5 +60,8 @@ def copy_with_profiles(folder: Path, *names: str) -> Checkout:
     """A copy of the project, with its profiles and only these of the shipped studies."""
     checkout = copy_project(folder)
     shutil.copytree(PROJECT / "profiles", folder / "profiles")
+    # As docs/cluster.md has it of a large study.
+    profile = folder / "profiles/slurm/config.yaml"
+    profile.write_text(profile.read_text().replace("  bootstrap: read\n", ""))
     write_studies(checkout, *names)
     return checkout

@@ -63,11 +63,11 @@ def test_slurm_gives_the_same_bytes_from_few_jobs_on_both_nodes(run, expected):
     assert run.checkout.digests() == expected
     assert {state for state, _ in jobs.values()} == {"COMPLETED"}
     assert {node for _, node in jobs.values()} == set(NODES)
-    # One job reads, an array of two resamples the shards, one finishes, one links the pages.
-    assert len(jobs) == 5
+    # One job reads, an array of two resamples the shards, one finishes.
+    assert len(jobs) == 4
     # Of good jobs only the logs of arrays stay.
     logs = {log.parent.name for log in (run.checkout.folder / "results/logs/slurm").rglob("*.log")}
-    assert logs == {"rule_bootstrap_shard"}
+    assert logs == {"rule_bootstrap"}
     assert not run.cluster.list_running()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.remote.conftest import KEYS
 from tests.remote.planted import LOGIN, QUERY, find_planted, plant, read_everything
-from tests.remote.servers import DAY, require_keys
+from tests.remote.servers import DAY, require_keys, serve_exports
 from tests.workflow.checkouts import Checkout, copy_project
 
 sys.path.append(str(Path(__file__).parents[2] / "workflow"))
@@ -32,13 +32,24 @@ def write_studies(checkout: Checkout, **exports: str) -> None:
     )
 
 
+def test_a_study_may_allow_another_server(checkout, server):
+    with serve_exports() as other:
+        other.files = {"/b.csv": (TOY, PAST)}
+        server.moved = {"/a.csv": f"{other.url}/b.csv"}
+        study = {"exports": f"{server.url}/a.csv", "metrics": METRICS}
+        allowed = [other.url.removeprefix("http://")]
+        checkout.write_studies({"first": study | {"redirects": allowed}})
+        run = checkout.snakemake(TARGETS[0])
+        assert run.status == 0, run.output
+
+
 def test_an_export_over_http_is_loaded_once_and_again_only_when_it_changes(checkout, server):
     server.files = {"/a.csv": (TOY, PAST), "/b.csv": (TOY, PAST)}
     server.undated = {"/b.csv"}
     write_studies(checkout, first=f"{server.url}/a.csv", second=f"{server.url}/b.csv")
     run = checkout.snakemake(*TARGETS)
     assert run.status == 0, run.output
-    assert run.jobs == {"validate_exports study=first": 1, "validate_exports study=second": 1}
+    assert run.jobs == {"validate study=first": 1, "validate study=second": 1}
     assert server.count("GET", "/a.csv") == server.count("GET", "/b.csv") == 1
     before = checkout.digests()
 
@@ -49,7 +60,7 @@ def test_an_export_over_http_is_loaded_once_and_again_only_when_it_changes(check
     for path in ("/a.csv", "/b.csv"):
         server.files[path] = (TOY.replace(b"0.8", b"0.7"), time.time())
     changed = checkout.snakemake(*TARGETS)
-    assert changed.jobs == {"validate_exports study=first": 1}, changed.output
+    assert changed.jobs == {"validate study=first": 1}, changed.output
     after = checkout.digests()
     assert before["second/runs.parquet"] == after["second/runs.parquet"]
     assert before["first/runs.parquet"] != after["first/runs.parquet"]
@@ -57,7 +68,7 @@ def test_an_export_over_http_is_loaded_once_and_again_only_when_it_changes(check
     # Of a file without a date nobody can tell; docs/reruns.md says what to do.
     (checkout.folder / "results/second/runs.parquet").unlink()
     reloaded = checkout.snakemake(*TARGETS)
-    assert reloaded.jobs == {"validate_exports study=second": 1}, reloaded.output
+    assert reloaded.jobs == {"validate study=second": 1}, reloaded.output
     last = checkout.digests()
     assert last["second/runs.parquet"] != before["second/runs.parquet"]
     assert last["first/runs.parquet"] == after["first/runs.parquet"]
@@ -82,7 +93,7 @@ def test_no_secret_of_an_address_is_written_or_said(checkout, server):
     assert run.status == 0, run.output
     # A refusal says the address as well.
     server.faults = {"/a.csv": 404}
-    refused = checkout.snakemake("results/first/runs.parquet", "--forcerun", "validate_exports")
+    refused = checkout.snakemake("results/first/runs.parquet", "--forcerun", "validate")
     assert "404" in refused.output
     assert find_planted(run.output, refused.output, *read_everything(checkout.folder)) == []
     report = (checkout.folder / "results/first/report.html").read_text("utf-8")
@@ -103,13 +114,13 @@ def test_an_export_on_s3_is_loaded_once_and_again_only_when_it_changes(checkout,
     write_studies(checkout, first="s3://runs/a.csv", second="s3://runs/b.csv")
     arguments = [*TARGETS, "--storage-s3-endpoint-url", s3.meta.endpoint_url]
     run = checkout.snakemake(*arguments)
-    assert run.jobs == {"validate_exports study=first": 1, "validate_exports study=second": 1}
+    assert run.jobs == {"validate study=first": 1, "validate study=second": 1}
     assert checkout.snakemake(*arguments).rules == set()
 
     time.sleep(1.1)  # S3 counts whole seconds
     s3.put_object(Bucket="runs", Key="b.csv", Body=TOY.replace(b"0.8", b"0.7"))
     changed = checkout.snakemake(*arguments)
-    assert changed.jobs == {"validate_exports study=second": 1}, changed.output
+    assert changed.jobs == {"validate study=second": 1}, changed.output
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,7 @@ from capmap.tables import read_declared
 from plot import _is_left_out
 from tests.toy_runs import draw_benchmark
 
-NAMES = ["compare_ranks", "rate_models"]
-FILES = [
-    "comparisons/friedman.csv",
-    "comparisons/elo.csv",
-    "comparisons/ranks.txt",
-    "comparisons/ratings.tex",
-]
+FILES = ["friedman.csv", "elo.csv", "ranks.txt", "ratings_text.tex", "index.csv"]
 
 
 class Study:
@@ -37,21 +31,20 @@ class Study:
     def write_runs(self, models: int) -> None:
         """Draw the runs."""
         runs = draw_benchmark(0, models=models, datasets=4, seeds=2)
-        write_parquet(self.folder / "runs.parquet", runs.assign(ranked=True))
+        write_parquet(self.folder / "normalized/runs.parquet", runs.assign(ranked=True))
 
     def analyse(self) -> None:
         """Run the job."""
         analyse(
             study="toy",
             folder=str(self.folder),
-            steps=NAMES,
-            options=self.options,
-            runs=[str(self.folder / "runs.parquet")],
+            steps=self.options,
+            comparisons=str(self.folder / "comparisons"),
         )
 
     def read(self) -> list[bytes]:
         """Some of the files of both steps."""
-        return [(self.folder / name).read_bytes() for name in FILES]
+        return [(self.folder / "comparisons" / name).read_bytes() for name in FILES]
 
 
 @pytest.fixture
@@ -82,7 +75,7 @@ def test_an_error_of_a_step_is_that_of_the_job(
 def test_pairs_of_more_models_than_the_bound_are_left_out_with_the_reason(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("analyse.MOST_MODELS", 3)
+    monkeypatch.setattr("capmap.steps.MOST_MODELS", 3)
     study.analyse()
     assert len(read_declared(study.folder / "comparisons/elo.csv")) == 3
     study.write_runs(models=4)

@@ -19,26 +19,26 @@ from capmap.catalog import (
     find_owner,
     label_columns,
     list_analyses,
-    list_captions,
     list_figures,
     list_tables,
     list_text_columns,
-    place_table,
+    place_read,
     read_setting,
 )
 from capmap.catalog.columns import COLUMNS, TEXT_COLUMNS
 from capmap.catalog.meanings import MEANINGS, explain_column
+from capmap.changes import COLUMNS as CHANGES
 from capmap.pages.analyses import Outcome, show_analyses
 from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
-from job import load_function
+from capmap.steps import load_function
 from tests.toy_settings import make_settings
 
 SCHEMA = write_schema(Config)
 STUDY = SCHEMA["properties"]["studies"]["additionalProperties"]["properties"]
 DRAWN = [name for name, figure in FIGURES.items() if figure.draw]
 # What the workflow works out of several settings.
-WORKED_OUT = ["leaderboard/dimensions", "predictions/order"]
+WORKED_OUT = ["leaderboard/dimensions", "multilabel/counted", "predictions/order"]
 
 
 def test_catalog_and_settings_know_the_same_analyses():
@@ -55,16 +55,13 @@ def test_nothing_is_declared_twice(kind):
         for name in getattr(analysis, kind)
     ]
     assert Counter(names).most_common(1)[0][1] == 1
-    # What is kept of a figure and of a step stands in one folder, by name.
-    assert not FIGURES.keys() & STEPS.keys()
 
 
 def test_captions_are_plain_text():
     # The page of a study shows them as they are, and fills in nothing.
-    assert len(list_captions()) == len(TABLES) + len(FIGURES)
-    for name, caption in list_captions().items():
-        assert caption.strip(), name
-        assert not {"{", "}"} & set(caption), name
+    for name, declared in (TABLES | FIGURES).items():
+        assert declared.caption.strip(), name
+        assert not {"{", "}"} & set(declared.caption), name
 
 
 @pytest.mark.parametrize("place", TABLES)
@@ -86,7 +83,7 @@ def test_columns_are_declared_once_and_what_is_said_of_columns_is_of_these(place
 def test_functions_of_a_step_take_what_it_reads_and_is_told(name):
     step = STEPS[name]
     run = load_function(step.run)
-    given = {"study", *step.reads, *step.paths, *step.options}
+    given = {"study", "folder", *step.reads, *step.paths, *step.options}
     taken = set(signature(run).parameters)
     assert taken <= given
     if step.describe:
@@ -94,13 +91,14 @@ def test_functions_of_a_step_take_what_it_reads_and_is_told(name):
         for fact in told - given - {*step.tables, *step.files}:
             assert f'"{fact}"' in getsource(run), fact
         taken |= told
-    assert given - taken <= {"study"}
+    assert given - taken <= {"study", "folder"}
 
 
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_makes_tables_of_its_analysis_and_has_options_that_are_settings(name):
     step, owner = STEPS[name], find_owner(name, "steps")
     assert {*step.tables} <= owner.tables.keys()
+    assert all(place_read(read, owner) for read in step.reads)
     for path in step.options.values():
         if path not in WORKED_OUT:
             read_setting(make_settings(), path)
@@ -110,8 +108,9 @@ def test_every_table_of_an_analysis_is_made_by_one_step():
     for analysis in ANALYSES.values():
         made = [table for step in analysis.steps.values() for table in step.tables]
         assert sorted(made) == sorted(analysis.tables)
-        # Each analysis has one account.
+        # Each analysis has one account, in files that are of no table.
         assert [bool(step.describe) for step in analysis.steps.values()].count(True) == 1
+    assert not {f"{made.folder}/{name}_text" for name, made in ANALYSES.items()} & {*TABLES}
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -120,9 +119,7 @@ def test_function_of_a_figure_takes_what_it_reads_and_is_told(name):
     options = [*figure.options, *(["order"] if figure.order else [])]
     taken = list(signature(load_function(figure.draw)).parameters)
     assert sorted(taken[len(figure.reads) :]) == sorted(options)
-    files = {file for step in STEPS.values() for file in step.files}
-    assert all(place_table(read, owner) or read in {*files, "places"} for read in figure.reads)
-    assert not figure.order or place_table(figure.order, owner)
+    assert all(place_read(read, owner) for read in [*figure.reads, figure.order] if read)
     for path in figure.options.values():
         read_setting(make_settings(), path)
 
@@ -132,25 +129,26 @@ def test_analyses_without_their_settings_are_left_out():
     assert list_analyses(settings) == ["ranks"]
     settings |= {"groups": {"g": {"datasets": ["x"]}}, "conditions": ["other"]}
     assert list_analyses(settings) == ["ranks", "groups", "conditions"]
-    tables = [*MAIN.tables, "friedman", "nemenyi", "mean_ranks"]
+    tables = ["friedman", "nemenyi", "mean_ranks"]
     tables += ["groups", "group_intervals", "group_coverage", "conditions", "condition_ranks"]
-    assert list_tables(settings) == [f"tables/{name}" for name in tables]
+    expected = [*(f"tables/{name}" for name in MAIN.tables)]
+    assert list_tables(settings) == [*expected, *(f"comparisons/{name}" for name in tables)]
     assert list_figures({"analyses": []}) == list(MAIN.figures)
 
 
-def test_drift_needs_dates_and_its_tables_have_a_folder_of_their_own():
+def test_drift_needs_dates():
     settings = {"analyses": ["drift"], "attributes": {"models": {"date": ""}}}
     assert list_analyses(settings) == []
     settings["attributes"]["models"]["date"] = "published"
-    assert list_tables(settings)[len(MAIN.tables) :] == [
-        "comparisons/drift",
-    ]
+    assert list_tables(settings)[len(MAIN.tables) :] == ["comparisons/drift"]
 
 
 def test_a_name_means_the_table_of_the_own_folder_before_one_of_the_ranking():
-    assert place_table("datasets", ANALYSES["drift"]) == "capabilities/datasets"
-    assert place_table("iqm", ANALYSES["drift"]) == "tables/iqm"
-    assert place_table("summary", ANALYSES["ratings"]) == ""
+    assert place_read("datasets", ANALYSES["drift"]) == "capabilities/datasets.csv"
+    assert place_read("iqm", ANALYSES["drift"]) == "tables/iqm.csv"
+    assert place_read("normalized", ANALYSES["leaderboard"]) == "leaderboard/normalized.csv"
+    assert place_read("runs", ANALYSES["ratings"]) == "normalized/runs.parquet"
+    assert place_read("nothing", ANALYSES["ratings"]) == ""
 
 
 def test_columns_are_called_alike_but_where_a_table_says_otherwise():
@@ -193,7 +191,7 @@ def test_a_section_holds_its_text_figures_and_tables():
 
 
 @pytest.mark.parametrize("script", ["analyse", "plot"])
-def test_scripts_of_several_processes_calculate_in_one_thread_each(script):
+def test_scripts_calculate_in_one_thread(script):
     # Snakemake sets these to the number of cores that such a job has.
     environment = {f"{library}_NUM_THREADS": "4" for library in ("OMP", "OPENBLAS", "MKL")}
     print_threads = (
@@ -214,5 +212,5 @@ def test_every_declared_column_has_a_meaning_and_every_meaning_a_column() -> Non
     declared = {(place, name) for place, table in TABLES.items() for name in table.columns.split()}
     assert not [pair for pair in sorted(declared) if not explain_column(*pair)]
     known = {f"{place}.{name}" for place, name in declared} | {name for _, name in declared}
-    assert not set(MEANINGS) - known
+    assert not set(MEANINGS) - known - {*CHANGES}
     assert all(meaning.endswith(".") for meaning in MEANINGS.values())

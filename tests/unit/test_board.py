@@ -216,4 +216,4 @@ def test_what_the_page_cannot_open_on_is_refused(name, there, tmp_path):
     with pytest.raises(
         ConfigError, match=f"leaderboard.{name}: 'x' is not there. There are: {there}"
     ):
-        write_board(tmp_path, board, about={**about, name: "x"})
+        write_board(tmp_path, board, leaderboard={**about, name: "x"})

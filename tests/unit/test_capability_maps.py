@@ -11,7 +11,6 @@ from capmap.capabilities.geometry import enter_ball
 from capmap.capabilities.maps import measure_pairs, project_points, scale_distances
 from capmap.capabilities.neighbor_maps import project_neighbors
 from capmap.rng import make_stream
-from tests.capability_tables import write_inputs
 from tests.steps import run_step
 
 
@@ -101,11 +100,9 @@ def test_points_on_a_line_have_no_height():
 
 def test_both_maps_of_few_points_are_written_as_parquet(tmp_path):
     table = tabulate(draw_points(4))
-    inputs = write_inputs(tmp_path, fits=table)
-    run_step("project_map", tmp_path, inputs)
-    run_step("project_umap", tmp_path, inputs, seed=0)
     for name in ("mds", "umap"):
-        found = read_parquet(tmp_path / f"capabilities/map/{name}.parquet")
+        run_step("project_map", tmp_path, {"fits": table}, projection=name, seed=0)
+        found = read_parquet(tmp_path / "capabilities/map.parquet")
         pd.testing.assert_frame_equal(found, project_points(table))
 
 

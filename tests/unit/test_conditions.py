@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.artifacts import write_parquet
 from capmap.comparison.conditions import Options, compare_condition
 from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
-from tests.steps import read_step, run_step
+from tests.steps import put, read_step, run_step
 
 METHODS = ["iqm", "mean", "trimmed_mean", "median"]
 COUNTS = ["models", "datasets", "cells_unused"]
@@ -244,20 +243,16 @@ def test_exchange_of_conditions_mirrors_the_result(seed: int, method: str) -> No
 def test_step_reads_all_other_studies(tmp_path: Path) -> None:
     names = ["=a|b", "β & $x$", "nan"]
     paths = {}
-    for seed, (study, shard) in enumerate([("frozen", 1), ("full", 1), ("full", 2), ("half", 1)]):
+    for seed, study in enumerate(["frozen", "full", "half"]):
         runs = make_runs(draw(seed, models=3), models="abc")
         runs["model"] = runs["model"].map(dict(zip("abc", names, strict=True)))
         runs["ranked"] = True
-        if study == "full":
-            runs = runs[(runs["model"] == "nan") == (shard == 2)]
-        path = tmp_path / "results" / study / "normalized" / f"{shard}.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_parquet(path, runs)
-        paths.setdefault(study, []).append(path)
+        paths[study] = tmp_path / "results" / study / "normalized/runs.parquet"
+        put(runs, paths[study])
     run_step(
         "compare_conditions",
         tmp_path,
-        {"runs": paths["frozen"], "others": [*paths["half"], *paths["full"]]},
+        {"runs": paths["frozen"], "others": [paths["half"], paths["full"]]},
         study="frozen",
         aggregation="iqm",
         n_resamples=100,

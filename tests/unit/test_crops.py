@@ -14,7 +14,7 @@ from capmap.errors import ValidationError
 from capmap.images.annotations import AnnotatedObject, Annotation, Box, Skipped
 from capmap.images.crops import Crop, cut_crops, write_crops
 from capmap.images.pictures import ImageFolder, encode_image
-from crop_objects import crop_objects
+from crop import crop
 
 SIZE = (40, 30)
 ORIENTATION = 0x0112
@@ -162,9 +162,9 @@ def run_script(folder: Path, images: Path, rows: list[str], classes: str = "") -
     table = folder / "annotations.csv"
     table.write_text("\n".join(["ImageId,PredictionString", *rows, ""]))
     outputs = {name: folder / name for name in ("archive", "crops", "skipped")}
-    crop_objects(
-        images=str(images),
-        annotations=str(table),
+    crop(
+        images=[str(images)],
+        annotations=[str(table)],
         classes=[str(folder / "classes.txt")] if classes else [],
         **{name: str(path) for name, path in outputs.items()},
     )

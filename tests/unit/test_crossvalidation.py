@@ -28,7 +28,7 @@ from capmap.capabilities.gaps import (
 )
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import make_stream
-from tests.capability_tables import list_cells, make_gaps, simulate_results, write_inputs
+from tests.capability_tables import list_cells, make_gaps, simulate_results
 from tests.steps import read_step, run_step
 
 seeds = st.integers(0, 1000)
@@ -249,12 +249,11 @@ def crossvalidate_files(folder: Path, gaps: pd.DataFrame, order: int = 1) -> dic
     datasets = pd.DataFrame({"dataset": sorted(gaps["dataset"].unique())})
     datasets["family"] = [f"00{place % 3}" for place in range(len(datasets))]
     models = pd.DataFrame({"model": sorted(gaps["model"].unique()), "architecture": "A"})
-    paths = write_inputs(folder, gaps=gaps[::order], models=models, datasets=datasets[::order])
+    inputs = {"gaps": gaps[::order], "models": models, "datasets": datasets[::order]}
     options = {"dimension": 2, "dimensions": [3, 2], "distances": ["cosine"], "n_splits": 3}
-    run_step("crossvalidate", folder, paths, **options, held_out=5, confidence_level=0.9, seed=0)
+    run_step("crossvalidate", folder, inputs, **options, held_out=5, confidence_level=0.9, seed=0)
     written = sorted((folder / "capabilities").iterdir())
-    inputs = {Path(path).name for path in paths.values()}
-    return {path.name: path.read_bytes() for path in written if path.name not in inputs}
+    return {path.name: path.read_bytes() for path in written if path.stem not in inputs}
 
 
 @pytest.mark.slow

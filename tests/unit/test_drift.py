@@ -23,7 +23,7 @@ from capmap.capabilities.factors import Moments, gather_attributes
 from capmap.capabilities.gaps import Results, arrange_results, split_halves
 from capmap.capabilities.geometry import enter_ball
 from capmap.rng import make_stream
-from tests.capability_tables import list_cells, make_gaps, simulate_results, write_inputs
+from tests.capability_tables import list_cells, make_gaps, simulate_results
 from tests.steps import read_step, run_step
 
 
@@ -249,7 +249,7 @@ def test_the_step_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) ->
     written = []
     for place, own in enumerate((tables, mixed)):
         folder = tmp_path / str(place)
-        run_step("track_drift", folder, write_inputs(folder, **own), **options, seed=1)
+        run_step("track_drift", folder, own, **options, seed=1)
         places = ("comparisons/drift.csv", "comparisons/drift.txt")
         written.append([(folder / path).read_bytes() for path in places])
     assert written[0] == written[1]

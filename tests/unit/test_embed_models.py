@@ -15,7 +15,7 @@ from capmap.capabilities.embedding import (
 )
 from capmap.capabilities.gaps import arrange_results, choose_results
 from capmap.capabilities.geometry import DISTANCES
-from tests.capability_tables import list_cells, make_gaps, simulate_results, write_inputs
+from tests.capability_tables import list_cells, make_gaps, simulate_results
 from tests.steps import read_step, run_step
 
 NAMED = ["l2_ridge", "l2", "cosine", "poincare"]
@@ -31,7 +31,7 @@ def fit(results, method, *, dimension=3):
 def run(folder, gaps, *, method="l2_ridge", dimension=3, seed=0):
     """Embed as the rule does and return the bytes of both files."""
     options = {"method": method, "dimension": dimension, "seed": seed}
-    run_step("embed_models", folder, write_inputs(folder, gaps=gaps), **options)
+    run_step("embed_models", folder, {"gaps": gaps}, **options)
     return [(folder / name).read_bytes() for name in ("capabilities/positions.csv", FITS)]
 
 

@@ -14,10 +14,10 @@ from capmap.capabilities.embedding import METHODS, draw_start, fit_embedding
 from capmap.capabilities.gaps import choose_results, list_components
 from capmap.exports import read_exports
 from capmap.exports.files import FileOptions
-from normalize_runs import normalize_runs
+from normalize import normalize
 from tests.steps import read_step, run_step
-from tests.toy_settings import make_settings
-from validate_exports import validate_exports
+from tests.toy_settings import READING, RULES, make_settings
+from validate import validate
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data/capabilities"
@@ -47,38 +47,24 @@ def make_results(folder, text):
     """Make the results of an export as the workflow does."""
     (folder / "data.csv").write_text(text, encoding="utf-8")
     runs, normalized = str(folder / "runs.parquet"), folder / "normalized"
-    checks = ("where", "decimal", "min_seeds", "duplicates", "invalid", "failed", "columns")
-    both = choose_settings("metrics", "datasets", "normalization", "select", "incomplete")
-    validate_exports(
+    both = ("metrics", "datasets", "normalization", "select", "incomplete")
+    settings = RULES | READING | choose_settings("header_rows", "format", "metric", *both)
+    validate(
         exports=[str(folder / "data.csv")],
         runs=runs,
         validation=str(folder / "validation.json"),
         rejected=str(folder / "rejected.csv"),
-        checksums={},
-        names=[str(folder / "data.csv")],
-        references=[],
-        benchmark=[],
-        patterns="",
-        **choose_settings("header_rows", "format", "metric", *checks),
-        **choose_settings("reading", "fields", "values", "summary", "take"),
-        **both,
+        **settings | {"names": [str(folder / "data.csv")]},
     )
-    normalize_runs(
+    normalize(
         runs=runs,
-        folder=str(normalized),
-        shards=1,
-        references=[],
-        benchmark=[],
-        evaluations=[],
-        unit="auto",
-        interval="calibrated",
-        min_datasets=0.5,
-        rank_by="auto",
-        **{name: str(normalized / f"{name}.csv") for name in ("bounds", "manifest", "dropped")},
-        **both,
+        normalized=str(normalized / "runs.parquet"),
+        scope=str(normalized / "scope.json"),
+        **{name: str(normalized / f"{name}.csv") for name in ("bounds", "dropped")},
+        **{"references": [], "benchmark": [], "unit": "auto", "interval": "calibrated"},
+        **choose_settings(*both, "min_datasets", "rank_by"),
     )
-    inputs = {"runs": list(normalized.glob("*.parquet")), "bounds": normalized / "bounds.csv"}
-    run_step("measure_gaps", folder, inputs, min_results=5)
+    run_step("measure_gaps", folder, {}, min_results=5)
     return choose_results(read_step("measure_gaps", folder)["gaps"])
 
 

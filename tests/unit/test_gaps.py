@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.artifacts import render_csv, write_parquet, write_text
+from capmap.artifacts import write_text
 from capmap.capabilities.gaps import (
     arrange_results,
     choose_results,
@@ -335,19 +335,13 @@ def test_steps_write_tables_that_read_back(tmp_path: Path) -> None:
     renamed = {"M000": EVIL, "M001": "007", "D000": EVIL, "D001": "1.0", "D002": "F / v"}
     runs = cells.replace(renamed)
     bounds = make_bounds(runs, lower_is_better=("1.0",))
-    shards = [tmp_path / f"{shard}.parquet" for shard in (0, 1)]
-    for path, part in zip(shards, (runs.iloc[::2], runs.iloc[1::2]), strict=True):
-        write_parquet(path, part)
-    limits = {"bounds": tmp_path / "bounds.csv"}
-    write_text(limits["bounds"], render_csv(bounds))
     write_text(tmp_path / "models.csv", "name,size\n007,1.5\n")
-    run_step("measure_gaps", tmp_path, {"runs": shards, **limits}, min_results=2)
+    run_step("measure_gaps", tmp_path, {"runs": runs, "bounds": bounds}, min_results=2)
     gaps_file = tmp_path / "capabilities/gaps.csv"
-    files = {"model_file": [tmp_path / "models.csv"], "dataset_file": []}
     run_step(
         "describe_results",
         tmp_path,
-        {"gaps": gaps_file, **limits, **files},
+        {"model_file": [tmp_path / "models.csv"]},
         renamed={},
         model_attributes={
             **{"name": "name", "parameters": "size"},

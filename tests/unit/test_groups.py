@@ -16,8 +16,7 @@ from capmap.ranking.groups import Rankings, bootstrap_groups, choose_groups, ran
 from capmap.ranking.models import Options
 from capmap.ranking.ranks import keep_within, rank_statistic
 from capmap.rng import make_stream
-from capmap.tables import write_table
-from tests.steps import write_bounds
+from tests.steps import make_bounds
 from tests.toy_scores import run_on_runs
 
 AGGREGATIONS = ["mean", "trimmed_mean", "median"]
@@ -316,12 +315,12 @@ def test_order_of_rows_and_definitions_changes_nothing(seed: int, policy: str) -
 def test_step_writes_tables_that_read_back(tmp_path: Path) -> None:
     names = {"a": "=a|b", "b": "β & $x$", "c": "nan"}
     runs = draw_runs(holes={"aw"}).assign(model=lambda table: table["model"].map(names))
-    write_table(pd.DataFrame({"unit": ["runs"], "statistic": "mean"}), [tmp_path / "scopes.csv"])
-    write_bounds(tmp_path, runs["dataset"])
+    scopes = pd.DataFrame({"unit": ["runs"], "statistic": "mean"})
     tables = run_on_runs(
         "rank_groups",
         tmp_path,
         runs,
+        tables={"scopes": scopes, "bounds": make_bounds(runs["dataset"])},
         definitions={"$G_1$": define("adjust"), "nan": define("drop_models")},
         min_datasets=0.5,
         interval="percentile",

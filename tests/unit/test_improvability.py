@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.artifacts import render_csv, write_text
 from capmap.comparison.improvability import (
     Improvability,
     bootstrap_improvability,
@@ -325,18 +324,18 @@ class Study:
             ],
             columns=["model", "dataset", "seed", "score"],
         )
-        bounds = make_bounds(
+        self.bounds = make_bounds(
             ("007", "RMSE", "min", 1.0, 9.0),
             ("unused", "F1", "max", 0.0, 1.0),
             ("x", "quality", "max", -2.0, 2.0),
             ("y", "accuracy", "max", 0.0, 100.0),
         )
-        write_text(path / "bounds.csv", render_csv(bounds))
 
     def run(self, **options: object) -> dict[str, pd.DataFrame]:
         """Run measure_improvability and read its tables."""
         given = {"datasets": {}} | options
-        return run_on_runs("measure_improvability", self.path, self.runs, **given)
+        tables = {"bounds": self.bounds}
+        return run_on_runs("measure_improvability", self.path, self.runs, tables=tables, **given)
 
 
 def test_step_writes_both_tables(tmp_path: Path) -> None:
@@ -385,7 +384,7 @@ def test_step_writes_the_same_bytes_whatever_the_order_of_runs(tmp_path: Path) -
     study = Study(tmp_path)
     study.run()
     names = ["improvability.csv", "improvability_datasets.tex", "improvability_datasets.csv"]
-    before = [(tmp_path / "tables" / name).read_bytes() for name in names]
+    before = [(tmp_path / "comparisons" / name).read_bytes() for name in names]
     study.runs = study.runs.sample(frac=1, random_state=1)
     study.run()
-    assert [(tmp_path / "tables" / name).read_bytes() for name in names] == before
+    assert [(tmp_path / "comparisons" / name).read_bytes() for name in names] == before

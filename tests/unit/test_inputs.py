@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.catalog import ANALYSES, FIGURES, STEPS, TABLES
+from capmap.catalog import ANALYSES, FIGURES, STEPS
 from capmap.errors import ConfigError
 from capmap.exports.submission_results import RESULTS
 from capmap.exports.submissions import INFORMATION
@@ -24,13 +24,9 @@ def make_config(**given: Any) -> dict[str, Any]:
 
 
 def make_study(**given: Any) -> Study:
-    """A study "s" with these settings; URLs are opened in angles, manifests are where they are."""
-    return Study(
-        "s",
-        make_config(s={"exports": "", **given})["studies"]["s"],
-        open_url="<{}>".format,
-        find_manifest="results/{}/normalized/manifest.csv".format,
-    )
+    """A study "s" with these settings; URLs are opened in angles."""
+    settings = make_config(s={"exports": "", **given})["studies"]["s"]
+    return Study("s", settings, open_url="<{}>".format)
 
 
 def touch(*paths: str, text: str = "x") -> None:
@@ -62,7 +58,7 @@ def test_a_study_gives_its_settings_places_and_title() -> None:
     assert study.read("bootstrap/replicates") == 10000
     assert study.place("runs.parquet") == "results/s/runs.parquet"
     assert studies.find_folder(study) == "results/s"
-    assert [study.title, make_study(title="T").title] == ["s", "T"]
+    assert [studies.find_title(study), studies.find_title(make_study(title="T"))] == ["s", "T"]
 
 
 def test_leaderboards_list_what_is_incomplete_unless_told_otherwise() -> None:
@@ -120,22 +116,16 @@ def test_studies_involve_those_that_they_are_compared_with() -> None:
     assert studies.list_involved(known, ["c", "a"]) == ["c", "a"]
 
 
-def test_shards_are_those_of_the_manifest() -> None:
-    touch("results/s/normalized/manifest.csv", text="shard,sha256\n0,aa\n3,bb\n")
-    touch("results/t/normalized/manifest.csv", text="shard,sha256\n1,aa\n")
-    study = make_study(conditions=["t"])
-    assert studies.list_shards(study, "bootstrap") == [
-        "results/s/bootstrap/0.parquet",
-        "results/s/bootstrap/3.parquet",
-    ]
-    assert studies.list_shards_of_conditions(study) == ["results/t/normalized/1.parquet"]
+def test_shards_are_a_setting_and_other_studies_have_one_file_of_runs() -> None:
+    study = make_study(bootstrap={"shards": 3}, conditions=["t"])
+    assert studies.list_shards(study) == [0, 1, 2]
+    assert studies.list_conditions(study) == ["results/t/normalized/runs.parquet"]
 
 
-def test_what_normalization_writes_is_named_after_it_has_run() -> None:
-    asked: list[str] = []
-    study = Study("s", make_study().settings, str, lambda name: (asked.append(name), name)[1])
-    assert studies.find_scope(study) == "results/s/normalized/scope.json"
-    assert asked == ["s"]
+def test_rules_of_exports_match_the_studies_of_their_formats() -> None:
+    config = make_config(a={"exports": "x"}, b={"exports": "x", "format": "matrix"})
+    assert studies.match_studies(config, "long", "matrix") == "a|b"
+    assert not re.match(studies.match_studies(config, "submission"), "a")
 
 
 # Exports
@@ -329,12 +319,6 @@ def test_releases_are_sorted_files() -> None:
         leaderboards.find_releases(make_board(leaderboard={"releases": "q/*.csv"}))
 
 
-def test_a_leaderboard_that_is_asked_for_has_a_page() -> None:
-    page = leaderboards.place_page(make_board(analyses=["leaderboard"]))
-    assert page == ["results/s/leaderboard/index.html"]
-    assert leaderboards.place_page(make_board(analyses=[])) == []
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -432,11 +416,8 @@ def test_all_dumps_of_a_model_are_in_one_shard() -> None:
     assert predictions.list_parts(study, "facts.json") == [f"{folder}/{n}.json" for n in shards]
 
 
-def test_an_ordinary_study_has_published_metrics_alone() -> None:
-    study = make_study(exports="x.csv")
-    published = ["results/s/multilabel/published.parquet"]
-    assert predictions.list_parts(study, "scores.parquet") == published
-    assert predictions.list_parts(study, "facts.json") == []
+def test_an_ordinary_study_has_no_dumps() -> None:
+    assert predictions.list_parts(make_study(exports="x.csv"), "scores.parquet") == []
 
 
 def test_a_shard_needs_labels_of_its_datasets_and_the_classes() -> None:
@@ -469,79 +450,26 @@ def test_labels_of_patchml_are_made() -> None:
 # Analyses
 
 
-@pytest.mark.parametrize("projection", ["mds", "umap"])
-def test_the_map_is_of_the_projection_that_is_asked_for(projection: str) -> None:
-    study = make_study(capabilities={"map": projection})
-    assert analyses.find_map(study) == f"results/s/capabilities/map/{projection}.parquet"
-
-
-def test_tables_figures_and_texts_stand_in_each_format() -> None:
-    study = make_study(analyses=["ranks"])
-    assert analyses.list_asked(study) == ["ranks"]
-    assert analyses.place_texts(study, "txt", "tex") == [
-        "results/s/comparisons/ranks.txt",
-        "results/s/comparisons/ranks.tex",
-    ]
-    tables = analyses.place_tables(study, "csv", "md")
-    assert tables[:2] == ["results/s/tables/iqm.csv", "results/s/tables/iqm.md"]
-    assert "results/s/comparisons/friedman.md" in tables
-    assert {*analyses.list_drawn(study)} >= {*ANALYSES["ranks"].figures}
-
-
 def test_short_steps_share_a_job_and_long_ones_do_not() -> None:
     study = make_study(analyses=["ranks", "capabilities"])
-    assert analyses.list_shared_steps(study) == list(ANALYSES["ranks"].steps)
-    assert analyses.list_shared_steps(make_study(analyses=[])) == []
+    assert [*analyses.read_steps(study)] == [*ANALYSES["ranks"].steps]
+    assert analyses.read_steps(make_study(analyses=[])) == {}
+    assert analyses.is_asked(study, "drift", "ranks")
+    assert not analyses.is_asked(study, "drift")
 
 
-@pytest.mark.parametrize("name", STEPS)
-def test_every_step_reads_what_has_a_place(name: str) -> None:
-    places = analyses.place_step_inputs(name)
-    assert list(places) == list(dict.fromkeys([*STEPS[name].reads, *STEPS[name].paths]))
-    for place in places.values():
-        if isinstance(place, str) and place.endswith(".csv") and "/" in place:
-            assert place.removesuffix(".csv") in {*TABLES, "normalized/bounds"}
-
-
-@pytest.mark.parametrize("name", [name for name in FIGURES if FIGURES[name].draw])
-def test_every_figure_reads_files_and_is_told_settings(name: str) -> None:
-    study = make_study()
-    found = analyses.find_figure_inputs(study, name)[name]
-    expected = {*FIGURES[name].reads, *(["order"] if FIGURES[name].order else [])}
-    assert found.keys() == expected
-    assert analyses.list_figure_inputs(study, name) == list(dict.fromkeys(found.values()))
-    assert all(str(path).startswith("results/s/") for path in found.values())
-    options = analyses.read_figure_options(study, name)[name]
-    assert options.keys() == FIGURES[name].options.keys()
-
-
-@pytest.mark.parametrize("name", STEPS)
-def test_every_step_is_told_settings(name: str) -> None:
-    options = analyses.read_step_options(make_study(), name)[name]
-    assert options.keys() == STEPS[name].options.keys()
-
-
-def test_options_may_be_worked_out() -> None:
+def test_steps_and_figures_are_told_settings() -> None:
     study = make_study(
-        groups={"g": {"datasets": ["d"]}}, predictions={"datasets": {"V2": V1, "V1": V1}}
+        analyses=[*ANALYSES],
+        groups={"g": {"datasets": ["d"]}},
+        predictions={"datasets": {"V2": V1, "V1": V1}},
     )
-    told = analyses.read_step_options(study, *STEPS)
-    values = [
-        told[name][parameter]
-        for name, step in STEPS.items()
-        for parameter, path in step.options.items()
-        if path in analyses.WORKED_OUT
-    ]
-    assert {"g": ["d"]} in values
-    assert ["V2", "V1"] in values
-
-
-def test_files_depend_on_modules_and_forms_but_not_on_captions() -> None:
-    step = next(iter(STEPS))
-    modules, declared = analyses.find_step_code(step)
-    assert STEPS[step].run.partition(":")[0] in modules
-    assert repr(STEPS[step]) in declared
-    figure = next(name for name in FIGURES if FIGURES[name].draw)
-    modules, declared = analyses.find_figure_code(figure)
-    assert FIGURES[figure].draw.partition(":")[0] in modules
-    assert FIGURES[figure].caption not in declared
+    told = analyses.read_steps(study, *STEPS)
+    assert {name: {*options} for name, options in told.items()} == {
+        name: {*step.options} for name, step in STEPS.items()
+    }
+    assert told["rank_entries"]["dimension_datasets"] == {"g": ["d"]}
+    assert told["compare_predictions"]["order"] == ["V2", "V1"]
+    for name, figure in analyses.read_figures(study).items():
+        assert figure.keys() == {"options", "look"}
+        assert figure["options"].keys() == FIGURES[name].options.keys()

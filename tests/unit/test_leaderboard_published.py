@@ -10,12 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bootstrap_shard import bootstrap_shard
-from capmap.artifacts import write_json, write_parquet
-from capmap.tables import write_table
 from capmap.wording import ALL
-from tests.leaderboard_tables import rank_study
-from tests.steps import write_bounds
+from tests.leaderboard_tables import estimate_shard, rank_study, write_board_inputs
 
 SHARED = Path(__file__).parents[3] / "shared"
 DATA, REFERENCE = SHARED / "data/geobench", SHARED / "reference/geobench"
@@ -50,28 +46,11 @@ def tables(tmp_path_factory):
         pytest.skip("needs the shared data beside the checkout")
     folder = tmp_path_factory.mktemp("leaderboard")
     runs = read_runs()
-    write_parquet(folder / "runs.parquet", runs)
-    write_parquet(folder / "0.parquet", normalize(runs)[["model", "dataset", "seed", "score"]])
-    write_json(folder / "submissions.json", {"submissions": [{"name": "base", "models": []}]})
-    write_json(
-        folder / "scope.json",
-        {
-            "unit": "runs",
-            "rank_by": "iqm",
-            "datasets": sorted(set(runs["dataset"])),
-            "seeds": [],
-            "effects": None,
-            "limits": [None, None],
-        },
-    )
-    write_table(pd.DataFrame({"statistic": ["iqm"]}), [folder / "scopes.csv"])
-    write_bounds(folder, runs["dataset"])
+    records = [{"name": "base", "models": []}]
+    write_board_inputs(folder, runs, normalize(runs), records=records, limits=[None, None])
     benchmark = json.loads((REFERENCE / "benchmark.json").read_text("utf-8"))
-    bootstrap_shard(
-        shard=str(folder / "0.parquet"),
-        estimates=str(folder / "bootstrap0.parquet"),
-        scope=str(folder / "scope.json"),
-        statistics=["iqm"],
+    estimate_shard(
+        folder,
         study="geobench",
         dimensions=benchmark["dimensions"],
         replicates=N_RESAMPLES,

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bootstrap_shard import bootstrap_shard
-from capmap.artifacts import read_parquet, write_json, write_parquet
+from capmap.artifacts import read_parquet
 from capmap.errors import ValidationError
 from capmap.leaderboard.history import name_releases, read_release, track_ranks, track_releases
 from capmap.tables import write_table
@@ -15,12 +14,14 @@ from capmap.wording import ALL
 from tests.leaderboard_tables import (
     DIMENSIONS,
     HOSTILE,
+    estimate_shard,
     make_entry_runs,
     make_leaderboard,
     make_record,
     rank_study,
+    write_board_inputs,
 )
-from tests.steps import read_step, run_step, write_bounds
+from tests.steps import read_step, run_step
 
 SETTINGS = {
     "study": "toy",
@@ -39,36 +40,10 @@ models: {a: {name: Ant, size: 1M}}
 
 def write_study(folder, runs, *, shards=1, records=(), rank_by="iqm"):
     """Write the leaderboard of runs, which are normalized already, over some shards."""
-    folder.mkdir(exist_ok=True)
-    write_parquet(folder / "runs.parquet", runs)
-    write_json(folder / "submissions.json", {"submissions": list(records)})
-    names = sorted(set(runs["dataset"]))
-    write_json(
-        folder / "scope.json",
-        {
-            "unit": "runs",
-            "rank_by": rank_by,
-            "datasets": names,
-            "seeds": [],
-            "effects": None,
-            "limits": [0, 1],
-        },
-    )
-    write_table(pd.DataFrame({"statistic": [rank_by]}), [folder / "scopes.csv"])
-    write_bounds(folder, names)
+    write_board_inputs(folder, runs, records=records, rank_by=rank_by)
     (folder / "benchmark.yaml").write_text(BENCHMARK, encoding="utf-8")
-    models = sorted(set(runs["model"]))
     for shard in range(shards):
-        own = runs[runs["model"].isin(models[shard::shards])]
-        write_parquet(folder / f"{shard}.parquet", own[["model", "dataset", "seed", "score"]])
-        bootstrap_shard(
-            shard=str(folder / f"{shard}.parquet"),
-            estimates=str(folder / f"bootstrap{shard}.parquet"),
-            scope=str(folder / "scope.json"),
-            statistics=["iqm"],
-            dimensions=DIMENSIONS,
-            **SETTINGS,
-        )
+        estimate_shard(folder, shard, shards=shards, dimensions=DIMENSIONS, **SETTINGS)
     return rank_study(folder, benchmark=[folder / "benchmark.yaml"])
 
 
@@ -109,9 +84,8 @@ def test_tables_have_their_columns_in_every_format(tmp_path):
         True,
         1,
     )
-    assert "'Ant' had the highest IQM" in (tmp_path / "leaderboard/leaderboard.txt").read_text(
-        "utf-8"
-    )
+    text = (tmp_path / "leaderboard/leaderboard.txt").read_text("utf-8")
+    assert "'Ant' had the highest IQM" in text
 
 
 @pytest.mark.parametrize(
@@ -134,27 +108,18 @@ def test_entries_go_by_what_ranks_the_models(tmp_path, rank_by, best, said):
     assert tables["best"]["name"].iloc[0] == best
     assert said in (tmp_path / "leaderboard/leaderboard.txt").read_text("utf-8")
     entries = tmp_path / "leaderboard/entries.csv"
-    history = track_releases(str(entries), [str(entries)])
+    history = track_releases(str(tmp_path), [str(entries)])
     assert history.columns[-1] == rank_by
     (tmp_path / "old.csv").write_text(entries.read_text().replace(rank_by, "iqm"))
     with pytest.raises(ValidationError, match=f"lacks the columns '{rank_by}'"):
-        track_releases(str(entries), [str(tmp_path / "old.csv")])
+        track_releases(str(tmp_path), [str(tmp_path / "old.csv")])
 
 
 def test_all_datasets_have_the_numbers_of_the_main_ranking(tmp_path):
     runs = make_entry_runs([("a", "frozen", "s1"), ("b", "frozen", "s1")])
     tables = write_study(tmp_path, runs)
-    bootstrap_shard(
-        shard=str(tmp_path / "0.parquet"),
-        estimates=str(tmp_path / "main.parquet"),
-        scope=str(tmp_path / "scope.json"),
-        statistics=["mean", "iqm"],
-        dimensions=None,
-        **SETTINGS,
-    )
-    main = read_parquet(
-        tmp_path / "main.parquet", where={"statistic": "iqm", "kind": "dimension"}
-    ).set_index("model")
+    path = estimate_shard(tmp_path, 0, dimensions=None, **SETTINGS)
+    main = read_parquet(path, where={"statistic": "iqm", "kind": "dimension"}).set_index("model")
     ours = tables["entries"].set_index("model")
     for column, same in (("iqm", "estimate"), ("ci_low", "ci_low"), ("ci_high", "ci_high")):
         assert ours[column].to_dict() == main[same].to_dict()
@@ -180,8 +145,8 @@ def test_history_follows_each_entry_through_its_releases(tmp_path):
     old = keep_release(tmp_path, "2025-01.csv", [("b", "frozen", "s1")])
     both = [("a", "frozen", "s1"), ("b", "frozen", "s1")]
     newer = keep_release(tmp_path, "2025-02.csv", both, missing=[("a", "w")])
-    now = keep_release(tmp_path, "entries.csv", both)
-    run_step("track_releases", tmp_path, {"entries": now, "releases": [newer, old]})
+    keep_release(tmp_path / "leaderboard", "entries.csv", both)
+    run_step("track_releases", tmp_path, {"releases": [newer, old]})
     assert (tmp_path / "comparisons/releases.txt").read_text("utf-8") == (
         "The current release was compared with the last of 2 former releases, '2025-02'. "
         "Now ranked: 'a'. Moved in rank: 'b' from 1 to 2.\n"

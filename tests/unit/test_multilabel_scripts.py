@@ -12,9 +12,8 @@ from capmap.errors import ValidationError
 from capmap.images.composition import tabulate_pairs
 from capmap.multilabel.comparisons import choose_pair
 from capmap.multilabel.gathering import find_unused_objects, pool_label_counts
-from capmap.multilabel.published import PUBLISHED
+from capmap.multilabel.published import PUBLISHED, count_labels
 from capmap.multilabel.rankings import shift_all_ranks, summarize_models
-from read_published import read_published
 from tests.multilabel_study import SINGLE, Study, draw_scores, make_study
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +64,14 @@ def test_label_counts_are_over_all_seeds_and_shares_without_unlabeled_images(
     own = counts[counts["dataset"] == "ML"].set_index("labels")
     assert own["images"].to_dict() == {"0": 2, "1": 4, "2": 4, "3": 2, "more": 0}
     assert own["share"].tolist()[1:] == [0.4, 0.4, 0.2, 0.0]
+
+
+def test_images_are_counted_by_their_different_labels(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.json"
+    labels.write_text("[[3], [], [5, 8], [7, 7], [1, 2], []]")
+    (fact,) = count_labels([str(labels)], ["V1"])
+    # Twice the same label is one.
+    assert fact == {"dataset": "V1", "seed": "", "labels": {"0": 2, "1": 2, "2": 2}}
 
 
 def test_more_labels_than_the_largest_subgroup_are_counted_together() -> None:
@@ -189,8 +196,6 @@ def test_the_paper_s_drops_are_reproduced_from_its_table(tmp_path: Path) -> None
     )
     study = Study(tmp_path)
     write_parquet(study.place("runs.parquet"), runs.assign(seed=""))
-    scores = study.place("scores/0.parquet")
-    read_published(runs=study.place("runs.parquet"), scores=scores)
     tables = study.summarize()
     drops = tables["degradation"]
     mean = drops[drops["model"].isna()].set_index("metric")["difference"]
@@ -201,7 +206,7 @@ def test_the_paper_s_drops_are_reproduced_from_its_table(tmp_path: Path) -> None
         "asma": 3.92,
     }
     assert len(tables["differences"]) == len(tables["label_counts"]) == 0
-    assert len(read_parquet(scores)) == 7 * 315
+    assert len(read_parquet(study.place("multilabel/evaluated.parquet"))) == 7 * 315
     text = Path(study.place("multilabel/multilabel.txt")).read_text()
     assert "compares with 41% of that with ReaL accuracy and 34% of that with ASMA" in text
     assert np.isnan(drops["ci_low"]).all()

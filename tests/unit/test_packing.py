@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap import artifacts, packing
-from capmap.artifacts import read_parquet, read_shards, render_parquet, write_parquet
+from capmap.artifacts import read_parquet, render_parquet, write_parquet
 from capmap.exports import read_exports
-from capmap.packing import join_packed, number_rows, pack_names, unpack_columns
+from capmap.packing import number_rows, pack_names, unpack_columns
 
 ROLES = ("model", "dataset")
 texts = st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3), st.text(max_size=3)))
@@ -35,14 +35,6 @@ def test_rows_are_numbered_in_the_order_of_their_names(rows, most):
     assert len(set(numbers.tolist())) == len(set(rows))
 
 
-@given(rows=texts, split=st.integers(0, 5))
-def test_joined_tables_are_the_table_that_was_split(rows, split):
-    table = make_table(rows)
-    joined = join_packed([pack(table[:split]), pack(table[split:])])
-    pd.testing.assert_frame_equal(joined, pack(table))
-    pd.testing.assert_frame_equal(unpack_columns(joined), table)
-
-
 @given(rows=texts.filter(bool), group=st.integers(1, 4))
 def test_what_is_packed_and_read_in_groups_changes_no_byte(rows, group, tmp_path_factory):
     table = make_table([[name.replace("\0", "0") for name in row] for row in rows])
@@ -53,8 +45,7 @@ def test_what_is_packed_and_read_in_groups_changes_no_byte(rows, group, tmp_path
         assert path.read_bytes() == render_parquet(table)
     pd.testing.assert_frame_equal(read_parquet(path), table)
     pd.testing.assert_frame_equal(read_parquet(path, packed=True), pack(table))
-    twice = pd.concat([table, table], ignore_index=True)
-    pd.testing.assert_frame_equal(read_shards([path, path], packed=True), pack(twice))
+    pd.testing.assert_frame_equal(unpack_columns(pack(table)), table)
 
 
 def test_a_column_that_begins_without_values_keeps_its_kind(tmp_path, monkeypatch):

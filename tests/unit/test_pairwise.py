@@ -14,7 +14,6 @@ from capmap.comparison.pairwise import compare_pairs, estimate_differences
 from capmap.comparison.score_matrix import Pairs, ScoreMatrix, arrange_runs
 from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.errors import ValidationError
-from capmap.tables import write_table
 from tests.toy_runs import draw_benchmark, make_runs
 from tests.toy_scores import run_on_runs
 
@@ -292,7 +291,7 @@ class Study:
         self.ranking = scores.reset_index()
         datasets = sorted(runs["dataset"].unique())
         bounds = {"dataset": datasets, "metric": metric, "direction": "min", "low": 0, "high": 10}
-        write_table(pd.DataFrame(bounds), [path / "bounds.csv"])
+        self.bounds = pd.DataFrame(bounds)
 
     def run(self, **options: object) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Run the step and read its tables."""
@@ -304,8 +303,9 @@ class Study:
             "n_resamples": 50,
         }
         ranking = self.ranking.assign(unit=options.pop("unit", "runs"))
-        write_table(ranking, [self.path / "scopes.csv"])
-        tables = run_on_runs("compare_models", self.path, self.runs, **(settings | options))
+        own = {"scopes": ranking, "bounds": self.bounds}
+        options = settings | options
+        tables = run_on_runs("compare_models", self.path, self.runs, tables=own, **options)
         return tables["pairwise"], tables["rope"]
 
 

@@ -29,8 +29,8 @@ from capmap.images.crops import Crop, write_crops
 from capmap.images.layout import choose_pairs, fit_size
 from capmap.images.pictures import encode_image, shrink_image
 from capmap.rng import make_stream
-from compose_patches import compose_patches
-from crop_objects import crop_objects
+from compose import compose
+from crop import crop
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "data/patchml"
@@ -274,19 +274,18 @@ def compose_example(folder: Path, *, seed: int) -> dict[str, object]:
     """Run both scripts on the shipped example, and read all that they write."""
     paths = {name: str(folder / name) for name in (*OUTPUTS, "archive", "crops", "skipped")}
     if not Path(paths["archive"]).exists():
-        crop_objects(
-            images=str(EXAMPLE / "images"),
-            annotations=str(EXAMPLE / "annotations.csv"),
+        crop(
+            images=[str(EXAMPLE / "images")],
+            annotations=[str(EXAMPLE / "annotations.csv")],
             classes=[str(EXAMPLE / "classes.txt")],
             **{name: paths[name] for name in ("archive", "crops", "skipped")},
         )
-    compose_patches(
+    compose(
         **{name: paths[name] for name in (*OUTPUTS, "archive", "crops")},
-        dataset="Shapes",
         counts=[1, 2, 3, 4, 9],
         sizes={"4": 40, "9": 20},
         side=128,
-        seed=seed,
+        seed=str(seed),
     )
     files = sorted(Path(paths["images"]).iterdir()) + [Path(paths[name]) for name in OUTPUTS[1:]]
     return {path.name: path.read_bytes() for path in files}

@@ -27,9 +27,7 @@ from capmap.capabilities.placement import (
     place_models,
     place_newcomers,
 )
-from capmap.catalog import STEPS
 from capmap.rng import make_stream
-from tests.capability_tables import write_inputs
 from tests.steps import read_step, run_step
 
 DATABASE = Path(__file__).parents[3] / "shared" / "data" / "capabilities" / "data.csv"
@@ -234,21 +232,18 @@ def test_errors_fall_with_known_results_and_intervals_hold_theirs() -> None:
 def test_steps_write_predictions_and_placements(tmp_path: Path) -> None:
     gaps = tabulate(draw_runs())
     results = choose_results(gaps)
-    inputs = write_inputs(
-        tmp_path,
-        gaps=gaps,
-        fits=tabulate_fit(fit(results, "poincare"), results),
-        models=pd.DataFrame({"model": results.models}),
-        datasets=pd.DataFrame({"dataset": results.datasets, "family": results.datasets}),
-        bounds=pd.DataFrame({"dataset": results.datasets}).assign(
+    inputs = {
+        "gaps": gaps,
+        "fits": tabulate_fit(fit(results, "poincare"), results),
+        "models": pd.DataFrame({"model": results.models}),
+        "datasets": pd.DataFrame({"dataset": results.datasets, "family": results.datasets}),
+        "bounds": pd.DataFrame({"dataset": results.datasets}).assign(
             metric="accuracy", direction="max", low=0.0, high=100.0
         ),
-    )
-    inputs["error_curve"] = str(tmp_path / "capabilities/error_curve.csv")
-    inputs["few_results"] = str(tmp_path / "capabilities/few_results.parquet")
+    }
     found = {}
     for step in ("predict_scores", "draw_error_curve", "place_models"):
-        run_step(step, tmp_path, {name: inputs[name] for name in STEPS[step].reads}, **OPTIONS)
+        run_step(step, tmp_path, inputs, **OPTIONS)
         found |= read_step(step, tmp_path)
     predictions = found["predictions"]
     assert len(predictions) == 14 * 12

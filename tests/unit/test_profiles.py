@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.artifacts import render_csv, write_text
+from capmap.artifacts import render_csv
 from capmap.comparison.profiles import (
     compute_ratios,
     measure_areas,
@@ -321,11 +321,11 @@ class Study:
             if (model, dataset) != ("c", "z")
         ]
         self.runs = pd.DataFrame(rows, columns=["model", "dataset", "seed", "score"])
-        write_text(path / "bounds.csv", render_csv(self.bounds))
 
     def run(self, **options: object) -> dict[str, pd.DataFrame]:
         """Run profile_models and read its tables."""
-        return run_on_runs("profile_models", self.path, self.runs, **options)
+        tables = {"bounds": self.bounds}
+        return run_on_runs("profile_models", self.path, self.runs, tables=tables, **options)
 
 
 def normalize_all(raw: np.ndarray, bounds: pd.DataFrame) -> np.ndarray:
@@ -368,10 +368,10 @@ def test_step_writes_the_same_bytes_whatever_the_order_of_runs(tmp_path: Path) -
     study = Study(tmp_path)
     study.run()
     names = [f"{n}.{s}" for n in ("profiles", "profile_area") for s in ("csv", "md", "tex")]
-    before = [(tmp_path / "tables" / name).read_bytes() for name in names]
+    before = [(tmp_path / "comparisons" / name).read_bytes() for name in names]
     study.runs = study.runs.sample(frac=1, random_state=1)
     study.run()
-    assert [(tmp_path / "tables" / name).read_bytes() for name in names] == before
+    assert [(tmp_path / "comparisons" / name).read_bytes() for name in names] == before
 
 
 def test_profiles_of_the_matrix_need_no_order_of_rows() -> None:

@@ -35,8 +35,6 @@ LOADED = {
     "analyse.py": [name for step in STEPS.values() for name in (step.run, step.describe) if name],
     "plot.py": [figure.draw for figure in FIGURES.values() if figure.draw],
 }
-# What a script does without where it is not there: drafts have no figures whose looks are checked.
-SPARED = {"draft.py": {"matplotlib"}}
 LOCKS = ["requirements.lock", "requirements-dev.lock"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
@@ -45,13 +43,14 @@ GROUND = [
     {"addresses", "errors", "packing", "shards", "wording", "catalog"},
     {"settings"},
     {"problems", "artifacts", "rng", "metrics"},
+    {"folders"},
     {"benchmarks", "claims", "looks", "patterns", "renaming"},
 ]
 # What the rules ask while Snakemake reads them. Only drafts, which are tried as rules would, stand
 # on it.
 INPUTS = {"inputs"}
 BELOW_INPUTS = {"capmap.multilabel.dumps"}
-TABLES = [{"tables"}]
+TABLES = [{"tables"}, {"steps"}]
 STATISTICS = [
     {"exports", "normalization"},
     {"validation", "attributes", "changes", "ranking"},
@@ -205,7 +204,6 @@ def test_environment_of_a_rule_holds_what_its_code_imports(environment, script):
     offered = {re.split("==|-base", package)[0] for package in packages}
     loaded = {reference.partition(":")[0] for reference in LOADED.get(Path(script).name, ())}
     needed = list_packages([ROOT / script, *(file for name in loaded for file in find_files(name))])
-    needed -= SPARED.get(Path(script).name, set())
     assert {DISTRIBUTIONS.get(name, name) for name in needed} <= offered
 
 
@@ -214,22 +212,22 @@ def test_every_script_has_an_environment_and_a_rule_is_called_after_its_script()
         path.relative_to(ROOT) for path in SCRIPTS if path.name != "job.py"
     }
     text = "\n".join(path.read_text("utf-8") for path in RULES)
-    pattern = r"^(?:rule|checkpoint) (\w+):(?:(?!^rule|^checkpoint|^for).)*?scripts/(\w+)\.py"
+    pattern = r"^rule (\w+):(?:(?!^rule).)*?scripts/(\w+)\.py"
     named = re.findall(pattern, text, re.MULTILINE | re.DOTALL)
     assert len(named) > 20
-    assert all(rule == script for rule, script in named if rule not in STEPS)
+    assert all(script in (rule, "analyse") for rule, script in named)
 
 
 def test_reading_the_rules_imports_nothing_slow():
     # Every job on a cluster reads them, and so does a run with nothing to do.
     rules = "\n".join(path.read_text("utf-8") for path in RULES)
-    lines = re.findall(r"^from capmap.*", rules, re.MULTILINE)
+    lines = re.findall(r"^from capmap[\w.]* import (?:\([^)]*\)|.*)", rules, re.MULTILINE)
     assert any("capmap.inputs" in line for line in lines)
     code = "\n".join([*lines, "import sys", "print(*sys.modules)"])
     python = [sys.executable, "-c", code]
     path = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
     process = subprocess.run(python, env=path, capture_output=True, text=True, check=True)
-    slow = {"numpy", "pandas", "scipy", "pyarrow", "matplotlib", "boto3", "sqlite3", "snakemake"}
+    slow = {"numpy", "pandas", "scipy", "pyarrow", "matplotlib", "boto3"}
     assert not slow & set(process.stdout.split())
 
 
@@ -245,28 +243,6 @@ def test_citation_and_changelog_have_the_version_of_the_project():
     assert citation["license"] == PROJECT["license"]
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
     assert re.findall(r"^## \[?([\d.]+)", changelog, re.MULTILINE)[0] == PROJECT["version"]
-
-
-def test_license_is_the_whole_apache_license():
-    text = (ROOT / "LICENSE").read_text("utf-8")
-    assert "Version 2.0, January 2004" in text
-    assert "END OF TERMS AND CONDITIONS" in text
-
-
-def test_commit_hooks_need_no_network():
-    content = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))
-    assert [repository["repo"] for repository in content["repos"]] == ["local"]
-
-
-@pytest.mark.parametrize("path", SCRIPTS + LIBRARY, ids=lambda path: path.name)
-def test_no_function_needs_splitting(path):
-    # Lines of code: the docstring is none, the signature is.
-    for node in ast.walk(read_tree(path)):
-        if isinstance(node, ast.FunctionDef):
-            told = node.body[0] if ast.get_docstring(node) else None
-            lines = node.end_lineno - node.lineno + 1
-            lines -= told.end_lineno - told.lineno + 1 if told else 0
-            assert lines <= 60, f"{node.name} has {lines} lines"
 
 
 @pytest.mark.parametrize(
@@ -312,7 +288,8 @@ def test_library_imports_point_down(path):
 @pytest.mark.parametrize("path", LIBRARY, ids=lambda path: path.name)
 def test_library_knows_no_snakemake_and_never_prints(path):
     tree = read_tree(path)
-    assert not any(name.startswith("snakemake") for name in list_imports(tree))
+    is_read_by_rules = path.name == "configuration.py" and path.parent.name == "inputs"
+    assert is_read_by_rules or not any(name.startswith("snakemake") for name in list_imports(tree))
     names = {"print", "snakemake", "eval", "exec"} - ({"print"} if path.name == "cli.py" else set())
     assert not names & set(list_names(tree))
 
@@ -336,19 +313,3 @@ def find_global_randomness(tree):
             is_numpy = isinstance(node.value.value, ast.Name) and node.value.value.id == "np"
             if is_numpy and node.value.attr == "random" and node.attr not in GENERATORS:
                 yield f"np.random.{node.attr}"
-
-
-@pytest.mark.parametrize(
-    ("code", "found"),
-    [
-        ("np.random.normal()", True),
-        ("np.random.default_rng()", True),
-        ("import random", True),
-        ("from random import choice", True),
-        ("from numpy.random import rand", True),
-        ("np.random.Generator(np.random.SFC64(seed))", False),
-        ("rng.random()", False),
-    ],
-)
-def test_global_randomness_is_recognized(code, found):
-    assert bool(list(find_global_randomness(ast.parse(code)))) == found

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from capmap.artifacts import write_text
 from capmap.prose import (
     describe_capabilities,
     describe_drift,
@@ -221,13 +222,16 @@ def test_the_step_writes_text_and_latex(tmp_path) -> None:
     names, options = DESCRIBE[describe_capabilities]
     contents = {name: ",".join(list_columns(name)) + TABLES[name] for name in names}
     contents["positions"] = "kind,name,component,centrality,x1\nmodel,A,1,0.1,0\nmodel,B,1,0.6,1\n"
-    paths = {name: tmp_path / f"{name}.csv" for name in contents}
-    for name, path in paths.items():
-        path.write_text(contents[name], "utf-8")
-    run_step("describe_capabilities", tmp_path, paths, **options)
+    for name, content in contents.items():
+        write_text(tmp_path / f"capabilities/{name}.csv", content)
+    run_step("describe_capabilities", tmp_path, {}, **options)
     made = read_step("describe_capabilities", tmp_path)
     # Model A is nearer to the center than B, and has the smaller mean gap.
     assert made["centrality"]["estimate"].tolist() == [1]
     written = (tmp_path / "capabilities/capabilities.txt").read_text("utf-8")
     assert written == "\n\n".join(tell(describe_capabilities)) + "\n"
-    assert (tmp_path / "capabilities/capabilities.tex").read_text("utf-8").startswith("Of 3 models")
+    assert (
+        (tmp_path / "capabilities/capabilities_text.tex")
+        .read_text("utf-8")
+        .startswith("Of 3 models")
+    )

@@ -6,6 +6,7 @@ import pytest
 from capmap.comparison.published import compare_published
 from capmap.errors import ValidationError
 from capmap.prose.published import describe_published
+from tests.steps import put
 
 ENTRY = {"table": "tables/iqm", "figure": "", "keys": {"name": "model"}, "columns": {}}
 ENTRY |= {"where": {}, "names": {}, "note": "Because."}
@@ -14,10 +15,9 @@ ENTRY |= {"where": {}, "names": {}, "note": "Because."}
 def compare(folder, printed, computed, **settings):
     """Verdicts by row and column of a printed table beside one of the study's, and both tables."""
     (folder / "printed.csv").write_text(printed)
-    computed.to_csv(folder / "iqm.csv", index=False)
+    put(computed, folder / "tables/iqm.csv")
     entry = {**ENTRY, "file": str(folder / "printed.csv"), **settings}
-    paths = [entry["file"]], [str(folder / "iqm.csv")] * bool(entry["table"]), []
-    found = compare_published(*paths, published={"T": entry}, claims={})
+    found = compare_published(folder=str(folder), published={"T": entry}, claims={})
     cells = found["published_cells"].set_index(["row", "column"])["verdict"].to_dict()
     return cells, found["published"], found["published_cells"]
 
@@ -102,15 +102,15 @@ def test_a_count_is_of_filled_cells(tmp_path):
 )
 def test_a_statement_holds_if_the_interval_lies_in_its_range(tmp_path, claim, verdict):
     table = {"distance": ["l2", "cosine"], "bend": [12, 0], "low": [9, 0], "high": [18, 0]}
-    pd.DataFrame(table).to_csv(tmp_path / "bend.csv", index=False)
+    put(pd.DataFrame(table), tmp_path / "x/bend.csv")
     ends = {"low": "low", "high": "high", **claim}
     rule = {"table": "x/bend", "where": {"distance": "l2"}, "column": "bend"}
     rule |= {key: value for key, value in ends.items() if value is not None}
-    paths = [], [], [str(tmp_path / "bend.csv")]
-    found = compare_published(*paths, published={}, claims={"C": rule})
+    found = compare_published(folder=str(tmp_path), published={}, claims={"C": rule})
     assert found["published_claims"]["verdict"].tolist() == [verdict]
+    rule = {**rule, "where": {}}
     with pytest.raises(ValidationError, match="has 2 rows that fit"):
-        compare_published(*paths, published={}, claims={"C": {**rule, "where": {}}})
+        compare_published(folder=str(tmp_path), published={}, claims={"C": rule})
 
 
 def test_what_has_no_numbers_or_no_table_is_listed(tmp_path):
@@ -119,7 +119,7 @@ def test_what_has_no_numbers_or_no_table_is_listed(tmp_path):
     assert cells == {("a", "iqm"): "not computed"}
     assert table.loc[0, "not_computed"] == 1
     figure = {**ENTRY, "file": "", "table": "", "figure": "intervals"}
-    found = compare_published([], [], [], published={"Figure 1": figure}, claims={})
+    found = compare_published(folder="", published={"Figure 1": figure}, claims={})
     assert found["published"].loc[0, ["beside", "cells"]].tolist() == ["figures/intervals", 0]
     assert (
         describe_published(found["published"], found["published_claims"])[1]

@@ -8,7 +8,6 @@ from scipy.stats import spearmanr
 
 from capmap.artifacts import write_parquet
 from capmap.errors import ValidationError
-from read_published import read_published
 from tests.multilabel_study import Study, make_study
 
 DATA = Path(__file__).parents[2] / "data/imagenet"
@@ -22,7 +21,6 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Study:
     table.columns = [" / ".join(names) for names in table.columns]
     runs = table.rename_axis("model").reset_index().melt("model", None, "dataset", "score")
     write_parquet(study.place("runs.parquet"), runs.assign(seed=""))
-    read_published(runs=study.place("runs.parquet"), scores=study.place("scores/0.parquet"))
     return study
 
 

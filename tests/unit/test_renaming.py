@@ -13,8 +13,8 @@ from capmap.renaming import list_metrics, rename_column, rename_keys
 from capmap.validation.configuration import rename_runs
 from tests.checkpoint_tables import HEADER
 from tests.multilabel_study import make_study
+from tests.unit.test_validate import run, write
 from tests.unit.test_validate_checkpoints import run as run_checkpoints
-from tests.unit.test_validate_exports import run, write
 
 TABLE = "model,dataset,seed,score\na,D,0,0.1\na,E,0,0.2\nb,D,0,0.3\nb,E,0,0.4\n"
 METRICS = {"metric": "", "metrics": {}, "decimal": "."}

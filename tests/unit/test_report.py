@@ -11,12 +11,14 @@ import pytest
 
 from capmap import artifacts
 from capmap.claims import list_claims, ranks_apart
+from capmap.errors import CapmapError
+from capmap.folders import read_index, write_index
 from capmap.pages.analyses import Outcome
 from capmap.pages.report import Results, describe_result
 from capmap.pages.views import make_view
-from tests.report_pages import FIGURES, make_tables, make_validation, write_study
+from index import index
+from tests.report_pages import FIGURES, make_tables, make_validation, run_report, write_study
 from tests.toy_settings import make_settings
-from write_index import write_index
 
 MAX_PAGE = 2_000_000
 HOSTILE = [
@@ -76,7 +78,11 @@ def test_the_page_asks_nothing_of_a_network(plain: str, hostile: str) -> None:
         assert not [key for _, found in page.elements for key in asking if key in found]
         links = [str(a["href"]) for _, a in page.elements if "href" in a]
         assert all(
-            re.match(r"#|data:,|\.\./index\.html$|(tables|figures|paper)/", link) for link in links
+            re.match(
+                r"#|data:,|\.\./index\.html$|(changes|normalized/\w+)\.csv$|(tables|figures|paper)/",
+                link,
+            )
+            for link in links
         )
         assert "@import" not in text
         assert "url(" not in text
@@ -105,7 +111,7 @@ def test_what_has_nothing_to_show_is_left_out(tmp_path: Path) -> None:
     tables |= {name: tables[name].head(0) for name in ("changes", "dropped")}
     page = Page(write_study(tmp_path, ["A", "B"], ["D1"], tables=tables, nothing=FIGURES))
     assert page.find("svg") == []
-    assert not any("What changed since" in word for word in page.words)
+    assert not any("Since the former run" in word for word in page.words)
     assert not any("Models and datasets left out" in word for word in page.words)
 
 
@@ -115,7 +121,6 @@ def test_the_page_answers_in_order(plain: str) -> None:
         "Which model is best, and how sure is that?",
         "Does the order depend on the aggregation?",
         "How does each model score on each dataset?",
-        "What changed since the last run?",
         "What was read, and what was dropped?",
         "How was every number computed, and from what?",
     ]
@@ -132,8 +137,47 @@ def test_hostile_names_are_shown_and_not_run(hostile: str) -> None:
 
 def test_ranks_and_exact_scores_stand_in_the_changes(plain: str) -> None:
     changes = plain.split('<table id="table-changes"')[1].split("</table>")[0]
-    assert "<td>2<td>1</tr>" in changes
-    assert '<td data-v="0.5">0.500<td data-v="0.8">0.800</tr>' in changes
+    cells = re.findall(r"<td[^>]*>([^<]*)", changes)
+    assert cells == ["A", "2", "1", "A on D", "0.5", "0.8"]
+
+
+def test_changes_stay_until_there_are_others(tmp_path: Path) -> None:
+    write_study(tmp_path, ["A", "B"], ["D1"])
+    listed = (tmp_path / "changes.csv").read_text()
+    assert "rank,A,2,1" in listed
+    run_report(tmp_path, title="A study", analyses=[])
+    assert (tmp_path / "changes.csv").read_text() == listed
+    run_report(tmp_path, title="Another", analyses=[])
+    listed = (tmp_path / "changes.csv").read_text()
+    assert listed == "kind,name,before,after\nsetting,title,A study,Another\n"
+
+
+def test_what_an_author_wrote_is_put_aside(tmp_path: Path) -> None:
+    write_study(tmp_path, ["A", "B"], ["D1"])
+    paper = tmp_path / "paper"
+    written = (paper / "methods.tex").read_text()
+    assert written.startswith("% Written by capmap")
+    for number, words in enumerate(["My own.", "Mine again."]):
+        (paper / "methods.tex").write_text(words)
+        (paper / "mine.tex").write_text("Mine alone.")
+        run_report(tmp_path, title="A study", analyses=[])
+        assert (paper / f"methods.edited{number or ''}.tex").read_text() == words
+    assert (paper / "methods.tex").read_text() == written
+    assert (paper / "mine.tex").read_text() == "Mine alone."
+
+
+def test_a_lost_or_edited_table_is_missed(tmp_path: Path) -> None:
+    write_study(tmp_path, ["A", "B"], ["D1"])
+    table = tmp_path / "comparisons/elo.csv"
+    artifacts.write_text(table, "model\nA\n")
+    write_index(table.parent)
+    assert read_index(table.parent)["file"].tolist() == ["elo.csv"]
+    table.write_text("model\nB\n")
+    with pytest.raises(CapmapError, match=r"elo\.csv was edited\. Make the folder again: remove"):
+        run_report(tmp_path, analyses=[])
+    table.unlink()
+    with pytest.raises(CapmapError, match=r"elo\.csv is no longer there\."):
+        run_report(tmp_path, analyses=[])
 
 
 def test_versions_and_settings_are_told(plain: str) -> None:
@@ -287,18 +331,13 @@ def test_a_page_has_one_ranking_that_of_the_leaderboard_where_it_ranks_apart() -
 
 def test_the_index_links_the_studies_with_their_verdict(tmp_path: Path) -> None:
     names = {"one": "A", "two": "<b>", "three": "C"}
+    titles = {"one": "First", "two": "&lt;i>Second&lt;/i>", "three": "C &amp; D"}
     for name, model in names.items():
         artifacts.write_text(tmp_path / f"{name}/headline.txt", f"{model} is best.\n")
-
-    artifacts.write_text(tmp_path / "three/report.html", "<title>C &amp; D</title>")
-
-    def describe(name: str, title: str, *, board: bool = False) -> dict:
-        return {"name": name, "title": title, "board": board}
-
-    write_index(
+        artifacts.write_text(tmp_path / f"{name}/report.html", f"<title>{titles[name]}</title>")
+    index(
         reports=[str(tmp_path / f"{name}/report.html") for name in ("one", "two")],
-        headlines=[str(tmp_path / f"{name}/headline.txt") for name in ("one", "two")],
-        studies=[describe("one", "First"), describe("two", "<i>Second</i>", board=True)],
+        boards=[str(tmp_path / "two/leaderboard/index.html")],
         index=str(tmp_path / "index.html"),
     )
     page = Page((tmp_path / "index.html").read_text())

@@ -22,7 +22,6 @@ from capmap.comparison.robustness import (
 )
 from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.statistics import evaluate_runs
-from capmap.tables import write_table
 from tests.toy_scores import run_on_runs
 
 KEYS = ["aggregation", "bounds", "left_out"]
@@ -272,8 +271,7 @@ def test_step_writes_tables_and_text(tmp_path: Path) -> None:
     # What stands beside the ranking is not the one that is reported.
     beside = ranking.assign(unit="runs_and_datasets", rank=1)
     scopes = pd.concat([ranking.assign(unit="runs"), beside])
-    write_table(scopes, [tmp_path / "scopes.csv"])
-    tables = run_on_runs("check_robustness", tmp_path, runs)
+    tables = run_on_runs("check_robustness", tmp_path, runs, tables={"scopes": scopes})
     table = tables["robustness"]
     assert len(table) == 12 * 6
     assert table["left_out"].value_counts(dropna=False)["=1+1"] == 12

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aggregate_scores import aggregate_scores
-from bootstrap_shard import bootstrap_shard
+from aggregate import aggregate
+from bootstrap import bootstrap
 from capmap.artifacts import read_parquet, read_table, write_json, write_parquet
-from rank_models import rank_models
+from rank import rank
 
 EVIL = '=cmd "<script>" $x_1$ %&/ é'
 FORMATS = ("csv", "md", "tex")
@@ -32,9 +32,11 @@ class Folder:
         self.runs["ranked"] = True
         raw = self.runs.assign(metric="RMSE", score=10 * self.runs["score"], source="f", line=2)
         write_parquet(path / "runs.parquet", raw)
-        self.shards = [str(path / f"{shard}.parquet") for shard in (0, 1)]
-        write_parquet(self.shards[0], self.runs[self.runs["model"] == "b"])
-        write_parquet(self.shards[1], self.runs[self.runs["model"] != "b"])
+        self.write()
+
+    def write(self) -> None:
+        """Write the normalized runs."""
+        write_parquet(self.path / "normalized.parquet", self.runs)
 
     def table(self, name: str) -> list[str]:
         """Paths of a table in its formats."""
@@ -48,17 +50,16 @@ class Folder:
         """Add a fourth dataset, which is as hard as another."""
         more = self.runs[self.runs["dataset"] == "x"].assign(dataset="z")
         self.runs = pd.concat([self.runs, more], ignore_index=True)
-        write_parquet(self.shards[0], self.runs[self.runs["model"] == "b"])
-        write_parquet(self.shards[1], self.runs[self.runs["model"] != "b"])
+        self.write()
 
     def aggregate(self, **options: object) -> None:
-        """Run aggregate_scores."""
+        """Run aggregate."""
         given = {"datasets": {}} | options
         scope = self.path / "scope.json"
         if not scope.is_file():
             write_json(scope, {"effects": None})
-        aggregate_scores(
-            shards=self.shards,
+        aggregate(
+            normalized=str(self.path / "normalized.parquet"),
             scope=str(scope),
             runs=str(self.path / "runs.parquet"),
             scores=self.table("scores"),
@@ -71,7 +72,7 @@ class Folder:
     def bootstrap(
         self, shard: int, *, unit: str = "runs", rank_by: str = "iqm", **options: object
     ) -> Path:
-        """Run bootstrap_shard on a shard."""
+        """Run bootstrap on one of two shards; b is in the last."""
         target, scope = self.path / f"replicates{shard}.parquet", self.path / "scope.json"
         names = {f"{name}s": sorted(self.runs[name].unique()) for name in ("dataset", "seed")}
         write_json(
@@ -79,25 +80,28 @@ class Folder:
         )
         given = {
             "study": "toy",
+            "shard": str(shard),
+            "shards": 2,
             "replicates": 200,
             "confidence": 0.95,
             "interval": "percentile",
             "dimensions": None,
             "seed": 0,
         } | options
-        files = {"shard": self.shards[shard], "scope": str(scope), "estimates": str(target)}
-        bootstrap_shard(**files, **given)  # type: ignore[arg-type]
+        runs = str(self.path / "normalized.parquet")
+        bootstrap(runs=runs, scope=str(scope), estimates=str(target), **given)  # type: ignore[arg-type]
         return target
 
-    def rank(self) -> None:
-        """Run rank_models on both shards."""
-        rank_models(
-            shards=[str(self.path / f"replicates{shard}.parquet") for shard in (0, 1)],
+    def rank(self, estimates: list[str] | None = None) -> None:
+        """Run rank, on both shards unless told."""
+        both = [str(self.path / f"replicates{shard}.parquet") for shard in (0, 1)]
+        rank(
+            estimates=estimates or both,
             scope=str(self.path / "scope.json"),
             iqm=self.table("iqm"),
             scopes=self.table("scopes"),
             intervals=self.table("intervals"),
-            confidence_level=0.95,
+            confidence=0.95,
         )
 
 
@@ -142,17 +146,16 @@ def test_transforms_apply_to_raw_scores(folder: Folder) -> None:
 
 
 def test_runs_that_were_not_normalized_are_left_out(folder: Folder) -> None:
-    kept = folder.runs[folder.runs["dataset"] != "007"]
-    for shard, model in zip(folder.shards, ("b", "c"), strict=True):
-        write_parquet(shard, kept[kept["model"] == model])
+    folder.runs = folder.runs.query("dataset != '007' and model in ['b', 'c']")
+    folder.write()
     folder.aggregate()
     cells = folder.read("seeds")[["model", "dataset"]].to_numpy().tolist()
     assert cells == [["b", "x"], ["b", "y"], ["c", "x"], ["c", "y"]]
 
 
 def test_missing_cells_stay_empty(folder: Folder) -> None:
-    keep = folder.runs[(folder.runs["model"] == "c") & (folder.runs["dataset"] != "y")]
-    write_parquet(folder.shards[1], keep)
+    folder.runs = folder.runs.query("model == 'b' or model == 'c' and dataset != 'y'")
+    folder.write()
     folder.aggregate()
     assert folder.read("scores").set_index("model").loc["c"].isna().tolist() == [False, False, True]
     assert folder.read("aggregate")["datasets"].tolist() == [3, 2]
@@ -165,8 +168,8 @@ def test_a_model_that_is_not_ranked_is_last_and_moves_no_other(folder: Folder) -
     before = folder.read("scopes").set_index("model")
     others = folder.runs[folder.runs["model"] == "c"].assign(model="z", score=9.0, ranked=False)
     folder.runs = pd.concat([folder.runs, others[others["dataset"] == "x"]])
-    write_parquet(folder.shards[0], folder.runs[folder.runs["model"].isin(["b", "z"])])
-    folder.bootstrap(0)
+    folder.write()
+    folder.bootstrap(1)
     folder.rank()
     table = folder.read("scopes").set_index("model")
     pd.testing.assert_frame_equal(
@@ -180,7 +183,7 @@ def test_a_model_that_is_not_ranked_is_last_and_moves_no_other(folder: Folder) -
 
 
 def test_replicates_have_the_columns_of_the_contract(folder: Folder) -> None:
-    table = read_parquet(folder.bootstrap(1))
+    table = read_parquet(folder.bootstrap(0))
     assert list(table) == [
         *("model", "statistic", "estimate", "ci_low", "ci_high", "standard_error", "freedom"),
         *("runs", "datasets", "filled", "ranked", "replicates", "parts", "unit", "kind", "group"),
@@ -193,18 +196,28 @@ def test_replicates_have_the_columns_of_the_contract(folder: Folder) -> None:
 
 
 def test_calibrated_intervals_need_no_replicates(folder: Folder) -> None:
-    table = read_parquet(folder.bootstrap(1, interval="calibrated"))
+    table = read_parquet(folder.bootstrap(0, interval="calibrated"))
     assert {len(replicates) for replicates in table["replicates"]} == {0}
     assert table[table["unit"] == "runs"]["ci_low"].notna().all()
 
 
 def test_shards_do_not_move_replicates(folder: Folder) -> None:
-    apart = read_parquet(folder.bootstrap(1))
-    write_parquet(folder.shards[0], folder.runs.sample(frac=1, random_state=0))
-    together = read_parquet(folder.bootstrap(0))
+    apart = read_parquet(folder.bootstrap(0))
+    folder.runs = folder.runs.sample(frac=1, random_state=0)
+    folder.write()
+    together = read_parquet(folder.bootstrap(0, shards=1))
     rest = together[together["model"] != "b"].reset_index(drop=True)
     pd.testing.assert_series_equal(rest["ci_low"], apart["ci_low"])
     assert [list(row) for row in rest["replicates"]] == [list(row) for row in apart["replicates"]]
+
+
+def test_a_shard_without_models_is_empty_and_changes_no_ranking(folder: Folder) -> None:
+    estimates = [str(folder.bootstrap(shard, shards=4)) for shard in (0, 1, 2, 3)]
+    assert [len(read_parquet(path)) for path in estimates] == [5, 5, 5, 0]
+    folder.rank(estimates)
+    apart = folder.read("intervals")
+    folder.rank([str(folder.bootstrap(0, shards=1))])
+    pd.testing.assert_frame_equal(apart, folder.read("intervals"))
 
 
 def test_studies_have_streams_of_their_own(folder: Folder) -> None:

@@ -15,7 +15,7 @@ from tests.toy_settings import RULES
 from validate_checkpoints import validate_checkpoints
 
 EXAMPLE = Path(__file__).parents[2] / "data/checkpoints"
-DEFAULTS = RULES | {"references": [], "checkpoints": {}}
+DEFAULTS = RULES | {"checkpoints": {"rankings": []}, "rankings": []}
 GOOD = "".join(
     f"{model},{model}{run},step={step},{benchmark},accuracy,{split},{score / 100}\n"
     for model, start in (("A", 50), ("B", 60))
@@ -254,7 +254,7 @@ def test_the_example_has_its_known_best_steps(tmp_path):
     run_step(
         "rank_checkpoints",
         tmp_path,
-        {"evaluations": tmp_path / "evaluations.parquet"},
+        {},
         study="example",
         settings=checkpoints,
         metric="",
@@ -277,9 +277,8 @@ def test_the_example_has_its_known_best_steps(tmp_path):
     ]
     # 12 trainings and 4 models at 6 steps, with 2 metrics on 2 splits.
     assert len(found["curves"]) == (12 + 4) * 6 * 2 * 2
-    assert "12 trainings of 4 models" in (tmp_path / "comparisons/checkpoints.txt").read_text(
-        "utf-8"
-    )
+    text = (tmp_path / "comparisons/checkpoints.txt").read_text("utf-8")
+    assert "12 trainings of 4 models" in text
 
 
 def scale(text, part, factor):

@@ -19,11 +19,8 @@ from tests.waiting import run_to_end
 PROJECT = Path(__file__).parents[2]
 PARTS = ["Snakefile", "config.yaml", "pyproject.toml", "workflow", "scripts", "data", "envs"]
 PARTS += ["papers"]
-# What shows a study, and all pages.
-STUDY_PAGES = {"write_report", "write_paper"}
-PAGES = STUDY_PAGES | {"write_index"}
 METADATA = ".snakemake/metadata"
-JOB = re.compile(r"^(?:local)?(?:rule|checkpoint) ([\w-]+):$((?:\n    .+)*)", re.MULTILINE)
+JOB = re.compile(r"^(?:local)?rule ([\w-]+):$((?:\n    .+)*)", re.MULTILINE)
 WILDCARDS = re.compile(r"^    wildcards: (.+)$", re.MULTILINE)
 
 
@@ -104,7 +101,7 @@ class Checkout:
 
 
 def count_jobs(output: str) -> Counter[str]:
-    """Started jobs, the target ``all`` apart, such as ``bootstrap_shard study=toy, shard=0``."""
+    """Started jobs, the target ``all`` apart, such as ``bootstrap study=toy, shard=0``."""
     jobs: Counter[str] = Counter()
     for rule, details in JOB.findall(output):
         wildcards = WILDCARDS.search(details)

@@ -1,14 +1,13 @@
 """The capability embedding in real runs: made when asked for, and again only where needed."""
 
 import re
-import shutil
 from typing import Any
 
 import pytest
 import yaml
 
 from capmap.artifacts import read_table
-from capmap.catalog import list_tables
+from capmap.catalog import ANALYSES, list_tables
 from tests.workflow.checkouts import PROJECT, Checkout, check_figures, copy_project
 
 CONFIG = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))
@@ -25,8 +24,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """The shipped example, with few fits, run once to the end."""
     checkout = copy_project(tmp_path_factory.mktemp("mapped") / "project", take=["literature"])
     checkout.write_studies({"literature": SETTINGS})
-    # The shipped study has the other map.
-    shutil.rmtree(checkout.folder / "results/literature/capabilities/map", ignore_errors=True)
     run = checkout.snakemake()
     assert run.status == 0, run.output
     assert set(run.jobs.values()) == {1}
@@ -40,7 +37,7 @@ def test_every_table_figure_and_paragraph_is_made(finished: Checkout) -> None:
             assert (folder / f"{name}.{suffix}").stat().st_size > 0
     check_figures(folder, SETTINGS)
     for name in SETTINGS["analyses"]:
-        assert len((folder / f"text/{name}.txt").read_text()) > 100
+        assert len((folder / f"{ANALYSES[name].folder}/{name}.txt").read_text()) > 100
     page = (folder / "report.html").read_text()
     assert re.findall(r'<section id="analysis-(\w+)"', page) == SETTINGS["analyses"]
     assert len(page.encode()) < 2_000_000
@@ -54,7 +51,7 @@ def test_tables_have_the_columns_that_others_rely_on(finished: Checkout) -> None
         "validation": ["distance", "dimension", "fold", "model", "dataset", "truth", "prediction"],
         "summary": ["distance", "dimension", "train_mse", "mse", "mae", "pearson"],
         "placements": ["model", "results", "mean_gap", "mean_gap_low", "mean_gap_high"],
-        "next": ["rank", "model", "dataset", "width"],
+        "../comparisons/next": ["rank", "model", "dataset", "width"],
     }
     for name, expected in columns.items():
         assert set(expected) <= set(read_table(folder / f"{name}.csv").columns)
@@ -68,30 +65,12 @@ def test_tables_have_the_columns_that_others_rely_on(finished: Checkout) -> None
     assert best.iloc[0] < best.iloc[1]
 
 
-@pytest.mark.parametrize(
-    ("change", "rules"),
-    [
-        ({"confidence": 0.8}, {"predict_scores", "draw_error_curve", "place_models"}),
-        ({"map": "mds"}, {"project_map"}),
-        # As many as are held out: of these and of two dimensions the set of values stays.
-        ({"splits": 10}, {"crossvalidate"}),
-        ({"dimensions": [2, 4, 5]}, {"crossvalidate"}),
-    ],
-)
-def test_a_setting_reruns_what_uses_it(
-    project: Checkout, change: dict[str, Any], rules: set[str]
-) -> None:
-    project.change_settings(lambda study: study["capabilities"].update(change))
-    run = project.snakemake("-n")
-    assert rules <= run.rules
-    assert not {"measure_gaps", "embed_models", "track_drift"} & run.rules
-
-
 def test_without_dates_there_is_no_drift(project: Checkout) -> None:
     project.change_settings(lambda study: study["attributes"]["models"].pop("date"))
-    ran = project.snakemake("-n").rules
-    assert "describe_results" in ran
-    assert "track_drift" not in ran
+    run = project.snakemake("results/literature/comparisons")
+    assert run.status == 0, run.output
+    assert run.rules == {"embed", "compare"}
+    assert not (project.folder / "results/literature/comparisons/drift.csv").exists()
 
 
 def test_row_order_and_number_of_shards_change_no_byte(project: Checkout) -> None:
@@ -107,44 +86,6 @@ def test_row_order_and_number_of_shards_change_no_byte(project: Checkout) -> Non
     run = project.snakemake("--forceall", target)
     assert run.status == 0, run.output
     after = project.digests()
-    same = [path for path in before if re.search("/(capabilities|text)/", path)]
-    assert len(same) > 50
+    same = [path for path in before if re.search("/capabilities/", path)]
+    assert len(same) > 30
     assert {path: after[path] for path in same} == {path: before[path] for path in same}
-
-
-@pytest.mark.parametrize(
-    ("change", "target", "fragments"),
-    [
-        (
-            {"capabilities": {"min_results": 50}},
-            "capabilities/gaps.csv",
-            ["min_results", "Set `capabilities: {min_results: …}` to"],
-        ),
-        (
-            {"attributes": {"models": {"file": "none.csv", "parameters": "size"}}},
-            "capabilities/models.csv",
-            ["studies.literature.attributes.models.file", "none.csv"],
-        ),
-        (
-            {
-                "attributes": {
-                    "models": {
-                        "file": "data/capabilities/models.csv",
-                        "parameters": "parameters",
-                        "date": "day",
-                    }
-                }
-            },
-            "capabilities/models.csv",
-            ["'day'", "models.csv"],
-        ),
-    ],
-)
-def test_faults_are_told_in_one_line(
-    project: Checkout, change: dict[str, Any], target: str, fragments: list[str]
-) -> None:
-    project.change_settings(lambda study: study.update(change))
-    run = project.snakemake(f"results/literature/{target}")
-    assert run.status != 0
-    assert "Traceback" not in run.output
-    assert all(fragment in run.output for fragment in fragments)

@@ -1,6 +1,5 @@
 """What the catalog declares is made, shown and explained everywhere; nothing else is needed."""
 
-import json
 import re
 import subprocess
 import sys
@@ -9,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from capmap.catalog import list_captions
 from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
 
+JOBS = "validate normalize aggregate bootstrap rank compare plot report index"
 EXPORT = """\
 model,dataset,metric,seed,score
 bee,x,acc,0,0.5
@@ -25,7 +24,6 @@ CAPTION = "The best run of each model on each dataset, in the throw-away test."
 DECLARATION = f'''
 TOP_RUNS = Analysis(
     question="What is the best of all runs?",
-    shared=True,
     tables={{
         "top_runs": Table("{CAPTION}", "model dataset score", best={{"score": "max"}}),
     }},
@@ -112,11 +110,13 @@ def declared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Run]:
 def test_a_declared_analysis_is_made_in_the_job_of_the_comparisons(declared) -> None:
     checkout, run = declared
     assert (checkout.folder / "results/mine/figures/top_runs.pdf").is_file()
-    assert "find_top_runs" not in run.rules
-    table = (checkout.folder / "results/mine/tables/top_runs.csv").read_text()
+    assert run.rules == {*JOBS.split()}
+    folder = checkout.folder / "results/mine/comparisons"
+    table = (folder / "top_runs.csv").read_text()
     assert table.splitlines()[0] == "model,dataset,score"
     assert len(table.splitlines()) == 5
-    assert r"\textbf" in (checkout.folder / "results/mine/tables/top_runs.tex").read_text()
+    assert r"\textbf" in (folder / "top_runs.tex").read_text()
+    assert "has 4 best runs" in (folder / "top_runs.txt").read_text()
 
 
 def test_a_declared_analysis_has_its_section_on_the_page(declared) -> None:
@@ -125,18 +125,20 @@ def test_a_declared_analysis_has_its_section_on_the_page(declared) -> None:
     section = page[page.index('<section id="analysis-top_runs"') :]
     for part in (
         *("What is the best of all runs?", "The study mine has 4 best runs.", CAPTION),
-        *("A dot per best run, in the throw-away test.", "tables/top_runs.csv", "top_runs.pdf"),
+        *(
+            "A dot per best run, in the throw-away test.",
+            "comparisons/top_runs.csv",
+            "top_runs.pdf",
+        ),
     ):
         assert part in section, part
-    assert "has 4 best runs" in (checkout.folder / "results/mine/text/top_runs.tex").read_text()
 
 
-def test_captions_are_those_of_the_catalog_in_the_report_of_snakemake(declared) -> None:
+def test_the_report_of_snakemake_has_its_table_and_its_figure(declared) -> None:
     checkout, _ = declared
-    report = read_report(checkout.folder / "all.html")
-    assert list_captions()["tables/iqm"] in report
-    assert CAPTION in report
-    assert "results/mine/figures/top_runs.svg" in report
+    report = (checkout.folder / "all.html").read_text("utf-8")
+    for path in ("comparisons/top_runs.csv", "figures/top_runs.svg", "tables/iqm.csv"):
+        assert f"results/mine/{path}" in report, path
 
 
 def test_a_declared_analysis_is_a_choice_and_is_explained(declared, tmp_path: Path) -> None:
@@ -153,10 +155,3 @@ def test_a_declared_analysis_is_a_choice_and_is_explained(declared, tmp_path: Pa
     subprocess.run([sys.executable, str(docs / "make_configuration.py")], check=True)
     (row,) = re.findall(r"^\| `analyses` .*$", (docs / "configuration.md").read_text(), re.M)
     assert '"sample_size", "top_runs", "capabilities"' in row
-
-
-def read_report(path: Path) -> str:
-    """The words of a report of Snakemake, with line breaks and marks as in a caption."""
-    text = path.read_text("utf-8").replace("\\n", " ")
-    text = text.replace(json.dumps("'")[1:-1], "'")
-    return " ".join(re.sub(r"<[^>]*>", "", unescape(text)).split())

@@ -29,7 +29,6 @@ SECOND_SEED = "".join(
     for model in ("ant", "bee", "cat")
     for dataset in ("x", "y", "z")
 )
-WIDE = "model,cars,flowers,pets\nant,41.5,62.0,55.1\nbee,48.2,66.3,51.9\ncat,52.7,70.4,60.8\n"
 VERSION = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 TARGET = "results/mine/tables/iqm.csv"
 SETTINGS = "studies: {mine: {exports: mine.csv}}\n"
@@ -87,13 +86,6 @@ def test_archives_hold_the_workflow_and_nothing_else(archives: list[Path]) -> No
         assert not any(name.endswith((".pyc", ".parquet")) for name in names)
 
 
-def test_a_clean_long_file_is_ranked_without_further_input(capmap: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine.csv").write_text(LONG)
-    run = call(capmap, tmp_path, "run", "mine.csv", "--", TARGET)
-    assert run.returncode == 0, run.stderr
-    assert (tmp_path / TARGET).is_file()
-
-
 def test_the_readme_holds_word_by_word_and_again_when_a_seed_arrives(
     capmap: Path, tmp_path: Path
 ) -> None:
@@ -142,15 +134,6 @@ def test_what_has_to_be_decided_stops_the_first_run_only(capmap: Path, tmp_path:
     second = call(capmap, tmp_path, "run", "mine.yaml", "--", TARGET)
     assert second.returncode == 0, second.stderr
     assert (tmp_path / TARGET).is_file()
-
-
-def test_the_direction_of_scores_without_a_name_is_to_be_decided(
-    capmap: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "mine.csv").write_text(WIDE)
-    run = call(capmap, tmp_path, "run", "mine.csv")
-    assert run.returncode == 3, run.stderr
-    assert "Decide 1: metrics: Is a higher score better?" in run.stdout
 
 
 def test_examples_and_mistakes(capmap: Path, tmp_path: Path) -> None:

@@ -11,25 +11,18 @@ import pandas as pd
 import pytest
 import yaml
 
-from capmap.artifacts import read_parquet, read_table
+from capmap.artifacts import read_table
 from capmap.catalog import ANALYSES
-from tests.workflow.checkouts import PAGES, PROJECT, STUDY_PAGES, Checkout, Run, copy_project
+from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
 
 FEW: dict[str, Any] = {
-    "bootstrap": {"replicates": 200, "shards": 3, "unit": "runs"},
+    "bootstrap": {"replicates": 200, "unit": "runs"},
     "comparison": {"replicates": 200, "samples": 200},
 }
 BOARD = "results/leaderboard/leaderboard"
-TABLES = {
-    *("validate_submissions", "normalize_runs", "rank_entries", "summarize_entries"),
-    *("aggregate_scores", "rank_models", "track_changes"),
-}
-SHARDED = {"bootstrap_shard"}
-TRACKED = [
-    "results/pretraining/comparisons/selected.csv",
-    "results/iterate/leaderboard/entries.csv",
-]
-FIGURES = {"plot"}
+# What a new submission makes again, up to the board, and then the pages.
+TABLES = {"validate_submissions", "normalize", "aggregate", "bootstrap", "rank", "lead", "board"}
+PAGES = {"compare", "plot", "report", "index"}
 
 
 @pytest.fixture(scope="session")
@@ -56,15 +49,6 @@ def add_submission(checkout: Checkout, name: str) -> Path:
     return target
 
 
-def find_shards(checkout: Checkout, models: set[str]) -> set[str]:
-    """The shards that hold some models."""
-    return {
-        path.stem
-        for path in (checkout.folder / "results/leaderboard/normalized").glob("*.parquet")
-        if models & set(read_parquet(path)["model"])
-    }
-
-
 def digest_kept(checkout: Checkout, pattern: str) -> dict[str, str]:
     """Digests of the results whose paths a pattern finds."""
     found = {path: hash_ for path, hash_ in checkout.digests().items() if re.search(pattern, path)}
@@ -87,17 +71,18 @@ def assert_told_once(run: Run, fragments: Sequence[str]) -> None:
 
 def test_every_table_figure_and_page_is_made(finished: Checkout) -> None:
     for study, name in (("leaderboard", "leaderboard"), ("trainings", "checkpoints")):
-        folder = finished.folder / "results" / study
-        for table in ANALYSES[name].tables:
-            for suffix in ("csv", "json", "md", "tex"):
-                assert (folder / f"leaderboard/{table}.{suffix}").stat().st_size > 0
-            rows = json.loads((folder / f"leaderboard/{table}.json").read_text())
-            assert len(rows) == len(read_table(folder / f"leaderboard/{table}.csv")) > 0
-        for figure in ANALYSES[name].figures:
+        folder, made = finished.folder / "results" / study, ANALYSES[name]
+        for table, declared in made.tables.items():
+            for suffix in declared.formats.split():
+                assert (folder / f"{made.folder}/{table}.{suffix}").stat().st_size > 0
+            assert len(read_table(folder / f"{made.folder}/{table}.csv")) > 0
+        for figure in made.figures:
             for suffix in ("pdf", "svg"):
                 assert (folder / f"figures/{figure}.{suffix}").stat().st_size > 1000
-        assert len((folder / f"text/{name}.txt").read_text()) > 100
+        assert len((folder / f"{made.folder}/{name}.txt").read_text()) > 100
         assert f'<section id="analysis-{name}"' in (folder / "report.html").read_text()
+    rows = json.loads((finished.folder / BOARD / "entries.json").read_text())
+    assert len(rows) == len(read_table(finished.folder / BOARD / "entries.csv"))
     page = (finished.folder / BOARD / "index.html").read_text()
     assert "Northlight-ViT-S" in page
     assert len(page.encode()) < 2_000_000
@@ -122,23 +107,20 @@ def test_a_new_submission_reruns_what_it_must_and_the_changes_name_it(project: C
     before = read_table(ranking).set_index("model")["rank"]
     other = digest_kept(project, "^trainings/")
     add_submission(project, "fourth")
-    run = project.snakemake(f"{BOARD}/index.html", "results/leaderboard/tables/changes.csv")
+    run = project.snakemake(f"{BOARD}/index.html")
     assert run.status == 0, run.output
-    assert run.rules == TABLES | SHARDED | {"write_leaderboard"}
+    assert run.rules == TABLES
     assert set(run.jobs.values()) == {1}
-    later = FIGURES | PAGES | {"track_releases", "write_leaderboard"}
-    assert project.snakemake("-n").rules == later - {"write_leaderboard"}
+    run = project.snakemake("results/leaderboard/changes.csv")
+    assert run.status == 0, run.output
+    assert run.rules == PAGES - {"index"}
     after = read_table(ranking).set_index("model")["rank"]
     new = set(after.index) - set(before.index)
     assert new == {"northlight_vit_s / full_ft / fourth"}
-    shards = find_shards(project, new)
-    for rule in SHARDED:
-        jobs = {job for job in run.jobs if job.startswith(f"{rule} ")}
-        assert jobs == {f"{rule} study=leaderboard, shard={shard}" for shard in shards}
-    changes = read_table(project.folder / "results/leaderboard/tables/changes.csv")
-    ranks = changes[(changes["table"] == "iqm") & (changes["quantity"] == "rank")]
-    assert set(ranks.loc[ranks["before"].isna(), "model"]) == new
-    moved = ranks[ranks["before"].notna()].set_index("model")
+    changes = read_table(project.folder / "results/leaderboard/changes.csv")
+    assert set(changes.loc[changes["kind"] == "model", "after"]) == new
+    assert not set(changes["kind"]) - {"model", "rank"}
+    moved = changes[(changes["kind"] == "rank") & changes["before"].notna()].set_index("name")
     expected = before[before.notna() & (before != after[before.index])]
     assert len(expected) > 0
     assert moved["before"].sort_index().tolist() == expected.sort_index().tolist()
@@ -149,7 +131,7 @@ def test_a_new_submission_reruns_what_it_must_and_the_changes_name_it(project: C
 
 
 def test_a_faulty_submission_stops_and_the_page_stays(project: Checkout) -> None:
-    kept = "^leaderboard/(leaderboard|tables|figures)/|report.html$"
+    kept = "^leaderboard/(leaderboard|tables|comparisons|figures)/|report.html$"
     published = digest_kept(project, kept)
     folder = add_submission(project, "faulty")
     (folder / "additional_info.json").unlink()
@@ -175,7 +157,7 @@ def test_a_faulty_submission_stops_and_the_page_stays(project: Checkout) -> None
 
 
 def test_another_release_adds_to_the_history(project: Checkout) -> None:
-    history = "results/leaderboard/comparisons/rank_history.csv"
+    history = "results/leaderboard/comparisons"
     (project.folder / "releases").mkdir()
     entries = project.folder / BOARD / "entries.csv"
     shutil.copy(entries, project.folder / "releases/2025-01.csv")
@@ -183,26 +165,12 @@ def test_another_release_adds_to_the_history(project: Checkout) -> None:
     project.change_settings(lambda study: study.update(leaderboard=releases))
     run = project.snakemake(history)
     assert run.status == 0, run.output
-    assert run.rules == {"track_releases"}
+    assert run.rules == {"compare"}
     shutil.copy(entries, project.folder / "releases/2025-02.csv")
-    assert project.snakemake(history).rules == {"track_releases"}
-    table = read_table(project.folder / history)
+    assert project.snakemake(history).rules == {"compare"}
+    table = read_table(project.folder / history / "rank_history.csv")
     assert table["release"].unique().tolist() == ["2025-01", "2025-02", "current"]
     assert len(table) == 3 * table["model"].nunique()
-
-
-def test_a_title_and_a_ranking_rerun_what_shows_them(project: Checkout) -> None:
-    more = {"name": "error", "method": "single", "metric": "ece"}
-    project.change_settings(lambda study: study.update(title="Another title"))
-    project.change_settings(
-        lambda study: study["checkpoints"]["rankings"].append(more), "trainings"
-    )
-    assert set(project.snakemake("-n").jobs) == {
-        *("write_leaderboard study=leaderboard", "write_index"),
-        *("rank_checkpoints study=trainings", "plot study=trainings"),
-        *(f"{page} study=trainings" for page in STUDY_PAGES),
-        *(f"{page} study=leaderboard" for page in STUDY_PAGES),
-    }
 
 
 def test_shards_rows_and_submissions_in_another_order_change_no_byte(project: Checkout) -> None:
@@ -211,33 +179,14 @@ def test_shards_rows_and_submissions_in_another_order_change_no_byte(project: Ch
     before, shown = digest_kept(project, tables), digest_kept(project, page)
 
     def rearrange(study: dict[str, Any]) -> None:
-        study["bootstrap"]["shards"] = 1
+        study["bootstrap"]["shards"] = 3
         names = ["northlight", "baseline", "meadow"]
         study["exports"] = [f"data/submissions/{name}" for name in names]
 
     project.change_settings(rearrange)
     project.edit("data/checkpoints/evaluations.csv", reverse_rows)
-    targets = [f"{BOARD}/index.html", "results/trainings/comparisons/selected.csv"]
+    targets = [f"{BOARD}/index.html", "results/trainings/comparisons"]
     run = project.snakemake("--forceall", *targets)
     assert run.status == 0, run.output
     assert digest_kept(project, tables) == before
     assert digest_kept(project, page) == shown
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"exports": "data/nowhere"}, "studies.leaderboard.exports: no folder matches"),
-        ({"leaderboard": {"releases": "old/*.csv"}}, "leaderboard.releases: no file matches"),
-        ({"analyses": ["checkpoints"]}, "checkpoints need format: checkpoints"),
-    ],
-)
-def test_a_setting_at_fault_is_told_before_any_job(
-    finished: Checkout, tmp_path: Path, change: dict[str, Any], message: str
-) -> None:
-    study = yaml.safe_load((finished.folder / "config.yaml").read_text())["studies"]["leaderboard"]
-    path = tmp_path / "config.yaml"
-    path.write_text(yaml.safe_dump({"studies": {"leaderboard": {**study, **change}}}))
-    run = finished.snakemake("-n", "--configfile", str(path))
-    assert not run.jobs
-    assert_told_once(run, [message])

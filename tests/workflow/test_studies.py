@@ -54,7 +54,7 @@ def run_real_study(
 
 def list_targets(study: str, *tables: str) -> list[str]:
     """The files of some tables of a study."""
-    return [f"results/{study}/tables/{table}.csv" for table in tables]
+    return [f"results/{study}/{table}" for table in tables]
 
 
 def read(checkout: Checkout, study: str, table: str) -> pd.DataFrame:
@@ -104,7 +104,7 @@ def test_every_result_of_the_examples_exists(examples: Checkout) -> None:
 
 @needs_shared
 def test_atari_agrees_with_rliable(tmp_path: Path) -> None:
-    targets = list_targets("atari100k", "intervals", "pairwise")
+    targets = list_targets("atari100k", "tables/intervals.csv", "comparisons")
     checkout = run_real_study("atari100k", tmp_path, *targets)
     keys = ["statistic", "model"]
     ours = read(checkout, "atari100k", "intervals").reset_index().set_index(keys).sort_index()
@@ -131,8 +131,7 @@ def test_sparse_study_with_several_variants_runs_through(tmp_path: Path) -> None
     assert int(scores.isna().sum().sum()) == 17
     folder = checkout.folder / "results/rtdl"
     assert (folder / "report.html").stat().st_size < 2_000_000
-    tables = [path for path in folder.glob("tables/*") if path.suffix != ".parquet"]
-    written = [*tables, *folder.glob("text/*"), *folder.glob("paper/*.tex")]
+    written = [*folder.glob("tables/*"), *folder.glob("comparisons/*"), *folder.glob("paper/*.tex")]
     for old, new in {"catboost": "CatBoost", "adult": "Adult income"}.items():
         for path in [folder / "report.html", *written]:
             # The page shows the settings too.
@@ -149,7 +148,7 @@ def test_sparse_study_with_several_variants_runs_through(tmp_path: Path) -> None
 
 @needs_shared
 def test_wide_study_without_seeds_runs_through(tmp_path: Path) -> None:
-    targets = list_targets("openclip", "scores", "scopes")
+    targets = list_targets("openclip", "tables/scores.csv", "tables/scopes.csv")
     checkout = run_real_study("openclip", tmp_path, *targets, replicates=1000)
     scores = read(checkout, "openclip", "scores")
     assert scores.shape == (121, 38)

@@ -77,7 +77,7 @@ rule crossvalidate:
         table("results/{study}/capabilities/bend"),
         table("results/{study}/capabilities/centrality"),
         training="results/{study}/capabilities/training.parquet",
-        text=multiext("results/{study}/capabilities/capabilities", ".txt", ".tex"),
+        text=multiext("results/{study}/capabilities/capabilities", ".txt", "_text.tex"),
     log:
         "results/logs/crossvalidate/{study}.log",
     benchmark:
@@ -107,7 +107,7 @@ rule place:
         table("results/{study}/capabilities/placements"),
         table("results/{study}/capabilities/placement_predictions"),
         few_results="results/{study}/capabilities/few_results.parquet",
-        text=multiext("results/{study}/capabilities/placements", ".txt", ".tex"),
+        text=multiext("results/{study}/capabilities/placements", ".txt", "_text.tex"),
     log:
         "results/logs/place/{study}.log",
     benchmark:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -42,17 +43,19 @@ wildcard_constraints:
     number="[0-9]+",
 
 
-def open_url(url):
+def open_url(url, redirects):
     """A file on a server, which a storage plugin fetches."""
     # Not above: it would slow the start of the jobs of all studies.
     from remote import open_remote
 
-    return open_remote(storage, url)
+    return open_remote(storage, url, redirects)
 
 
 def study_of(wildcards):
     """The study of a job, as the library sees it."""
-    return ask(studies.find_study, config["studies"], wildcards.study, open_url, PREFIX)
+    known, name = config["studies"], wildcards.study
+    fetch = partial(open_url, redirects=known.get(name, {}).get("redirects", ()))
+    return ask(studies.find_study, known, name, fetch, PREFIX)
 
 
 def cfg(*paths, **found):

@@ -102,7 +102,7 @@ rule lead:
         table("results/{study}/leaderboard/normalized", "csv md tex json"),
         table("results/{study}/leaderboard/raw", "csv md tex json"),
         table("results/{study}/leaderboard/submissions", "csv md tex json"),
-        text=multiext("results/{study}/leaderboard/leaderboard", ".txt", ".tex"),
+        text=multiext("results/{study}/leaderboard/leaderboard", ".txt", "_text.tex"),
     log:
         "results/logs/lead/{study}.log",
     benchmark:

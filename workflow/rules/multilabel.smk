@@ -154,7 +154,7 @@ rule compare_labels:
         table("results/{study}/multilabel/differences"),
         table("results/{study}/multilabel/degradation"),
         evaluated="results/{study}/multilabel/evaluated.parquet",
-        text=multiext("results/{study}/multilabel/multilabel", ".txt", ".tex"),
+        text=multiext("results/{study}/multilabel/multilabel", ".txt", "_text.tex"),
     log:
         "results/logs/compare_labels/{study}.log",
     benchmark:

@@ -15,6 +15,13 @@ PUBLISHED = [
     "published.txt",
 ]
 
+REPORTS = expand("results/{study}/report.html", study=STUDIES)
+BOARDS = [
+    f"results/{name}/leaderboard/index.html"
+    for name in STUDIES
+    if "leaderboard" in config["studies"][name]["analyses"]
+]
+
 
 rule check_published:
     """Tables of a study → what they have for published numbers."""
@@ -25,7 +32,7 @@ rule check_published:
         table("results/{study}/tables/published"),
         table("results/{study}/tables/published_cells"),
         table("results/{study}/tables/published_claims"),
-        text=multiext("results/{study}/tables/published", ".txt", ".tex"),
+        text=multiext("results/{study}/tables/published", ".txt", "_text.tex"),
     log:
         "results/logs/check_published/{study}.log",
     benchmark:
@@ -94,13 +101,9 @@ rule report:
 rule index:
     """Pages of the selected studies → the page that links all that there are."""
     input:
-        reports=expand("results/{study}/report.html", study=STUDIES),
+        reports=REPORTS,
         headlines=expand("results/{study}/headline.txt", study=STUDIES),
-        boards=[
-            f"results/{name}/leaderboard/index.html"
-            for name in STUDIES
-            if "leaderboard" in config["studies"][name]["analyses"]
-        ],
+        boards=BOARDS,
     output:
         index="results/index.html",
     log:

@@ -138,18 +138,6 @@ def find_releases(study: Study) -> list[str]:
     return [study.check_name("leaderboard.releases", path) for path in found]
 
 
-def place_page(study: Study) -> list[str]:
-    """Say where the page of the leaderboard is, if a study asks for one."""
-    is_asked = "leaderboard" in list_analyses(study.settings)
-    return [study.place("leaderboard/index.html")] if is_asked else []
-
-
-def place_entries(study: Study) -> list[str]:
-    """Say where the entries of the leaderboard are, if a study asks for one."""
-    is_asked = "leaderboard" in list_analyses(study.settings)
-    return [study.place("leaderboard/entries.csv")] if is_asked else []
-
-
 def check_sources(study: Study) -> None:
     """Report settings that do not go together, before any job.
 

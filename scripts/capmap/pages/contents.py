@@ -1,5 +1,6 @@
 """The tables of a study's page: their share of its bytes, captions and headings."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -85,7 +86,8 @@ def show_tables(
     if ranking["tie_group"].map(has_letters).any():
         heading += f" {SHARED_LETTERS}"
     files = {**files, "ranking": files.get("iqm" if statistic == "iqm" else "scopes", "")}
-    declared = {**MAIN.tables, "ranking": MAIN.tables["iqm"]}
+    declared = defaultdict(lambda: Table("", formats="csv"), MAIN.tables)
+    declared["ranking"] = MAIN.tables["iqm"]
     return {
         name: make_view(
             shown[name],
@@ -93,8 +95,8 @@ def show_tables(
             caption=heading if name == "ranking" else caption,
             max_bytes=share,
             total=validation["warnings_total"] if name == "warnings" else None,
-            files=list_formats(files.get(name, ""), declared.get(name, Table("")).formats),
-            best=declared.get(name, Table("")).best,
+            files=list_formats(files.get(name, ""), declared[name].formats),
+            best=declared[name].best,
             labels=_label_columns(name, shown[name]),
             marked=best if name == "ranking" else (),
         )

@@ -1,28 +1,26 @@
-"""The script that normalizes runs and spreads them over shards."""
-
-from hashlib import sha256
+"""The script that normalizes runs."""
 
 import pandas as pd
 import pytest
 
 from capmap.artifacts import read_json, read_parquet, read_table, write_parquet
 from capmap.errors import ValidationError
-from normalize_runs import normalize_runs
+from normalize import normalize
 from tests.toy_runs import draw_benchmark, make_runs
 
 OBSERVED = {"low": "observed", "high": "observed"}
-TABLES = ("bounds", "manifest", "dropped")
+TABLES = ("bounds", "dropped")
 
 
 def run(folder, runs, **settings):
     """Normalize runs as the rule does."""
     write_parquet(folder / "runs.parquet", runs)
-    normalize_runs(
+    normalize(
         runs=str(folder / "runs.parquet"),
-        folder=str(folder / "normalized"),
+        normalized=str(folder / "normalized/runs.parquet"),
+        scope=str(folder / "normalized/scope.json"),
         **{name: str(folder / "normalized" / f"{name}.csv") for name in TABLES},
         **{
-            "shards": 3,
             "metrics": {},
             "datasets": {},
             "normalization": {},
@@ -40,57 +38,24 @@ def run(folder, runs, **settings):
     return {name: read_table(folder / "normalized" / f"{name}.csv") for name in TABLES}
 
 
-def read_shards(folder):
-    paths = sorted((folder / "normalized").glob("*.parquet"))
-    return pd.concat([read_parquet(path) for path in paths], ignore_index=True)
+def read_runs(folder):
+    return read_parquet(folder / "normalized/runs.parquet")
 
 
 RUNS = draw_benchmark(1, models=8, datasets=3, seeds=2)
 
 
-def test_every_model_is_in_one_shard_which_the_manifest_describes(tmp_path):
+def test_runs_and_bounds_have_the_columns_that_others_read(tmp_path):
     tables = run(tmp_path, RUNS, normalization=OBSERVED)
-    manifest = tables["manifest"]
-    assert manifest["models"].sum() == 8
-    assert manifest["rows"].sum() == len(RUNS)
-    seen = []
-    for row in manifest.itertuples():
-        content = (tmp_path / "normalized" / f"{row.shard}.parquet").read_bytes()
-        assert sha256(content).hexdigest() == row.sha256
-        shard = read_parquet(tmp_path / "normalized" / f"{row.shard}.parquet")
-        names = ["model", "dataset", "seed", "score", "resolution", "ranked"]
-        assert shard.columns.to_list() == names
-        assert shard.equals(shard.sort_values(list(shard.columns), ignore_index=True))
-        assert shard["model"].nunique() == row.models
-        seen += shard["model"].unique().tolist()
-    assert sorted(seen) == sorted(RUNS["model"].unique())
+    found = read_runs(tmp_path)
+    columns = ["model", "dataset", "seed", "score", "resolution", "ranked"]
+    assert found.columns.to_list() == columns
+    assert found.equals(found.sort_values(columns, ignore_index=True))
+    assert len(found) == len(RUNS)
+    assert set(found["model"]) == set(RUNS["model"])
     assert tables["bounds"].columns.to_list() == [
         *("dataset", "metric", "direction", "low", "high", "low_origin", "high_origin")
     ]
-
-
-def test_only_the_shard_of_a_changed_model_is_rewritten(tmp_path):
-    bounds = {"low": -9, "high": 9}
-    run(tmp_path, RUNS, normalization=bounds)
-    folder = tmp_path / "normalized"
-    before = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.parquet")}
-    changed = RUNS.copy()
-    changed.loc[0, "score"] += 1
-    run(tmp_path, changed, normalization=bounds)
-    after = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.parquet")}
-    assert sum(before[name] != after[name] for name in after) == 1
-
-
-def test_stale_shards_are_deleted_and_nothing_else(tmp_path):
-    folder = tmp_path / "normalized"
-    folder.mkdir()
-    for name in ("17.parquet", "x7.parquet", "7.parquet.bak", "notes.txt"):
-        (folder / name).write_text("old")
-    (folder / "8.parquet").mkdir()
-    run(tmp_path, RUNS, normalization=OBSERVED)
-    assert not (folder / "17.parquet").exists()
-    for name in ("x7.parquet", "7.parquet.bak", "notes.txt", "8.parquet"):
-        assert (folder / name).exists()
 
 
 def test_the_order_of_rows_changes_no_byte(tmp_path):
@@ -115,7 +80,7 @@ def test_bounds_are_computed_before_models_are_selected(tmp_path):
         select={"models": {"exclude": ["Human", "A"]}},
     )
     # (0.6 − 0.2) / (1 − 0.2)
-    assert read_shards(tmp_path)["score"].to_list() == pytest.approx([0.5])
+    assert read_runs(tmp_path)["score"].to_list() == pytest.approx([0.5])
 
 
 def test_what_is_left_out_is_listed_with_its_reason(tmp_path):
@@ -139,7 +104,7 @@ def test_what_is_left_out_is_listed_with_its_reason(tmp_path):
     ]
     assert "All scores are 0.5" in dropped["reason"][2]
     assert dropped["reason"][3] == "No runs for 1 dataset: 'E'."
-    assert sorted(read_shards(tmp_path)["model"].unique()) == ["A", "B"]
+    assert sorted(read_runs(tmp_path)["model"].unique()) == ["A", "B"]
 
 
 def test_dropped_datasets_have_bounds_but_are_not_among_the_datasets(tmp_path):
@@ -175,23 +140,15 @@ def test_runs_of_summaries_share_no_seeds(tmp_path, marks, unit):
     assert read_json(tmp_path / "normalized" / "scope.json")["unit"] == unit
 
 
-def test_other_bounds_leave_what_is_drawn_alone(tmp_path):
-    path = tmp_path / "normalized" / "scope.json"
-    run(tmp_path, RUNS, normalization={"low": -9, "high": 9})
-    before = path.stat().st_mtime_ns
-    run(tmp_path, RUNS, normalization={"low": -9, "high": 10})
-    assert path.stat().st_mtime_ns == before
-
-
 def test_bounds_of_a_run_are_references_of_the_next(tmp_path):
     run(tmp_path, RUNS, normalization=OBSERVED)
-    old = read_shards(tmp_path)
+    old = read_runs(tmp_path)
     references = tmp_path / "references.csv"
     references.write_bytes((tmp_path / "normalized" / "bounds.csv").read_bytes())
     newcomers = make_runs(*(("new", f"D{n}", 99.0) for n in range(3)))
     more = pd.concat([RUNS, newcomers], ignore_index=True)
     run(tmp_path, more, references=[str(references)])
-    new = read_shards(tmp_path)
+    new = read_runs(tmp_path)
     names = ["model", "dataset", "seed", "score"]
     kept = new[new["model"] != "new"].sort_values(names, ignore_index=True)
     pd.testing.assert_frame_equal(kept, old.sort_values(names, ignore_index=True))

@@ -10,7 +10,7 @@ from capmap.artifacts import read_parquet, read_table
 from capmap.errors import CapmapError, ValidationError
 from tests.broken_exports import BOUNDED, CATALOG, GOOD, HEADER
 from tests.toy_settings import READING, RULES
-from validate_exports import validate_exports
+from validate import validate
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared files are not here")
@@ -20,14 +20,14 @@ DEFAULTS = RULES | READING
 def run(folder, *, exports, **settings):
     """Validate a study as its rule does and return what it wrote."""
     references = settings.get("normalization", {}).get("references")
-    validate_exports(
+    validate(
         exports=[exports],
         runs=str(folder / "runs.parquet"),
         validation=str(folder / "validation.json"),
         rejected=str(folder / "rejected.csv"),
-        references=[references] if references else [],
-        benchmark=[],
-        **{**DEFAULTS, "names": [exports], **settings},
+        **DEFAULTS
+        | {"names": [exports], "references": [references] if references else []}
+        | settings,
     )
     return read_parquet(folder / "runs.parquet"), json.loads(
         (folder / "validation.json").read_text(encoding="utf-8")
