@@ -8,7 +8,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
-from capmap.settings.sections import write_schema
+from capmap.settings.schema import read_schema
 from capmap.settings.study import Config
 from capmap.settings.words import NAME, Schema, describe_values
 
@@ -48,7 +48,7 @@ TABLE = """
 
 def render_page() -> str:
     """Render the page: an example, then a table per section."""
-    schema = write_schema(Config)
+    schema = read_schema(Config)
     study = schema["properties"]["studies"]["additionalProperties"]
     page = HEAD.format(example=EXAMPLE.read_text(encoding="utf-8"))
     page += "\n## The file\n" + TABLE + "".join(_render_rows(schema))

@@ -13,10 +13,9 @@ from capmap.errors import ConfigError
 from capmap.patterns import order_paths
 from capmap.settings.checking import Fault, drop_faulty, find_faults
 from capmap.settings.choices import TableFormat
-from capmap.settings.paths import expand_paths
 from capmap.settings.presets import fill_preset
-from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
+from capmap.settings.study import Study as StudySettings
 from capmap.wording import find_nearest, join_words, write_key
 
 Settings: TypeAlias = Mapping[str, Any]
@@ -25,8 +24,7 @@ TABLES_ONLY = ("failed", "fields", "reading", "values", "summary", "take")
 # Kinds of addresses that the workflow loads by itself.
 GUARDED = ("http", "https", "s3")
 REPLACED = re.compile(r"[{}]|<[a-z][a-z0-9_]*>")
-SCHEMA = write_schema(Config)
-OPTIONS = list(SCHEMA["properties"]["studies"]["additionalProperties"]["properties"])
+OPTIONS = [*StudySettings.model_fields]
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,7 @@ class Inspected:
 def inspect_config(given: Settings) -> Inspected:
     """Fill in the defaults, and find all that is wrong with a configuration in itself."""
     filled, faults = _fill_presets(given)
-    checked, found = find_faults(filled, SCHEMA)
+    checked, found = find_faults(filled, Config)
     spoiled: dict[str, set[str]] = {}
     for fault in [*faults, *found]:
         if fault.place[0] == "studies":
@@ -124,9 +122,8 @@ def inspect_config(given: Settings) -> Inspected:
             meant = key if key in OPTIONS else find_nearest(key, OPTIONS)
             spoiled.setdefault(name, set()).add(meant or "")
     if found:
-        checked = find_faults(drop_faulty(filled, SCHEMA), SCHEMA)[0]
+        checked = find_faults(drop_faulty(filled, Config), Config)[0]
         checked = {"run": "all", "studies": {}, **checked}
-    checked = expand_paths(checked, SCHEMA)
     refused = []
     for name, study in checked["studies"].items():
         written = given["studies"][name] or {}

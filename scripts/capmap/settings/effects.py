@@ -6,7 +6,6 @@ from typing import Any, get_args
 from capmap.catalog import ANALYSES, list_analyses, read_setting
 from capmap.settings.checking import find_faults
 from capmap.settings.choices import Format, TableFormat
-from capmap.settings.sections import write_schema
 from capmap.settings.study import Study
 from capmap.wording import join_words
 
@@ -38,7 +37,7 @@ READERS: dict[str, tuple[str, ...]] = {
     "published": ("published",),
     "claims": ("published",),
 }
-DEFAULTS = find_faults({}, write_schema(Study))[0]
+DEFAULTS = find_faults({}, Study)[0]
 
 
 def find_ineffective(

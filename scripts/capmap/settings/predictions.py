@@ -2,85 +2,82 @@
 
 from typing import Annotated
 
-from capmap.settings.data import DatasetName
-from capmap.settings.sections import (
-    REQUIRED,
-    WHOLE_NUMBER,
-    Count,
-    FilePath,
-    GivenPath,
-    Section,
-    limit,
-    name_key,
-    option,
-)
+from pydantic import BeforeValidator, Field
 
+from capmap.settings.data import DatasetName
+from capmap.settings.sections import Count, FilePath, GivenPath, Section, Seed, Unique, Whole
+
+# Such a key may be written as a number.
 PatchCount = Annotated[
-    str, name_key("A number of patches per image, such as 4.", pattern=WHOLE_NUMBER)
+    str,
+    BeforeValidator(lambda key: str(key) if type(key) is int else key),
+    Field(
+        pattern="^[1-9][0-9]{0,8}$",
+        description="A number of patches per image, such as 4.",
+    ),
 ]
-ModelName = Annotated[str, name_key("A model needs a name.", min_length=1)]
 
 
 class DatasetLabels(Section):
     """The labels of a dataset."""
 
-    labels: GivenPath = option(
-        REQUIRED,
-        "File of the valid labels of each image, JSON or a table; ids of classes count from 0.",
+    labels: GivenPath = Field(
+        description="File of the valid labels of each image, JSON or a table; ids of classes "
+        "count from 0."
     )
-    single: FilePath = option(
+    single: FilePath = Field(
         "",
-        "File of the single label of each image, for top-1 accuracy; empty means none.",
+        description="File of the single label of each image, for top-1 accuracy; empty means none.",
     )
-    images: FilePath = option(
+    images: FilePath = Field(
         "",
-        "File of image ids in the order of the scores, for dumps without ids. Empty means that "
-        "the dumps have ids, or that the labels are in the order of the scores.",
+        description="File of image ids in the order of the scores, for dumps without ids. Empty "
+        "means that the dumps have ids, or that the labels are in the order of the scores.",
     )
 
 
 class Predictions(Section):
     """What the score dumps of a study mean."""
 
-    classes: FilePath = option(
+    classes: FilePath = Field(
         "",
-        "File of the class names in the order of the scores' columns, one per line. Empty means "
-        "that ids are taken as they are; labels cannot be names then.",
+        description="File of the class names in the order of the scores' columns, one per line. "
+        "Empty means that ids are taken as they are; labels cannot be names then.",
     )
-    datasets: dict[DatasetName, DatasetLabels] = option(
+    datasets: dict[DatasetName, DatasetLabels] = Field(
         {},
-        "Labels of each dataset of the dumps, by the name that stands for {dataset} in `exports`.",
+        description="Labels of each dataset of the dumps, by the name that stands for {dataset} "
+        "in `exports`.",
     )
 
 
 class PatchML(Section):
     """Images with several labels, composed of objects that are cut from annotated images."""
 
-    images: FilePath = option(
-        "", "Folder of the annotated images; empty means that none are composed."
+    images: FilePath = Field(
+        "", description="Folder of the annotated images; empty means that none are composed."
     )
-    annotations: FilePath = option(
+    annotations: FilePath = Field(
         "",
-        "Folder of PASCAL-VOC files (.xml), or a table with the columns ImageId and "
+        description="Folder of PASCAL-VOC files (.xml), or a table with the columns ImageId and "
         "PredictionString.",
     )
-    classes: FilePath = option(
+    classes: FilePath = Field(
         "",
-        "File of the class names; objects of other classes are skipped and listed. Empty means "
-        "that all are taken.",
+        description="File of the class names; objects of other classes are skipped and listed. "
+        "Empty means that all are taken.",
     )
-    counts: list[Count] = option(
-        [2, 3, 4, 6, 9], "Numbers of patches per image.", min_length=1, unique=True
+    counts: Unique[Count] = Field(
+        [2, 3, 4, 6, 9], min_length=1, description="Numbers of patches per image."
     )
-    sizes: dict[PatchCount, Count] = option(
+    sizes: dict[PatchCount, Count] = Field(
         {},
-        "Side in pixels of the square that a patch is resized to fit, by count, such as "
-        "{4: 112, 9: 74}. Other counts have the largest that fits.",
+        description="Side in pixels of the square that a patch is resized to fit, by count, such "
+        "as {4: 112, 9: 74}. Other counts have the largest that fits.",
     )
-    side: int = option(224, "Side of the composed images in pixels.", ge=1, le=8192)
-    seeds: list[Annotated[int, limit(ge=0)]] = option(
+    side: Whole = Field(224, ge=1, le=8192, description="Side of the composed images in pixels.")
+    seeds: Unique[Seed] = Field(
         [0, 1, 2, 3, 4],
-        "Seeds, each of which makes a dataset of its own.",
         min_length=1,
-        unique=True,
+        description="Seeds, each of which makes a dataset of its own.",
     )

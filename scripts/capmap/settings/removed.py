@@ -1,5 +1,7 @@
 """Settings, and values of settings, that an earlier version knew, and what to use instead."""
 
+from typing import Any
+
 REMOVED: dict[str, str] = {
     "aggregate": "leave it out: mean, trimmed mean and median are always given.",
     "analyses=publications": "columns: {seed: COLUMN} makes a run of each publication.",
@@ -40,3 +42,26 @@ REMOVED: dict[str, str] = {
     "take.step": "read the rows of the step only, as in where: {step: 500}.",
     "tracking": "export the runs by mlflow.search_runs().to_csv() and set preset: mlflow.",
 }
+
+
+def explain_removed(place: tuple[str | int, ...], settings: Any) -> str:
+    """Say what to use instead of a setting or value that is no longer known; "" of others."""
+    value = settings
+    for key in place:
+        if isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(value, list) and isinstance(key, int):
+            value = value[key]
+        else:
+            return ""
+    names = [str(key) for key in place if not isinstance(key, int)]
+    names = names[2:] if names[:1] == ["studies"] else names
+    for entry, instead in REMOVED.items():
+        path, _, old = entry.partition("=")
+        keys = path.split(".")
+        is_named = len(keys) == len(names) and all(
+            key in ("<name>", name) for key, name in zip(keys, names, strict=True)
+        )
+        if is_named and (not old or str(value).casefold() == old.casefold()):
+            return f"was removed. Instead: {instead}"
+    return ""

@@ -2,15 +2,17 @@
 
 from typing import Annotated
 
+from pydantic import Field
+
 from capmap.settings.choices import Tuning
-from capmap.settings.sections import REQUIRED, Section, limit, name_key, option
+from capmap.settings.sections import Flag, Section, Whole
 
 DIGEST = "^[0-9a-f]{64}$"
 DOWNLOADS = "downloads"
 DownloadName = Annotated[
     str,
-    name_key(
-        "A path below downloads/, without . and .. in it.",
+    Field(
+        description="A path below downloads/, without . and .. in it.",
         pattern=r"^(?!\.)[^/\\\s](?!.*/[./])[^\\\n]*[^/\\\n]$",
     ),
 ]
@@ -19,17 +21,19 @@ DownloadName = Annotated[
 class Submission(Section):
     """Rules of submissions (submission format only)."""
 
-    seeds_per_cell: int = option(
-        5, "Seeds that a model needs on each dataset; fewer is an error, more is fine.", ge=1
+    seeds_per_cell: Whole = Field(
+        5,
+        ge=1,
+        description="Seeds that a model needs on each dataset; fewer is an error, more is fine.",
     )
-    strict: bool = option(
+    strict: Flag = Field(
         False,
-        "Whether a submission needs the columns frozen_or_full_ft, decoder, partition name and "
-        "data_percentages, and all datasets of a dimension. Otherwise it may have some datasets, "
-        "and is ranked where it is complete.",
+        description="Whether a submission needs the columns frozen_or_full_ft, decoder, "
+        "partition name and data_percentages, and all datasets of a dimension. Otherwise it may "
+        "have some datasets, and is ranked where it is complete.",
     )
-    method: Tuning = option(
-        "full_ft", "What submissions without the column frozen_or_full_ft count as."
+    method: Tuning = Field(
+        "full_ft", description="What submissions without the column frozen_or_full_ft count as."
     )
 
 
@@ -39,11 +43,10 @@ class Download(Section):
     Those that the studies name are fetched before any job, also of a dry run, and once.
     """
 
-    address: Annotated[str, limit(pattern="^https?://[^ ]+$")] = option(
-        REQUIRED, "Where it is published, http:// or https://."
+    address: Annotated[str, Field(pattern="^https?://[^ ]+$")] = Field(
+        description="Where it is published, http:// or https://."
     )
-    sha256: Annotated[str, limit(pattern=DIGEST)] = option(
-        REQUIRED,
-        "SHA-256 of the file in hexadecimal; a file with another one is refused, wherever it is "
-        "from.",
+    sha256: Annotated[str, Field(pattern=DIGEST)] = Field(
+        description="SHA-256 of the file in hexadecimal; a file with another one is refused, "
+        "wherever it is from."
     )
