@@ -9,7 +9,7 @@ from capmap.settings.study import Config
 RULES: dict[str, Any] = {
     **{name: {} for name in ("columns", "where", "metrics", "datasets", "normalization", "select")},
     **dict.fromkeys(("incomplete", "duplicates", "invalid"), "error"),
-    **{"metric": "", "decimal": "auto", "min_seeds": 1, "checksums": {}, "names": []},
+    **{"metric": "", "decimal": "auto", "checksums": {}, "names": []},
 }
 # And how tables are read.
 READING: dict[str, Any] = {

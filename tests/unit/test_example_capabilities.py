@@ -47,7 +47,7 @@ def make_results(folder, text):
     """Make the results of an export as the workflow does."""
     (folder / "data.csv").write_text(text, encoding="utf-8")
     runs, normalized = str(folder / "runs.parquet"), folder / "normalized"
-    checks = ("where", "decimal", "min_seeds", "duplicates", "invalid", "failed", "columns")
+    checks = ("where", "decimal", "duplicates", "invalid", "failed", "columns")
     both = choose_settings("metrics", "datasets", "normalization", "select", "incomplete")
     validate_exports(
         exports=[str(folder / "data.csv")],

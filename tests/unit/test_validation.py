@@ -354,14 +354,6 @@ def test_incomplete_cells_are_told_by_model_or_dataset(policy, severity, reason)
     assert validate(RAGGED).counts["cells_empty"] == 1
 
 
-def test_cells_with_fewer_seeds_than_wanted_are_a_warning_per_model():
-    runs = make_runs(("A", "D", 0.1, "1"), ("A", "D", 0.2, "2"), ("A", "E", 0.3), ("B", "D", 0.3))
-    problems = find(runs, "few_seeds", min_seeds=2, incomplete="adjust")
-    assert [problem.reason for problem in problems] == [
-        "The model 'A' has fewer than 2 runs on 1 dataset: 'E'.",
-        "The model 'B' has fewer than 2 runs on 1 dataset: 'D'.",
-    ]
-    assert {problem.severity for problem in problems} == {"warning"}
 
 
 def test_one_seed_is_a_warning_once():

@@ -72,7 +72,7 @@ rule validate_checkpoints:
     params:
         cfg=cfg(
             *CHECKED,
-            *("min_seeds", "columns", "where", "metric", "decimal"),
+            *("columns", "where", "metric", "decimal"),
             names=exports.list_names,
             checkpoints=leaderboards.read_choice,
             renamed=exports.read_renames,

@@ -127,7 +127,7 @@ rule validate_predictions:
     params:
         cfg=cfg(
             *CHECKED,
-            *("min_seeds", "multilabel/rank_by"),
+            "multilabel/rank_by",
             names=exports.list_names,
             subgroups=predictions.find_subgroups,
             renamed=exports.read_renames,

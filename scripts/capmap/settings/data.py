@@ -82,7 +82,6 @@ class Columns(Section):
         description="Column of the split that a score is of (checkpoints format only); may be "
         "absent.",
     )
-    keep: list[str] = Field([], description="Further columns to carry into runs.parquet.")
 
 
 class Reading(Section):

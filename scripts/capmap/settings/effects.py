@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 from capmap.catalog import ANALYSES, list_analyses, read_setting
 from capmap.settings.checking import find_faults
-from capmap.settings.choices import Format, TableFormat
+from capmap.settings.choices import TableFormat
 from capmap.settings.study import Study
 from capmap.wording import join_words
 
@@ -14,7 +14,6 @@ ROWS = (*TABLES, "checkpoints")
 # The formats that read an option, where not all do.
 FORMATS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(["header_rows", "multilabel/images", "multilabel/labels"], TABLES),
-    "columns/keep": TABLES,
     **{f"columns/{name}": TABLES for name in ("step", "selection", "spread", "count")},
     **dict.fromkeys(["where", "metric"], ROWS),
     **{f"columns/{name}": ROWS for name in ("dataset", "metric", "score", "seed")},
@@ -23,7 +22,6 @@ FORMATS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(["predictions", "patchml"], ("predictions",)),
     "submission": ("submission",),
     "checkpoints": ("checkpoints",),
-    "min_seeds": tuple(name for name in get_args(Format) if name != "submission"),
 }
 PLACED = tuple(name for name, made in ANALYSES.items() if made.folder == "capabilities")
 # The analyses that read an option, where none but these do.

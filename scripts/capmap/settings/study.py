@@ -75,14 +75,6 @@ StudyName = Annotated[
 ]
 ExportName = Annotated[str, AfterValidator(expand_home)]
 DIGESTS = "A SHA-256 has 64 hexadecimal digits; `sha256sum FILE` prints it."
-# Nothing else of an address, which may have a secret.
-Host = Annotated[
-    str,
-    Field(
-        pattern=r"^([^\s/@?#:]+|\[[0-9a-fA-F:.]+\])(:[0-9]+)?$(?!\n)",
-        description="Name a host alone, such as cdn.example.org, or with its port.",
-    ),
-]
 
 
 class Bootstrap(Section):
@@ -138,11 +130,6 @@ class Study(Section):
         {},
         description="SHA-256 of some exports in hexadecimal, by path or URL as in `exports`. A "
         "file with another digest is refused.",
-    )
-    redirects: Unique[Host] = Field(
-        [],
-        description="Hosts, such as cdn.example.org, to which the servers of exports may "
-        "redirect; another host than that of the address is refused otherwise.",
     )
     benchmark: FilePath = Field(
         "",
@@ -203,9 +190,6 @@ class Study(Section):
         "nothing is an error.",
     )
     normalization: Normalization = Normalization()
-    min_seeds: Whole = Field(
-        1, ge=1, description="Seeds that every cell should have; fewer is a warning."
-    )
     incomplete: Incomplete = Field(
         "error",
         description='What to do about models without runs on some dataset, "error", '
