@@ -17,7 +17,7 @@ SETTINGS: dict[str, Any] = {
     "analyses": COMPARISONS,
     "attributes": {"models": {"file": "models.csv", "cost": "price"}},
     "frontier": {"against": "cost"},
-    "comparison": {"replicates": 200, "samples": 1000},
+    "comparison": {"replicates": 200},
     "bootstrap": {"replicates": 200, "shards": 2},
     "groups": {
         "two": {"datasets": ["x", "y"]},

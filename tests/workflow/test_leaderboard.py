@@ -17,7 +17,7 @@ from tests.workflow.checkouts import PAGES, PROJECT, STUDY_PAGES, Checkout, Run,
 
 FEW: dict[str, Any] = {
     "bootstrap": {"replicates": 200, "shards": 3, "unit": "runs"},
-    "comparison": {"replicates": 200, "samples": 200},
+    "comparison": {"replicates": 200},
 }
 BOARD = "results/leaderboard/leaderboard"
 TABLES = {

@@ -59,8 +59,6 @@ PAIRWISE = Analysis(
                 "reference": "comparison/reference",
                 "rope_setting": "comparison/rope",
                 "alpha": "comparison/alpha",
-                "probability": "comparison/probability",
-                "n_samples": "comparison/samples",
                 "n_resamples": "comparison/replicates",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
@@ -450,7 +448,6 @@ CONDITIONS = Analysis(
             reads=["runs"],
             paths=["others"],
             options={
-                "aggregation": "comparison/aggregation",
                 "n_resamples": "comparison/replicates",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",

@@ -12,7 +12,6 @@ from capmap.settings.choices import (
     FitMethod,
     Incomplete,
     LabelMetric,
-    Location,
     Projection,
     RankingMethod,
 )
@@ -47,9 +46,6 @@ class Comparison(Section):
         description="Model that the compact comparisons set the others against; empty means the "
         "best by interquartile mean.",
     )
-    highlight: Unique[str] = Field(
-        [], description="Models to stand out in the critical-difference diagrams."
-    )
     alpha: Number = Field(
         0.05,
         gt=0,
@@ -60,18 +56,6 @@ class Comparison(Section):
         0.01,
         description="Half-width of the region of practical equivalence, in normalized score, or "
         "for every metric of the study in its own unit, such as {accuracy: 0.5, rmse: 0.02}.",
-    )
-    probability: Number = Field(
-        0.95,
-        gt=0.5,
-        lt=1,
-        description="Posterior probability from which the Bayesian signed-rank test decides.",
-    )
-    aggregation: Location = Field(
-        "iqm", description="What ranks the models where two conditions are compared."
-    )
-    samples: Whole = Field(
-        50000, ge=100, description="Number of posterior samples of the Bayesian signed-rank test."
     )
     replicates: Whole = Field(
         2000, ge=100, description="Number of bootstrap replicates of all comparisons."

@@ -23,7 +23,6 @@ Failure = Literal["invalid", "drop", "worst"]
 Failed: TypeAlias = Failure | float | Mapping[str, str]
 Incomplete = Literal["error", "drop_models", "drop_datasets", "adjust"]
 Aggregation = Literal["mean", "trimmed_mean", "median"]
-Location = Literal["iqm", "mean", "trimmed_mean", "median"]
 # Below that many, datasets do not show how much others like these would differ.
 FEWEST_DATASETS = 4
 Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
@@ -49,3 +48,6 @@ SUBGROUPS = (1, 2, 3, 4, 5)
 # The same by dataset.
 Subgroups: TypeAlias = Mapping[str, Sequence[int]]
 RankingMethod = Literal["best", "single", "custom"]
+# The Bayesian signed-rank test decides from this posterior probability on.
+DECIDED = 0.95
+POSTERIOR_SAMPLES = 50_000

@@ -21,7 +21,12 @@ REMOVED: dict[str, str] = {
     "columns.keep": "leave it out; join it from the exports by model, dataset and seed.",
     "columns.publication": "use columns: {seed: COLUMN}, which makes a run of each publication.",
     "columns.time": "leave it out; a table over dates is no longer made of checkpoints.",
+    "comparison.aggregation": "leave it out; conditions are compared by the interquartile mean.",
+    "comparison.highlight": "set figures.colors, or figures.order for models to stand first.",
     "comparison.missing": "for datasets that all models have, set incomplete: drop_datasets.",
+    "comparison.probability": "leave it out; the Bayesian test decides from a posterior "
+    "probability of 95%.",
+    "comparison.samples": "leave it out; the Bayesian test draws 50,000 samples.",
     "duplicates=sum": "set duplicates: mean, or add the rows up before the export.",
     "figures.each.<name>.style": "set font, font_size, palette and dpi.",
     "figures.style": "set font, font_size, palette and dpi.",
