@@ -405,6 +405,7 @@ GROUPS = Analysis(
             reads=["runs", "scopes", "bounds"],
             options={
                 "definitions": "groups",
+                "incomplete": "incomplete",
                 "min_datasets": "min_datasets",
                 "n_resamples": "bootstrap/replicates",
                 "confidence_level": "bootstrap/confidence",

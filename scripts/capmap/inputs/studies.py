@@ -166,13 +166,11 @@ def _find_conflicts(study: Settings, written: Settings) -> Iterator[str]:
             "bootstrap.unit: only calibrated intervals can be over seeds. Set interval "
             "to calibrated, or unit to auto."
         )
-    groups = {f"groups.{name}.": group for name, group in study["groups"].items()}
-    for where, own in {"": study, **groups}.items():
-        if own["incomplete"] == "adjust" and study["min_datasets"] != "all":
-            yield (
-                f"{where}incomplete: only calibrated intervals allow for scores of empty cells. "
-                "Set bootstrap: {interval: calibrated}, or another policy."
-            )
+    if study["incomplete"] == "adjust" and study["min_datasets"] != "all":
+        yield (
+            "incomplete: only calibrated intervals allow for scores of empty cells. "
+            "Set bootstrap: {interval: calibrated}, or another policy."
+        )
 
 
 def _find_reversed(study: Settings) -> Iterator[str]:

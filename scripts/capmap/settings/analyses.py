@@ -8,9 +8,7 @@ from capmap.settings.choices import (
     SUBGROUPS,
     Cost,
     DirectionOrAuto,
-    Distance,
     FitMethod,
-    Incomplete,
     LabelMetric,
     Projection,
     RankingMethod,
@@ -66,11 +64,6 @@ class Group(Section):
     """A set of datasets."""
 
     datasets: Unique[str] = Field(min_length=1, description="Datasets of the group.")
-    incomplete: Incomplete = Field(
-        "drop_models",
-        description="What to do about models without runs on some dataset of the group, as in a "
-        "study.",
-    )
 
 
 class Capabilities(Section):
@@ -89,15 +82,10 @@ class Capabilities(Section):
         "it.",
     )
     dimension: Whole = Field(5, ge=1, le=50, description="Number of dimensions of the space.")
-    distances: Unique[Distance] = Field(
-        ["l2", "cosine", "poincare"], description="Distances to compare by cross-validation."
-    )
     dimensions: Unique[Dimension] = Field(
         [2, 3, 5, 7, 10, 15], description="Numbers of dimensions to compare by cross-validation."
     )
     splits: Whole = Field(10, ge=2, description="Number of random splits of the cross-validation.")
-    held_out: Whole = Field(10, ge=1, description="Results held out in each split.")
-    confidence: Number = Field(0.9, gt=0, lt=1, description="Level of the prediction intervals.")
     map: Projection = Field(
         "mds",
         description='How the map is projected to two dimensions, "mds" or "umap". The second '

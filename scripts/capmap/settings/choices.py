@@ -51,3 +51,5 @@ RankingMethod = Literal["best", "single", "custom"]
 # The Bayesian signed-rank test decides from this posterior probability on.
 DECIDED = 0.95
 POSTERIOR_SAMPLES = 50_000
+# Level of intervals of predicted scores.
+PREDICTION_LEVEL = 0.9
