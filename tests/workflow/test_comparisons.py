@@ -17,11 +17,10 @@ SETTINGS: dict[str, Any] = {
     "analyses": COMPARISONS,
     "attributes": {"models": {"file": "models.csv", "cost": "price"}},
     "frontier": {"against": "cost"},
-    "comparison": {"replicates": 200},
     "bootstrap": {"replicates": 200, "shards": 2},
     "groups": {
         "two": {"datasets": ["x", "y"]},
-        "last": {"datasets": ["z"], "incomplete": "adjust"},
+        "last": {"datasets": ["z"]},
     },
 }
 SHARED_JOBS = {"compare_models_of_full", "plot"}
@@ -120,7 +119,7 @@ def test_a_lost_table_is_made_again(project: Checkout) -> None:
     [
         (
             {
-                "comparison": {**SETTINGS["comparison"], "rope": 0.02},
+                "comparison": {"rope": 0.02},
                 "groups": {"one": {"datasets": ["x"]}},
             },
             {"compare_models", "rank_groups"},
@@ -129,7 +128,7 @@ def test_a_lost_table_is_made_again(project: Checkout) -> None:
             },
         ),
         (
-            {"comparison": {**SETTINGS["comparison"], "alpha": 0.1}},
+            {"comparison": {"alpha": 0.1}},
             {"compare_models", "compare_ranks"},
             {"pairwise", "critical_difference"},
         ),

@@ -17,7 +17,6 @@ from tests.workflow.checkouts import PAGES, PROJECT, STUDY_PAGES, Checkout, Run,
 
 FEW: dict[str, Any] = {
     "bootstrap": {"replicates": 200, "shards": 3, "unit": "runs"},
-    "comparison": {"replicates": 200},
 }
 BOARD = "results/leaderboard/leaderboard"
 TABLES = {

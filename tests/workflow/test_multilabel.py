@@ -16,7 +16,7 @@ CONFIG = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))
 SHAPES: dict[str, Any] = {
     **CONFIG["studies"]["shapes"],
     "bootstrap": {"replicates": 200, "shards": 2},
-    "multilabel": {**CONFIG["studies"]["shapes"]["multilabel"], "replicates": 200},
+    "multilabel": CONFIG["studies"]["shapes"]["multilabel"],
 }
 PUBLISHED: dict[str, Any] = CONFIG["studies"]["imagenet"]
 EVERY_IMAGE = b"".join(b"%d,0\n" % image for image in range(40))
@@ -54,7 +54,7 @@ DUMPED: dict[str, Any] = {
     "format": "predictions",
     "analyses": ["multilabel"],
     "bootstrap": {"replicates": 200, "shards": 2},
-    "multilabel": {"replicates": 200, "compare": ["ImageNet", "V2"]},
+    "multilabel": {"compare": ["ImageNet", "V2"]},
     "figures": {"names": {"V1": "ImageNet", "m0": "M 0"}},
     "predictions": {
         "datasets": {
@@ -183,7 +183,7 @@ def test_a_single_dataset_runs_through(tmp_path: Path) -> None:
     for path in (checkout.folder / "dumps").glob("*_V2.npy"):
         path.unlink()
     datasets = {"V1": DUMPED["predictions"]["datasets"]["V1"]}
-    alone = {"predictions": {"datasets": datasets}, "multilabel": {"replicates": 200}}
+    alone = {"predictions": {"datasets": datasets}}
     checkout.write_studies({"dumped": {**DUMPED, **alone}})
     run = checkout.snakemake("results/dumped/figures")
     assert run.status == 0, run.output

@@ -91,8 +91,8 @@ rule evaluate:
         study="{study}",
         cells=cells_of_shard,
         cfg=cfg(
-            *("predictions/classes", "multilabel/replicates", "multilabel/confidence"),
-            "bootstrap/seed",
+            *("predictions/classes", "bootstrap/confidence", "bootstrap/seed"),
+            replicates=studies.count_of_images,
             datasets=predictions.find_labels,
             subgroups=predictions.find_subgroups,
             renamed=exports.read_renames,

@@ -59,7 +59,7 @@ PAIRWISE = Analysis(
                 "reference": "comparison/reference",
                 "rope_setting": "comparison/rope",
                 "alpha": "comparison/alpha",
-                "n_resamples": "comparison/replicates",
+                "n_resamples": "bootstrap/of_comparisons",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
@@ -154,7 +154,7 @@ PROFILES = Analysis(
             tables=["profiles", "profile_area"],
             reads=["runs", "bounds"],
             options={
-                "n_resamples": "comparison/replicates",
+                "n_resamples": "bootstrap/of_comparisons",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
@@ -270,7 +270,7 @@ RATINGS = Analysis(
             tables=["elo", "winrate"],
             reads=["runs"],
             options={
-                "n_resamples": "comparison/replicates",
+                "n_resamples": "bootstrap/of_comparisons",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
@@ -312,7 +312,7 @@ IMPROVABILITY = Analysis(
             reads=["runs", "bounds"],
             options={
                 "datasets": "datasets",
-                "n_resamples": "comparison/replicates",
+                "n_resamples": "bootstrap/of_comparisons",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
@@ -449,7 +449,7 @@ CONDITIONS = Analysis(
             reads=["runs"],
             paths=["others"],
             options={
-                "n_resamples": "comparison/replicates",
+                "n_resamples": "bootstrap/of_comparisons",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },

@@ -295,6 +295,16 @@ def find_folder(study: Study) -> str:
     return str(study.folder)
 
 
+def count_resamples(study: Study, most: int) -> int:
+    """Count the bootstrap replicates of an analysis, which takes no more than it needs."""
+    return min(most, int(study.read("bootstrap/replicates")))
+
+
+def count_of_images(study: Study) -> int:
+    """Count the bootstrap replicates over images."""
+    return count_resamples(study, 1000)
+
+
 def list_shards(study: Study) -> list[int]:
     """Number the shards of the bootstrap of a study."""
     return [*range(study.read("bootstrap/shards"))]

@@ -55,9 +55,6 @@ class Comparison(Section):
         description="Half-width of the region of practical equivalence, in normalized score, or "
         "for every metric of the study in its own unit, such as {accuracy: 0.5, rmse: 0.02}.",
     )
-    replicates: Whole = Field(
-        2000, ge=100, description="Number of bootstrap replicates of all comparisons."
-    )
 
 
 class Group(Section):
@@ -153,10 +150,6 @@ class Multilabel(Section):
         "dataset, such as {PatchML: [2, 3, 4, 6, 9]}; datasets that are not named have the "
         "default. Numbers that no image has are left out and said.",
     )
-    replicates: Whole = Field(
-        1000, ge=100, description="Number of bootstrap replicates over images."
-    )
-    confidence: Number = Field(0.95, gt=0, lt=1, description="Confidence level of the intervals.")
     compare: Unique[str] = Field(
         [],
         max_length=2,

@@ -29,6 +29,7 @@ REMOVED: dict[str, str] = {
     "comparison.missing": "for datasets that all models have, set incomplete: drop_datasets.",
     "comparison.probability": "leave it out; the Bayesian test decides from a posterior "
     "probability of 95%.",
+    "comparison.replicates": "set bootstrap.replicates, of which comparisons take at most 2000.",
     "comparison.samples": "leave it out; the Bayesian test draws 50,000 samples.",
     "duplicates=sum": "set duplicates: mean, or add the rows up before the export.",
     "figures.each.<name>.style": "set font, font_size, palette and dpi.",
@@ -39,6 +40,8 @@ REMOVED: dict[str, str] = {
     "leaderboard.complete": "use min_datasets; in a dimension an entry needs all datasets.",
     "limits": "leave it out; pairs of more than 500 models are not compared.",
     "min_seeds": "leave it out; tables/seeds counts the runs of each cell.",
+    "multilabel.confidence": "set bootstrap.confidence.",
+    "multilabel.replicates": "set bootstrap.replicates, of which images take at most 1000.",
     "multilabel.top": "leave it out; multilabel/summary has the ranks of all models.",
     "next": "leave it out; comparisons/next lists all models and datasets, and can be filtered.",
     "patchml.cells": "leave it out: the grid is filled row by row, as published.",
