@@ -86,9 +86,8 @@ def test_twelve_columns_and_some_datasets_are_enough_unless_the_board_is_strict(
     ]
     assert len(rows[0]) == 12
     write_submission(tmp_path / "submissions", "lean", rows=rows)
-    lenient = {"strict": False, "method": "frozen"}
-    runs, summary, _ = run(tmp_path, submission=lenient)
-    assert set(runs["method"]) == {"frozen"}
+    runs, summary, _ = run(tmp_path, submission={"strict": False})
+    assert set(runs["method"]) == {"full_ft"}
     codes = {warning["code"] for warning in summary["warnings"]}
     assert {"assumed_method", "no_dimension"} <= codes
     with pytest.raises(ValidationError) as caught:

@@ -127,11 +127,6 @@ def test_a_lost_table_is_made_again(project: Checkout) -> None:
                 *{"bayes", "pairwise", "pairwise_reference", "groups", "critical_difference"},
             },
         ),
-        (
-            {"comparison": {"alpha": 0.1}},
-            {"compare_models", "compare_ranks"},
-            {"pairwise", "critical_difference"},
-        ),
     ],
 )
 def test_settings_make_again_what_uses_them(

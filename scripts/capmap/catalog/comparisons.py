@@ -32,7 +32,7 @@ PAIRWISE = Analysis(
             draw="capmap.figures.pairwise:draw_comparison_matrix",
             reads=["pairwise"],
             order="scopes",
-            options={"alpha": "comparison/alpha"},
+            options={"alpha": "bootstrap/alpha"},
         ),
         "pairwise_reference": Figure(
             "Every model against the reference: mean difference of normalized scores with "
@@ -58,7 +58,7 @@ PAIRWISE = Analysis(
             options={
                 "reference": "comparison/reference",
                 "rope_setting": "comparison/rope",
-                "alpha": "comparison/alpha",
+                "alpha": "bootstrap/alpha",
                 "n_resamples": "bootstrap/of_comparisons",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
@@ -99,7 +99,7 @@ RANKS = Analysis(
             "compared.",
             draw="capmap.figures.rank_tests:draw_critical_difference",
             reads=["mean_ranks", "nemenyi", "friedman"],
-            options={"alpha": "comparison/alpha"},
+            options={"alpha": "bootstrap/alpha"},
         ),
     },
     steps={
@@ -107,7 +107,7 @@ RANKS = Analysis(
             "capmap.comparison.cliques:compare_ranks",
             tables=["friedman", "nemenyi", "mean_ranks"],
             reads=["runs"],
-            options={"alpha": "comparison/alpha"},
+            options={"alpha": "bootstrap/alpha"},
             pairs=True,
             describe="capmap.prose.rank_tests:describe_rank_tests",
         )

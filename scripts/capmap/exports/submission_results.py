@@ -187,7 +187,7 @@ class Demands:
     seeds_per_cell: int = 5
     decimal: Decimal = "auto"
     strict: bool = True
-    method: str = ""
+    method: str = "full_ft"
 
 
 class Rows:

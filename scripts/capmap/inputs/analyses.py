@@ -15,11 +15,12 @@ from capmap.inputs.leaderboards import find_dimensions
 from capmap.inputs.looks import list_looked_for, read_look
 from capmap.inputs.predictions import find_subgroups, list_counted_datasets, list_datasets
 from capmap.inputs.studies import Study, count_of_images, count_resamples
-from capmap.settings.choices import TableFormat
+from capmap.settings.choices import TableFormat, find_alpha
 from capmap.wording import write_key
 
 # Options that are worked out from several settings.
 WORKED_OUT: dict[str, Callable[[Study], Any]] = {
+    "bootstrap/alpha": lambda study: find_alpha(study.read("bootstrap/confidence")),
     "bootstrap/of_comparisons": partial(count_resamples, most=2000),
     "bootstrap/of_images": count_of_images,
     "leaderboard/dimensions": find_dimensions,

@@ -159,6 +159,10 @@ def _find_conflicts(study: Settings, written: Settings) -> Iterator[str]:
         for name in wrong:
             yield f"{name}: only exports of the formats long and matrix know it. Leave it out."
     yield from _find_reversed(study)
+    for number, ranking in enumerate(study["checkpoints"]["rankings"], 1):
+        if ranking["metric"] and ranking["expression"]:
+            place = f"checkpoints.rankings item {number}"
+            yield f"{place}: it has a metric and an expression. Keep one of them."
     if study["bootstrap"]["interval"] == "calibrated":
         return
     if study["bootstrap"]["unit"] == "seeds":

@@ -7,11 +7,9 @@ from pydantic import Field
 from capmap.settings.choices import (
     SUBGROUPS,
     Cost,
-    DirectionOrAuto,
     FitMethod,
     LabelMetric,
     Projection,
-    RankingMethod,
 )
 from capmap.settings.data import DatasetName
 from capmap.settings.sections import (
@@ -43,12 +41,6 @@ class Comparison(Section):
         "",
         description="Model that the compact comparisons set the others against; empty means the "
         "best by interquartile mean.",
-    )
-    alpha: Number = Field(
-        0.05,
-        gt=0,
-        lt=1,
-        description="Significance level of the Friedman, Nemenyi and Wilcoxon tests.",
     )
     rope: Rope = Field(
         0.01,
@@ -179,12 +171,6 @@ class CheckpointSelection(Section):
     """By what the best checkpoint of each training is chosen."""
 
     metric: str = Field("", description="Metric to choose by; empty means the only one there is.")
-    datasets: Unique[str] = Field([], description="Datasets whose mean decides; empty means all.")
-    direction: DirectionOrAuto = Field(
-        "auto",
-        description='Whether the higher ("max") or the lower ("min") value is better; "auto" '
-        "asks the metric.",
-    )
     split: str = Field("validation", description="Split to choose on.")
 
 
@@ -199,19 +185,15 @@ class CheckpointReport(Section):
 
 
 class CheckpointRanking(Section):
-    """A ranking of checkpoints."""
+    """A ranking of chosen checkpoints: by a metric, by an expression, or else by the selection."""
 
     name: Name = Field(description="Name of the ranking.")
-    method: RankingMethod = Field(
-        description='"best" (by what the selection chose, on the report split), "single" (by one '
-        'metric) or "custom" (by an `expression`).'
-    )
-    metric: str = Field("", description='The metric of "single".')
+    metric: str = Field("", description="Metric to rank by, best first by its direction.")
     expression: str = Field(
         "",
         max_length=500,
-        description='Formula of "custom" over names of metrics, such as 0.7 * accuracy - 0.3 * '
-        "ece; numbers, names, + - * / ( ), min, max, mean, abs, log and sqrt.",
+        description="Formula over names of metrics, such as 0.7 * accuracy - 0.3 * ece; higher is "
+        "better. Numbers, names, + - * / ( ), min, max, mean, abs, log and sqrt.",
     )
 
 
@@ -221,13 +203,12 @@ class Checkpoints(Section):
     select: CheckpointSelection = CheckpointSelection()
     allow_test_selection: Flag = Field(
         False,
-        description="Whether checkpoints may be chosen on a split of `test_splits`, which stamps "
+        description="Whether checkpoints may be chosen on the split of the report, which stamps "
         "every table.",
     )
-    test_splits: Unique[str] = Field(["test"], description="Splits that are not for choosing.")
     report: CheckpointReport = CheckpointReport()
     rankings: list[CheckpointRanking] = Field(
-        [CheckpointRanking(name="best", method="best")],
+        [CheckpointRanking(name="best")],
         min_length=1,
         description="Rankings to make of the checkpoints.",
     )

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 Direction = Literal["max", "min"]
-DirectionOrAuto = Literal["auto", "max", "min"]
 Format = Literal["long", "matrix", "predictions", "submission", "checkpoints"]
 TableFormat = Literal["long", "matrix"]
 Decimal = Literal["auto", ".", ","]
@@ -38,7 +37,6 @@ IntervalMethod = Literal["percentile", "calibrated"]
 Unit = Literal["runs", "seeds", "runs_and_datasets"]
 UnitOrAuto = Literal["auto", "runs", "seeds", "runs_and_datasets"]
 Cost = Literal["", "parameters", "cost", "date"]
-Tuning = Literal["frozen", "full_ft"]
 FitMethod = Literal["l2_ridge", "l2", "cosine", "poincare"]
 Distance = Literal["l2", "cosine", "poincare"]
 Projection = Literal["mds", "umap"]
@@ -47,9 +45,19 @@ LabelMetric = Literal["asma", "real", "labelwise"]
 SUBGROUPS = (1, 2, 3, 4, 5)
 # The same by dataset.
 Subgroups: TypeAlias = Mapping[str, Sequence[int]]
-RankingMethod = Literal["best", "single", "custom"]
 # The Bayesian signed-rank test decides from this posterior probability on.
 DECIDED = 0.95
 POSTERIOR_SAMPLES = 50_000
 # Level of intervals of predicted scores.
 PREDICTION_LEVEL = 0.9
+
+
+def find_alpha(confidence: float) -> float:
+    """The level of tests by that of intervals.
+
+    Examples
+    --------
+    >>> find_alpha(0.95)
+    0.05
+    """
+    return round(1 - confidence, 12)

@@ -4,7 +4,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from capmap.settings.choices import Tuning
 from capmap.settings.sections import Flag, Section, Whole
 
 DIGEST = "^[0-9a-f]{64}$"
@@ -31,9 +30,6 @@ class Submission(Section):
         description="Whether a submission needs the columns frozen_or_full_ft, decoder, "
         "partition name and data_percentages, and all datasets of a dimension. Otherwise it may "
         "have some datasets, and is ranked where it is complete.",
-    )
-    method: Tuning = Field(
-        "full_ft", description="What submissions without the column frozen_or_full_ft count as."
     )
 
 

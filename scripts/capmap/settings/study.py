@@ -80,7 +80,11 @@ DIGESTS = "A SHA-256 has 64 hexadecimal digits; `sha256sum FILE` prints it."
 class Bootstrap(Section):
     """Intervals of the aggregate scores."""
 
-    replicates: Whole = Field(10000, ge=100, description="Number of bootstrap replicates; at most 2000 for comparisons, 1000 for images.")
+    replicates: Whole = Field(
+        10000,
+        ge=100,
+        description="Number of bootstrap replicates; comparisons take 2000 of them, images 1000.",
+    )
     confidence: Number = Field(
         0.95, gt=0, lt=1, description="Confidence level of intervals, sets of ranks and tie groups."
     )
