@@ -143,7 +143,7 @@ rule board:
     params:
         study="{study}",
         cfg=cfg(
-            *("bootstrap/confidence", "leaderboard"),
+            *("bootstrap/confidence", "leaderboard/about"),
             title=studies.find_title,
             groups=leaderboards.find_dimensions,
         ),

@@ -223,15 +223,11 @@ class Leaderboard(Section):
         'the order of their names, such as releases/*.csv, for the analysis "releases"; empty '
         "means none.",
     )
-    method: str = Field(
-        "", description="Method that the page opens on; empty means all methods together."
+    about: str = Field(
+        "",
+        description="What the page says beside the table, such as its version, how to submit an "
+        "entry and how to cite it.",
     )
-    dimension: str = Field(
-        "", description="Dimension that the page opens on, and ranks by; empty means all datasets."
-    )
-    version: str = Field("", description="Version or date of the leaderboard, as its page says it.")
-    submit: str = Field("", description="How to submit an entry, a sentence or an address.")
-    citation: str = Field("", description="How to cite the leaderboard.")
 
 
 class PublishedColumn(Section):
