@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.errors import ConfigError
 from capmap.pages.leaderboard import (
     MAX_PAGE,
     PARTS,

@@ -1,26 +1,25 @@
 """How figures look, and which are drawn."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from capmap.settings.sections import ABSENT, Dots, Flag, Inches, Name, Points, Section, Unique
+from capmap.settings.sections import ABSENT, Inches, Name, Points, Section, Unique
+
+FORMATS: list[Literal["pdf", "svg", "png"]] = ["pdf", "svg"]
 
 
-class Look(Section):
-    """How a figure looks. What is left out is as without the section."""
+class Figures(Section):
+    """How figures look, and which are drawn.
 
-    width: Inches = Field(
+    A change draws figures anew and computes nothing, but for `names`.
+    """
+
+    width: Inches | dict[Name, Inches] = Field(
         ABSENT,
-        description="Width in inches, such as 3.5 for a column; otherwise 3.4, or 7 where names "
-        "need it.",
+        description="Width in inches, such as 3.5 for a column, or by figure, such as "
+        "{intervals: 7}; otherwise 3.4, or 7 where names need it.",
     )
-    height: Inches = Field(
-        ABSENT,
-        description="Height in inches; otherwise as rows need. A figure never gets so low that "
-        "rows touch.",
-    )
-    font: Name = Field(ABSENT, description="Family of the font; otherwise DejaVu Sans.")
     font_size: Points = Field(
         ABSENT,
         description="Size of most text in points; otherwise 7. Rows, lines and marks grow with it.",
@@ -32,32 +31,24 @@ class Look(Section):
         "color-blind eyes tell apart.",
     )
     colors: dict[Name, Name] = Field(
-        ABSENT, description='Colors of some models by name, such as {Model-A: "#0072B2"}.'
+        {}, description='Colors of some models by name, such as {Model-A: "#0072B2"}.'
     )
     order: Unique[Name] = Field(
-        ABSENT,
+        [],
         description="Models that stand first where a figure lists models; otherwise as they are "
         "ranked.",
     )
-    titles: Flag = Field(ABSENT, description="Whether the heading is written; otherwise true.")
-    notes: Flag = Field(
-        ABSENT, description="Whether the sentences below the axes are written; otherwise true."
+    formats: Unique[Literal["pdf", "svg", "png"]] = Field(
+        FORMATS,
+        description="Files of each figure; an SVG is always drawn, as the page shows it. PNG has "
+        "300 dots per inch.",
     )
-    dpi: Dots = Field(ABSENT, description="Dots per inch of PNG files; otherwise 300.")
-
-
-class Figures(Look):
-    """How figures look, and which are drawn.
-
-    A change draws figures anew and computes nothing, but for `names`.
-    """
-
     names: dict[Name, Name] = Field(
         {},
         description="Names for readers of models and datasets, by those of the exports, such as "
-        "{vit_b_16_in21k: ViT-B/16}. All figures, tables, texts and pages have them, and all "
-        "other settings use them but those that name files (`predictions`); a change computes "
-        "the study anew.",
+        "{vit_b_16_in21k: ViT-B/16}. All figures, tables, texts and pages have them, and all other "
+        "settings use them but those that name files (`predictions`); a change computes the study "
+        "anew.",
     )
     only: Unique[Name] = Field(
         [],
@@ -65,8 +56,3 @@ class Figures(Look):
         "study.",
     )
     skip: Unique[Name] = Field([], description="Figures not to draw.")
-    each: dict[Name, Look] = Field(
-        {},
-        description="The same options for single figures, such as {intervals: {width: 7}}; names "
-        "are those of the files.",
-    )

@@ -89,7 +89,6 @@ Positive = Annotated[float, Strict(), Field(gt=0), WrapValidator(_keep_spelling)
 Share = Annotated[float, Strict(), Field(gt=0, lt=1), WrapValidator(_keep_spelling)]
 Inches = Annotated[float, Strict(), Field(gt=0, le=50), WrapValidator(_keep_spelling)]
 Points = Annotated[float, Strict(), Field(ge=3, le=40), WrapValidator(_keep_spelling)]
-Dots = Annotated[float, Strict(), Field(ge=30, le=2400), WrapValidator(_keep_spelling)]
 Whole = Annotated[int, Strict(), BeforeValidator(_take_whole)]
 Count = Annotated[int, Strict(), Field(ge=1), BeforeValidator(_take_whole)]
 Seed = Annotated[int, Strict(), Field(ge=0), BeforeValidator(_take_whole)]
