@@ -170,7 +170,7 @@ def test_summaries_of_which_none_is_left_are_judged():
         ({"datasets": {"d": {"low": 0}}}, "datasets names the dataset 'd'"),
         ({"select": {"models": ["a"]}}, "select.models names the model 'a'"),
         ({"select": {"models": {"exclude": ["a"]}}}, "select.models names the model 'a'"),
-        ({"select": {"datasets": {"include": ["d"]}}}, "select.datasets names the dataset 'd'"),
+        ({"select": {"datasets": ["d"]}}, "select.datasets names the dataset 'd'"),
     ],
 )
 def test_every_configured_name_must_be_in_the_data(rules, option):

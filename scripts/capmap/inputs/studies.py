@@ -159,6 +159,9 @@ def _find_conflicts(study: Settings, written: Settings) -> Iterator[str]:
         for name in wrong:
             yield f"{name}: only exports of the formats long and matrix know it. Leave it out."
     yield from _find_reversed(study)
+    for name, rule in study["metrics"].items():
+        for key in {"metric", "transform"} & {*rule}:
+            yield f"metrics.{write_key(name)}.{key}: only datasets have it. Put it under datasets."
     for number, ranking in enumerate(study["checkpoints"]["rankings"], 1):
         if ranking["metric"] and ranking["expression"]:
             place = f"checkpoints.rankings item {number}"

@@ -85,8 +85,9 @@ class Capabilities(Section):
 class ModelAttributes(Section):
     """What is known of models."""
 
-    file: FilePath = Field("", description="Table with a row per model; empty means none.")
-    name: Name = Field("model", description="Column of the model's name.")
+    file: FilePath = Field(
+        "", description="Table with a row per model and a column model; empty means none."
+    )
     architecture: str = Field("", description="Column of the architecture; empty means none.")
     parameters: str = Field(
         "", description="Column of the number of parameters, in any unit; empty means none."
@@ -97,23 +98,16 @@ class ModelAttributes(Section):
         "means none.",
     )
     date: str = Field("", description="Column of the date of publication; empty means none.")
-    date_format: Annotated[str, Field(pattern="%[Yy]")] = Field(
-        "%Y-%m-%d",
-        description='How dates are written, in the codes of strptime, such as "%d/%m/%Y".',
-    )
 
 
 class DatasetAttributes(Section):
     """What is known of datasets."""
 
-    file: FilePath = Field("", description="Table with a row per dataset; empty means none.")
-    name: Name = Field("dataset", description="Column of the dataset's name.")
-    type: str = Field("", description="Column of the type of task; empty means none.")
-    family: str = Field(
+    file: FilePath = Field(
         "",
-        description="Column of the family; empty means the part of the dataset's name before \" / "
-        '".',
+        description="Table with a row per dataset and a column dataset; empty means none.",
     )
+    type: str = Field("", description="Column of the type of task; empty means none.")
 
 
 class Frontier(Section):
@@ -312,4 +306,3 @@ class Claim(Rule):
     high: str = Field(ABSENT, description="Its column with the upper end of the interval.")
     above: Number = Field(ABSENT, description="The number is said to be no lower than this.")
     below: Number = Field(ABSENT, description="The number is said to be no higher than this.")
-    note: str = Field(ABSENT, description="What the page says of it beside the verdict.")

@@ -74,11 +74,21 @@ def find_faults(settings: Any, section: type[Section]) -> tuple[dict[str, Any], 
         schema, given = read_schema(section), settings if isinstance(settings, Mapping) else {}
         errors = [((), error["loc"], error) for error in error.errors(include_url=False)]
         found = [*_explain_all([_locate(*one, given) for one in errors], given, schema)]
-        told = [
-            Fault(place, explain_removed(place, given) or text.rstrip()) for place, text in found
-        ]
-        return {}, list(dict.fromkeys(sorted(told, key=lambda one: _rank(one.place, given))))
+        told = {fault: None for place, text in found for fault in _tell(place, text, given)}
+        return {}, sorted(told, key=lambda one: _rank(one.place, given))
     return checked.model_dump(exclude_none=True, warnings=False), []
+
+
+def _tell(place: Place, text: str, given: Any) -> Iterator[Fault]:
+    """Tell a fault, or what replaces the setting or the key of a value that was removed."""
+    value = read_place(given, place)
+    keys = [*value] if isinstance(value, Mapping) else []
+    removed = [
+        Fault(own, instead)
+        for own in (place, *((*place, key) for key in keys))
+        if (instead := explain_removed(own, given))
+    ]
+    yield from removed or [Fault(place, text.rstrip())]
 
 
 def drop_faulty(settings: Mapping[str, Any], section: type[Section]) -> dict[str, Any]:

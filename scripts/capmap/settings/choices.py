@@ -11,8 +11,8 @@ Format = Literal["long", "matrix", "predictions", "submission", "checkpoints"]
 TableFormat = Literal["long", "matrix"]
 Decimal = Literal["auto", ".", ","]
 Duplicates = Literal["error", "mean", "first", "last"]
-# Or {"step": N} or {"best": "min"}.
-Take = Literal["all", "last", "best"]
+# "best" is the highest.
+Take = Literal["all", "last", "best", "lowest"]
 Spread = Literal["std", "sem"]
 # Runs that one summary row may stand for.
 MOST_RUNS = 10_000

@@ -125,30 +125,23 @@ class Summary(Section):
     )
 
 
-class TakenBest(Section):
-    """Which end of the selection is best."""
+class Exclusion(Section):
+    """All names but some."""
 
-    best: Direction = Field(description='Whether the highest ("max") or lowest ("min") is best.')
-
-
-class NameLists(Rule):
-    """Names to keep and to leave out."""
-
-    include: list[str] = Field(ABSENT, description="Names to keep.")
-    exclude: list[str] = Field(ABSENT, description="Names to leave out.")
+    exclude: list[str] = Field(description="Names to leave out.")
 
 
-Selection: TypeAlias = Literal["all"] | Annotated[list[str], Field(min_length=1)] | NameLists
+Selection: TypeAlias = Literal["all"] | Annotated[list[str], Field(min_length=1)] | Exclusion
 
 
 class Select(Section):
     """Models and datasets to analyse. Bounds are computed before the selection."""
 
     models: Selection = Field(
-        "all", description='Models to analyse, "all" or include and exclude lists.'
+        "all", description='Models to analyse, "all", a list, or {exclude: [NAME]}.'
     )
     datasets: Selection = Field(
-        "all", description='Datasets to analyse, "all" or include and exclude lists.'
+        "all", description='Datasets to analyse, "all", a list, or {exclude: [NAME]}.'
     )
 
 
@@ -159,16 +152,6 @@ class ReferenceModel(Section):
 
 
 Bound: TypeAlias = Number | Literal["observed", "natural"] | ReferenceModel
-
-
-class MetricRule(Rule):
-    """A rule of a metric, which states what it names and leaves out the rest."""
-
-    direction: Direction = Field(
-        ABSENT, description='Whether the higher ("max") or the lower ("min") score is better.'
-    )
-    low: Bound = Field(ABSENT, description="Lower bound of scores as exported.")
-    high: Bound = Field(ABSENT, description="Upper bound of scores as exported.")
 
 
 class RmseScale(Section):
@@ -185,19 +168,22 @@ class Transform(Rule):
     )
 
 
-class DatasetRule(MetricRule):
-    """A rule of a dataset, which may also name its metric."""
+class ScoreRule(Rule):
+    """A rule of a metric or a dataset, which states what it names and leaves out the rest."""
 
+    direction: Direction = Field(
+        ABSENT, description='Whether the higher ("max") or the lower ("min") score is better.'
+    )
     low: Bound = Field(ABSENT, description="Lower bound of scores as exported, after `transform`.")
     high: Bound = Field(ABSENT, description="Upper bound of scores as exported, after `transform`.")
     metric: str = Field(
         ABSENT,
-        description="Name of the metric, which wins over that of the export; a warning where "
-        "they differ.",
+        description="Name of the metric of a dataset, which wins over that of the export; a "
+        "warning where they differ.",
     )
     transform: Transform = Field(
         ABSENT,
-        description="Named conversion of scores as exported, before bounds apply, such as "
+        description="Named conversion of scores of a dataset, before bounds apply, such as "
         "{scale_rmse: {std: 0.25}}, r to 1 - r * std.",
     )
 

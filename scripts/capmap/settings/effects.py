@@ -111,15 +111,14 @@ def _find_unread_columns(
 ) -> Iterator[tuple[str, str]]:
     """Find columns of tables that are not read, and those that are needed and not named."""
     columns, take, summary = settings["columns"], settings["take"], settings["summary"]
-    way = take if isinstance(take, str) else next(iter(take))
     is_wide = settings["format"] == "matrix" or "{" in str(columns["score"])
     is_summarized = summary["runs"] > 1 or bool(columns["count"])
     needs = "Set summary.runs to the number of runs behind a row, or name their column in count."
     rules = {
         "columns/ignore": (is_wide, "format: long with a column of scores", "Set format: matrix"),
         "columns/datasets": (is_wide, "format: long with a column of scores", "Set format: matrix"),
-        "columns/step": (way == "last", f"take: {way}", "Set take: last"),
-        "columns/selection": (way == "best", f"take: {way}", "Set take: best"),
+        "columns/step": (take == "last", f"take: {take}", "Set take: last"),
+        "columns/selection": (take in ("best", "lowest"), f"take: {take}", "Set take: best"),
     }
     for path, (is_read, reason, remedy) in rules.items():
         if not is_read and _is_given(path, settings, written):
@@ -128,5 +127,5 @@ def _find_unread_columns(
     for path in ("columns/spread", "summary/spread"):
         if not is_summarized and _is_given(path, settings, written):
             yield path.replace("/", "."), f"it has no effect on rows that are one run. {needs}"
-    if way == "best" and not columns["selection"]:
-        yield "columns.selection", "take: best needs it. Name the column."
+    if take in ("best", "lowest") and not columns["selection"]:
+        yield "columns.selection", f"take: {take} needs it. Name the column."

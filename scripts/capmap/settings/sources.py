@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from capmap.settings.sections import Flag, Section, Whole
+from capmap.settings.sections import Section, Whole
 
 DIGEST = "^[0-9a-f]{64}$"
 DOWNLOADS = "downloads"
@@ -24,12 +24,6 @@ class Submission(Section):
         5,
         ge=1,
         description="Seeds that a model needs on each dataset; fewer is an error, more is fine.",
-    )
-    strict: Flag = Field(
-        False,
-        description="Whether a submission needs the columns frozen_or_full_ft, decoder, "
-        "partition name and data_percentages, and all datasets of a dimension. Otherwise it may "
-        "have some datasets, and is ranked where it is complete.",
     )
 
 

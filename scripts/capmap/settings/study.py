@@ -31,14 +31,12 @@ from capmap.settings.choices import (
 )
 from capmap.settings.data import (
     Columns,
-    DatasetRule,
-    MetricRule,
     Normalization,
     Reading,
     ReferenceModel,
+    ScoreRule,
     Select,
     Summary,
-    TakenBest,
 )
 from capmap.settings.figures import Figures
 from capmap.settings.paths import expand_home
@@ -161,11 +159,10 @@ class Study(Section):
         'for what is no run, such as {"-": missing}.',
     )
     summary: Summary = Summary()
-    take: Take | TakenBest = Field(
+    take: Take = Field(
         "all",
         description='Which rows of a run count, "all", or of a log with many rows per run the '
-        '"last" (by `columns.step`), or the "best" (highest `columns.selection`, or lowest with '
-        "{best: min}).",
+        '"last" (by `columns.step`), or the "best" or "lowest" by `columns.selection`.',
     )
     where: dict[str, Scalar | Annotated[list[Scalar], Field(min_length=1)]] = Field(
         {},
@@ -183,12 +180,12 @@ class Study(Section):
         description='Decimal mark of numbers in text exports, "auto" (found per file), "." or ",".',
     )
     select: Select = Select()
-    metrics: dict[str, MetricRule] = Field(
+    metrics: dict[str, ScoreRule] = Field(
         {},
         description="Rules per metric of the data (names are compared without case and "
         "separators). A key that matches nothing is an error.",
     )
-    datasets: dict[str, DatasetRule] = Field(
+    datasets: dict[str, ScoreRule] = Field(
         {},
         description="Rules per dataset, which win over those of its metric. A key that matches "
         "nothing is an error.",
