@@ -259,9 +259,7 @@ def test_models_and_datasets_by_hand() -> None:
     np.testing.assert_array_equal(models["parameters"], [5, NAN, NAN, 7, NAN, NAN])
     assert models["date"].fillna("").tolist() == ["2024-02-13", "", "", "", "", ""]
     assert models["dropped"].tolist() == ["", "", "", "few results", *["no dataset left"] * 2]
-    kinds = pd.DataFrame(
-        {"dataset": ["F", "F / 2", "G"], "type": ["seg", "cls", None]}
-    )
+    kinds = pd.DataFrame({"dataset": ["F", "F / 2", "G"], "type": ["seg", "cls", None]})
     bounds = make_bounds(cells, lower_is_better=("F / 2",))
     datasets = describe_datasets(gaps, bounds, kinds).set_index("dataset")
     assert datasets.index.tolist() == ["F / 1", "F / 2", "G", "H", "I"]

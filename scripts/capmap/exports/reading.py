@@ -23,7 +23,6 @@ from capmap.exports.layouts import BESIDE, list_wanted, name_sheet, numbers_rows
 from capmap.exports.repeats import (
     EMPTY,
     KEY,
-    Take,
     number_rows,
     spread_summaries,
     take_rows,
@@ -33,7 +32,7 @@ from capmap.exports.sheets import open_sheet
 from capmap.packing import pack_names
 from capmap.patterns import has_fields
 from capmap.problems import Problem, UnreadableExportError, ask_nearest, row_problem
-from capmap.settings.choices import Decimal, TableFormat
+from capmap.settings.choices import Decimal, TableFormat, Take
 from capmap.wording import format_count, list_names, quote_name
 
 COUNTS = ("rows", "rows_filtered", "rows_empty_score", "percent_signs", "decimal_commas")

@@ -100,7 +100,7 @@ class Bootstrap(Section):
     )
     seed: Whole = Field(0, description="Seed from which all random streams of the study derive.")
     shards: Whole = Field(
-        4, ge=1, le=1000, description="Number of jobs over which the models are spread."
+        1, ge=1, le=1000, description="Number of jobs over which the models are spread."
     )
 
 
