@@ -12,76 +12,30 @@ ColumnNames: TypeAlias = Name | Annotated[list[Name], Field(min_length=1)]
 
 
 class Columns(Section):
-    """Which columns of the export hold what."""
+    """Which columns of the export hold what; empty means none."""
 
-    model: ColumnNames = Field(
-        "model",
-        description="Column of the model's name, or a list of columns that are joined into one "
-        'name. Of submissions, empty or "model" means backbone, frozen_or_full_ft and '
-        "submission; of checkpoints without such a column the training.",
-    )
+    model: ColumnNames = Field("model", description="Name of the model, or columns to join to it.")
     dataset: ColumnNames = Field(
-        "dataset",
-        description="Column of the dataset's name, or a list of columns. A matrix with it has a "
-        "row per dataset and a column per model.",
+        "dataset", description="Name of the dataset; a matrix with it has a column per model."
     )
-    metric: Name = Field(
-        "metric",
-        description="Column of the metric's name. Not needed where `metric` names one for the "
-        "whole study.",
-    )
+    metric: Name = Field("metric", description="Name of the metric, unless `metric` says it.")
     score: ColumnNames = Field(
         "score",
-        description="Column of the score. A table can hold scores in several columns: a name "
-        'with fields, such as "{dataset}", "{dataset}_{metric}" or "acc_seed{seed}", stands for '
-        "all columns like it, and a list of columns for metrics of their names. In the matrix "
-        "format it is {dataset}, or {model} where `dataset` names another column of datasets "
-        "than dataset.",
+        description='The score. A name with fields, such as "{dataset}_{metric}", stands for all '
+        "columns like it, and a list for columns of metrics.",
     )
     seed: str = Field(
-        "seed",
-        description="Column of the seed or repetition. May be absent from the export, each cell "
-        'is then one run; "row" (where no column is called so) makes each row of a cell a run.',
+        "seed", description='Seed or repetition; may be absent. With "row" each row is a run.'
     )
-    step: str = Field("", description="Column of the step of a log, see `take`; empty means none.")
-    selection: str = Field(
-        "",
-        description="Column by which the best row of a run is chosen, see `take`; empty means "
-        "none.",
-    )
-    spread: str = Field(
-        "",
-        description="Column of the standard deviation of runs, see `summary`; empty means in the "
-        "score.",
-    )
-    count: str = Field(
-        "", description="Column of the number of runs, see `summary`; empty means `summary.runs`."
-    )
-    datasets: list[str] = Field(
-        [],
-        description="Columns that hold datasets (matrix format only); empty means every column "
-        "that has no other role and is not in `ignore`.",
-    )
-    ignore: list[str] = Field(
-        [],
-        description="Columns to leave out where several hold scores, such as parameter counts or "
-        "a printed average.",
-    )
-    training: ColumnNames = Field(
-        "training",
-        description="Column of the training's name, or a list of columns (checkpoints format "
-        "only).",
-    )
-    checkpoint: str = Field(
-        "checkpoint",
-        description="Column of the checkpoint, a name with its step or epoch (checkpoints format "
-        "only).",
-    )
-    split: str = Field(
-        "split",
-        description="Column of the split that a score is of (checkpoints format only); may be "
-        "absent.",
-    )
+    step: str = Field("", description="Step of a log, see `take`.")
+    selection: str = Field("", description="What the best row of a run is chosen by, see `take`.")
+    spread: str = Field("", description="Standard deviation of runs, see `summary`.")
+    count: str = Field("", description="Number of runs, see `summary`.")
+    datasets: list[str] = Field([], description="Columns of datasets of a matrix; empty means all.")
+    ignore: list[str] = Field([], description="Columns to leave out where several hold scores.")
+    training: ColumnNames = Field("training", description="Name of the training of a checkpoint.")
+    checkpoint: str = Field("checkpoint", description="Checkpoint, a name with its step or epoch.")
+    split: str = Field("split", description="Split that a checkpoint's score is of; may be absent.")
 
 
 class Reading(Section):
@@ -89,39 +43,23 @@ class Reading(Section):
 
     records: str = Field(
         "",
-        description="Where the runs are in nested files (JSON, YAML), keys between points; a "
-        'field takes a name from a key, such as "results.{dataset}.{metric}" or '
-        '"{dataset}.{seed}". Empty means that each line, each entry of a list, or the file '
-        "itself is a run, whose nested values have names such as metrics.test.accuracy.",
+        description="Where the runs are in nested files, keys between points; a field takes a name "
+        'from a key, such as "results.{dataset}.{metric}".',
     )
     names: list[str] = Field([], description="Names of the columns of tables without a header.")
     comment: str = Field("", description="What the lines of a table begin with that are skipped.")
     encoding: str = Field(
-        "utf-8",
-        min_length=1,
-        description="Encoding of text that is not UTF-8, such as latin-1 or utf-16.",
+        "utf-8", min_length=1, description="Encoding of text, such as latin-1 or utf-16."
     )
-    sheet: str = Field(
-        "",
-        description="Sheet of a workbook, or of several tables in Markdown the number of one, "
-        "from 1; empty means the only sheet, and the table that fits best.",
-    )
+    sheet: str = Field("", description="Sheet of a workbook, or number of a table in Markdown.")
 
 
 class Summary(Section):
     """Rows that hold a mean and how far runs spread, such as 0.91 ± 0.02 or 0.91 (0.02)."""
 
-    runs: Whole = Field(
-        1,
-        ge=1,
-        le=MOST_RUNS,
-        description="Number of runs behind such a row; with 2 or more the row stands for as many "
-        "runs with that mean and standard deviation.",
-    )
+    runs: Whole = Field(1, ge=1, le=MOST_RUNS, description="Number of runs behind such a row.")
     spread: Spread = Field(
-        "std",
-        description='What the second number is, "std" (the standard deviation of runs) or "sem" '
-        "(the standard error of their mean).",
+        "std", description='The second number, "std" of runs or "sem", the error of their mean.'
     )
 
 
@@ -137,12 +75,8 @@ Selection: TypeAlias = Literal["all"] | Annotated[list[str], Field(min_length=1)
 class Select(Section):
     """Models and datasets to analyse. Bounds are computed before the selection."""
 
-    models: Selection = Field(
-        "all", description='Models to analyse, "all", a list, or {exclude: [NAME]}.'
-    )
-    datasets: Selection = Field(
-        "all", description='Datasets to analyse, "all", a list, or {exclude: [NAME]}.'
-    )
+    models: Selection = Field("all", description='"all", a list, or {exclude: [NAME]}.')
+    datasets: Selection = Field("all", description='"all", a list, or {exclude: [NAME]}.')
 
 
 class ReferenceModel(Section):
@@ -163,9 +97,7 @@ class RmseScale(Section):
 class Transform(Rule):
     """A conversion of scores, by its name."""
 
-    scale_rmse: RmseScale = Field(
-        ABSENT, description="Maps an error r to 1 - r * std, so higher is better."
-    )
+    scale_rmse: RmseScale = Field(ABSENT, description="Maps an error r to 1 - r * std.")
 
 
 class ScoreRule(Rule):
@@ -174,17 +106,11 @@ class ScoreRule(Rule):
     direction: Direction = Field(
         ABSENT, description='Whether the higher ("max") or the lower ("min") score is better.'
     )
-    low: Bound = Field(ABSENT, description="Lower bound of scores as exported, after `transform`.")
-    high: Bound = Field(ABSENT, description="Upper bound of scores as exported, after `transform`.")
-    metric: str = Field(
-        ABSENT,
-        description="Name of the metric of a dataset, which wins over that of the export; a "
-        "warning where they differ.",
-    )
+    low: Bound = Field(ABSENT, description="Lower bound of scores, after `transform`.")
+    high: Bound = Field(ABSENT, description="Upper bound of scores, after `transform`.")
+    metric: str = Field(ABSENT, description="Name of the metric of a dataset; it wins.")
     transform: Transform = Field(
-        ABSENT,
-        description="Named conversion of scores of a dataset, before bounds apply, such as "
-        "{scale_rmse: {std: 0.25}}, r to 1 - r * std.",
+        ABSENT, description="Conversion of a dataset's scores, such as {scale_rmse: {std: 0.25}}."
     )
 
 
@@ -193,17 +119,10 @@ class Normalization(Section):
 
     low: Bound = Field(
         "natural",
-        description='Lower bound of scores after transforms, a number, "observed" (the lowest '
-        'score of any model), {model: NAME} (that model\'s mean score is the floor) or "natural" '
-        "(the metric's own).",
+        description='Lower bound of scores, a number, "observed" (the lowest), "natural" (the '
+        "metric's own) or {model: NAME} (that model's mean score).",
     )
-    high: Bound = Field(
-        "natural",
-        description='Upper bound of scores after transforms, a number, "observed", {model: NAME} '
-        '(that model\'s mean score is the ceiling) or "natural".',
-    )
+    high: Bound = Field("natural", description="Upper bound of scores, in the same way.")
     references: FilePath = Field(
-        "",
-        description="File of frozen bounds, the bounds.csv of another run or a JSON object of "
-        "dataset and [low, high]; empty means none.",
+        "", description="File of frozen bounds, CSV or JSON, such as bounds.csv of another run."
     )
