@@ -354,8 +354,6 @@ def test_incomplete_cells_are_told_by_model_or_dataset(policy, severity, reason)
     assert validate(RAGGED).counts["cells_empty"] == 1
 
 
-
-
 def test_one_seed_is_a_warning_once():
     assert find_one(GOOD, "one_seed").reason.startswith("Every model has one run per dataset")
     runs = make_runs(("A", "D", 0.1, "1"), ("A", "D", 0.2, "2"), ("B", "D", 0.3))

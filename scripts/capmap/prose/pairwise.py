@@ -134,8 +134,9 @@ def _describe_bayes(rope_setting: float | Mapping[str, float]) -> str:
     else:
         width = f"of half-width {rope_setting:g} in normalized score"
     return (
-        f"The Bayesian signed-rank test (prior strength 0.5 on zero, {POSTERIOR_SAMPLES:,} samples) "
-        f"has a region of practical equivalence {width} and decides from a posterior probability of "
+        "The Bayesian signed-rank test (prior strength 0.5 on zero, "
+        f"{POSTERIOR_SAMPLES:,} samples) has a "
+        f"region of practical equivalence {width} and decides from a posterior probability of "
         f"{format_percent(DECIDED)}; better or worse is only said where Wilcoxon's test "
         "agrees, and equivalent on so many datasets that it could have disagreed."
     )

@@ -1,6 +1,5 @@
 """The JSON schema of settings, as messages and the documentation read it."""
 
-import json
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -58,11 +57,3 @@ def _step(part: Schema, key: Any) -> Schema:
         found: Schema = part["items"]
         return found
     return part.get("properties", {}).get(key) or part.get("additionalProperties") or {}
-
-
-def count_settings(section: type[Section]) -> int:
-    """How many settings a section has: keys that hold no section, those of each section once."""
-    written = section.model_json_schema()
-    parts = [written, *written.get("$defs", {}).values()]
-    keys = [key for part in parts for key in part.get("properties", {}).values()]
-    return sum("$ref" not in json.dumps(key) for key in keys)
