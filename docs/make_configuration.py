@@ -8,7 +8,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
-from capmap.settings.sections import write_schema
+from capmap.settings.schema import read_schema
 from capmap.settings.study import Config
 from capmap.settings.words import NAME, Schema, describe_values
 
@@ -30,6 +30,10 @@ settings without effect. Names of models, datasets and metrics are looked for wh
 read, which is the first job, and are reported with what is wrong there. Where Snakemake itself says
 that a file is no YAML, `capmap check my.yaml` says in which line.
 
+Beside this page stands `configuration.schema.json`, a JSON schema of all this. An editor with a
+YAML language server completes and checks a file by it whose first line is
+`# yaml-language-server: $schema=ADDRESS`.
+
 Paths are relative to the folder in which you call `snakemake`, and `~` is your home.
 
 ## Every key in one example
@@ -48,7 +52,7 @@ TABLE = """
 
 def render_page() -> str:
     """Render the page: an example, then a table per section."""
-    schema = write_schema(Config)
+    schema = read_schema(Config)
     study = schema["properties"]["studies"]["additionalProperties"]
     page = HEAD.format(example=EXAMPLE.read_text(encoding="utf-8"))
     page += "\n## The file\n" + TABLE + "".join(_render_rows(schema))
@@ -62,6 +66,11 @@ def render_page() -> str:
             page += f"\n### {key}\n\n{part['description']}{entries}\n" + TABLE
             page += "".join(_render_nested_rows(free or part))
     return page
+
+
+def render_schema() -> str:
+    """Render the JSON schema that editors complete and check settings by."""
+    return json.dumps(Config.model_json_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
 def _render_rows(section: Schema) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+import runpy
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -22,9 +23,11 @@ LINK = re.compile(r'(\]\(|src=")([^)"#\s:]+)(?=[)"#])')
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the files from outside."""
+    """Add the files from outside, and the JSON schema of the settings."""
     for origin, place in PLACES.items():
         files.append(File.generated(config, place, content=(ROOT / origin).read_bytes()))
+    schema = runpy.run_path(str(ROOT / "docs/make_configuration.py"))["render_schema"]()
+    files.append(File.generated(config, "configuration.schema.json", content=schema))
     return files
 
 

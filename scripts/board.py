@@ -7,10 +7,8 @@ import pandas as pd
 
 from capmap.artifacts import read_parquet, read_table, write_text
 from capmap.catalog import TABLES
-from capmap.errors import ConfigError
 from capmap.pages.leaderboard import Board, render_board, write_texts
 from capmap.pages.rendering import relate_path
-from capmap.wording import join_words, quote_name
 
 logger = logging.getLogger(__name__)
 
@@ -23,19 +21,11 @@ def board(
     title: str,
     groups: Mapping[str, list[str]],
     confidence: float,
-    leaderboard: Mapping[str, str],
+    about: str,
     **paths: str,
 ) -> None:
     """Write the page of a leaderboard."""
     tables = {name: _read_texts(path) for name, path in paths.items()}
-    for name, known in (("method", set(tables["entries"]["method"])), ("dimension", set(groups))):
-        chosen = leaderboard[name]
-        if chosen and chosen not in known:
-            there = join_words([quote_name(other) for other in sorted(known)]) or "none"
-            raise ConfigError(
-                f"studies.{study}.leaderboard.{name}: {quote_name(chosen)} is not there. "
-                f"There are: {there}."
-            )
     content = Board(
         tables=tables,
         runs=read_parquet(runs),
@@ -43,7 +33,7 @@ def board(
         captions={name: table.caption for name, table in TABLES.items()},
         files={name: relate_path(path, page) for name, path in paths.items()},
         confidence_level=confidence,
-        about=leaderboard,
+        about=about,
     )
     write_text(page, render_board(content, study=study, title=title))
     logger.info("%d entries", len(content.tables["entries"]))

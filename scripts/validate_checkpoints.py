@@ -48,7 +48,7 @@ def validate_checkpoints(
         [
             *check_digests(exports, settings["checksums"], names=settings["names"]),
             *(*sound.faults, *sound.others, *misnamed, *faults, *doubts),
-            *find_lacks(values, listed, plan, checkpoints, settings),
+            *find_lacks(values, listed, plan, settings),
         ],
         rules=leave_out_choosing(rules, values, compared),
         policies=Policies.choose(settings),

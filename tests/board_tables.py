@@ -113,9 +113,7 @@ def write_board(folder: Path, board: Mapping[str, Any], **settings: Any) -> Path
     page = folder / "index.html"
     options: dict[str, Any] = {"study": "toy", "title": "Toy leaderboard", "confidence": 0.95}
     options["groups"] = board["groups"]
-    options["leaderboard"] = dict.fromkeys(
-        ["method", "dimension", "version", "submit", "citation"], ""
-    )
+    options["about"] = ""
     write_page(page=str(page), **paths, **{**options, **settings})
     return page
 

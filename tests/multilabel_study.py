@@ -89,7 +89,7 @@ class Study:
 
     def gather(self, **settings: Any) -> None:
         """Gather the runs, by these settings instead of the usual ones."""
-        rules = ("datasets", "normalization", "select", "min_seeds", "incomplete", "duplicates")
+        rules = ("datasets", "normalization", "select", "incomplete", "duplicates")
         options = {
             **pick_rules(*rules, "invalid", "checksums", "names", "named", "references", "renamed"),
             **{"metrics": ASMA, "rank_by": "asma"},

@@ -216,8 +216,8 @@ MAY_BE_EMPTY = {
 COMPARISONS = {
     describe_pairwise: (
         ["pairwise", "rope"],
-        {"unit": "runs", "alpha": 0.05, "probability": 0.95}
-        | {"n_samples": 50_000, "n_resamples": 2000, "confidence_level": 0.95}
+        {"unit": "runs", "alpha": 0.05}
+        | {"n_resamples": 2000, "confidence_level": 0.95}
         | {"rope_setting": 0.01},
     ),
     describe_rank_tests: (
@@ -246,7 +246,7 @@ COMPARISONS = {
     ),
     describe_conditions: (
         ["conditions", "condition_ranks"],
-        {"aggregation": "iqm", "n_resamples": 2000, "confidence_level": 0.95},
+        {"n_resamples": 2000, "confidence_level": 0.95},
     ),
     describe_sample_size: (
         ["seed_widths", "next_seeds", "detectable"],

@@ -73,7 +73,7 @@ def make_validation(name: str = "D1") -> dict[str, Any]:
     """Make an account of exports in which one row was rejected."""
     problem = {
         "severity": "warning",
-        "code": "few_seeds",
+        "code": "one_seed",
         "source": "data/x.csv",
         "line": 0,
         "column": "",

@@ -3,15 +3,13 @@
 from typing import Any
 
 from capmap.settings.checking import check_settings
-from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
 
-SCHEMA = write_schema(Config)
 # What scripts that check runs are told of a study without any choices.
 RULES: dict[str, Any] = {
     **{name: {} for name in ("columns", "where", "metrics", "datasets", "normalization", "select")},
     **dict.fromkeys(("incomplete", "duplicates", "invalid"), "error"),
-    **{"metric": "", "decimal": "auto", "min_seeds": 1, "checksums": {}, "names": []},
+    **{"metric": "", "decimal": "auto", "checksums": {}, "names": []},
     **{"references": [], "renamed": {}, "named": []},
 }
 # And how tables are read.
@@ -31,5 +29,5 @@ def pick_rules(*names: str) -> dict[str, Any]:
 def make_settings(**given: Any) -> dict[str, Any]:
     """Complete a study's settings with the defaults of the schema."""
     study = {"exports": ["data/seeded.csv"], **given}
-    settings: dict[str, Any] = check_settings({"studies": {"toy": study}}, SCHEMA)["studies"]["toy"]
+    settings: dict[str, Any] = check_settings({"studies": {"toy": study}}, Config)["studies"]["toy"]
     return settings

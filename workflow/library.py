@@ -17,12 +17,12 @@ IMPORT = re.compile(
 
 def code(script: str, *names: str) -> Callable[[Any], str]:
     """Give the digest of a script, and of steps and figures, once the rule has a job."""
-    return lambda wildcards: digest_library("job", script, *list_modules(*names))
+    return lambda _: digest_library("job", script, *list_modules(*names))
 
 
 def attempts(amount: int) -> Callable[[Any, int], int]:
     """Give a resource that grows with each attempt."""
-    return lambda wildcards, attempt: amount * attempt
+    return lambda _, attempt: amount * attempt
 
 
 @cache

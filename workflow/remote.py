@@ -61,11 +61,10 @@ class Facts:
 
 
 KNOWN: dict[str, Facts] = {}
-REDIRECTS: dict[str, set[str]] = {}
 MOST_REDIRECTS = 10
 
 
-def open_remote(storage: Any, url: str, redirects: Collection[str] = ()) -> Any:
+def open_remote(storage: Any, url: str) -> Any:
     """Name a file on a server as the input of a rule.
 
     Notes
@@ -79,7 +78,6 @@ def open_remote(storage: Any, url: str, redirects: Collection[str] = ()) -> Any:
     file = storage(url)
     if kind is None:
         return file
-    REDIRECTS.setdefault(url, set()).update(redirects)
     plain = file.flags["storage_object"]
     file.flags["storage_object"] = kind(
         query=plain.query,
@@ -185,7 +183,7 @@ class HttpExport(Guarded, http.StorageObject):  # type: ignore[misc]
             raise self.fail("the address, or one it redirects to, is malformed.", ADDRESS) from None
 
     def _follow(self, verb: str) -> requests.Response:
-        """Ask, and follow redirections to the same host and to those that are allowed."""
+        """Ask, and follow redirections; credentials stay with the host of the address."""
         settings = self.provider.settings
         address = own = reveal(self.query)
         for _ in range(MOST_REDIRECTS):
@@ -202,13 +200,11 @@ class HttpExport(Guarded, http.StorageObject):  # type: ignore[misc]
             if not (answer.is_redirect and settings.allow_redirects):
                 return answer
             answer.close()
+            former = urlparse(address).scheme
             address = urljoin(address, answer.headers["location"])
-            host = urlparse(address).netloc.rpartition("@")[2]
-            if urlparse(address).scheme not in ("http", "https"):
-                raise self.fail("the server redirects to what is no file on a server.", ADDRESS)
-            if not same_host(own, address) and host not in REDIRECTS.get(self.query, ()):
-                remedy = f"If you trust it, set `redirects: [{host}]` in the study."
-                raise self.fail(f"the server redirects to another one, {host}.", remedy)
+            scheme = urlparse(address).scheme
+            if scheme not in ("https", former):
+                raise self.fail(f"it redirects to {scheme}://, which is not followed.", ADDRESS)
         raise self.fail("the server redirects in a circle.", ADDRESS)
 
 

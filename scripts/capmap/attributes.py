@@ -1,6 +1,5 @@
 """What is known of models and datasets beside their scores: architecture, size, date and kind."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -15,14 +14,19 @@ import pyarrow.compute as pc
 from capmap.exports.cells import Cells, Wish, check_columns, reject_unusable, trim
 from capmap.exports.numbers import Kind, parse_mixed, parse_numbers
 from capmap.exports.runs import Place, find_blanks, find_no_rows, find_words
-from capmap.exports.sheets import open_sheet
+from capmap.exports.sheets import Sheet, open_sheet
 from capmap.problems import Problem, UnreadableExportError
-from capmap.wording import quote_name
 
 Role: TypeAlias = Literal["model", "dataset"]
 Values: TypeAlias = Sequence[str | float | None]
 
 NUMBERS = {"parameters", "cost"}
+# How dates may be written, and the codes of `datetime.strptime` for that.
+WAYS = {
+    "2024-02-13": ("%Y-%m-%d", "%Y-%m", "%Y"),
+    "13/02/2024": ("%d/%m/%Y",),
+    "02/13/2024": ("%m/%d/%Y",),
+}
 UNKNOWN = "Correct it, or leave the cell empty if it is not known."
 MARKS = (Kind.OTHER_MARK, Kind.AMBIGUOUS)
 
@@ -52,11 +56,10 @@ def find_attribute_faults(attributes: Mapping[str, Mapping[str, str]]) -> list[P
 def read_model_attributes(
     path: str,
     *,
-    name: str,
+    name: str = "model",
     architecture: str,
     parameters: str,
     date: str,
-    date_format: str,
     cost: str = "",
 ) -> pd.DataFrame:
     """Read what is known of models.
@@ -66,13 +69,10 @@ def read_model_attributes(
     path : str
         CSV, TSV, JSON lines or Parquet with a row per model; empty means that there is none.
     name : str
-        Column of the model's name.
+        Column of the model's name, in capitals or not.
     architecture, parameters, cost, date : str
         Columns of the architecture, of the number of parameters and of a cost (in any unit), and
         of the date of publication; empty means that the file has none.
-    date_format : str
-        How dates are written, in the codes of `datetime.strptime`. A month or a day that it lacks
-        is the first.
 
     Returns
     -------
@@ -94,18 +94,18 @@ def read_model_attributes(
     - A model may be repeated with the same values, and then counts once. Other values, also one
       that is known in only one of the rows, are a fault.
     - Numbers may have decimal commas, see `parse_numbers`.
+    - Dates are written in one of the ways of `WAYS`; a month or a day that is lacking is the first.
     """
     columns = {"name": name, "architecture": architecture, "parameters": parameters, "date": date}
     columns |= {"cost": cost} if cost else {}
-    return _read_attributes(path, columns, "model", date_format=date_format)
+    return _read_attributes(path, columns, "model")
 
 
 def read_dataset_attributes(
     path: str,
     *,
-    name: str,
+    name: str = "dataset",
     type: str,  # noqa: A002 (the name of the configured option)
-    family: str,
 ) -> pd.DataFrame:
     """Read what is known of datasets.
 
@@ -114,15 +114,14 @@ def read_dataset_attributes(
     path : str
         CSV, TSV, JSON lines or Parquet with a row per dataset; empty means that there is none.
     name : str
-        Column of the dataset's name.
-    type, family : str
-        Columns of the type of task and of the family; empty means that the file has none.
+        Column of the dataset's name, in capitals or not.
+    type : str
+        Column of the type of task; empty means that the file has none.
 
     Returns
     -------
     DataFrame
-        dataset, type and family (text), a row per dataset by name. What is not known is None; a
-        family is never derived from the name.
+        dataset and type (text), a row per dataset by name. What is not known is None.
 
     Raises
     ------
@@ -133,22 +132,19 @@ def read_dataset_attributes(
     -----
     Blank cells, blank rows and repeated names are as in `read_model_attributes`.
     """
-    columns = {"name": name, "type": type, "family": family}
+    columns = {"name": name, "type": type}
     return _read_attributes(path, columns, "dataset")
 
 
-def _read_attributes(
-    path: str,
-    columns: Mapping[str, str],
-    role: Role,
-    *,
-    date_format: str = "",
-) -> pd.DataFrame:
+def _read_attributes(path: str, columns: Mapping[str, str], role: Role) -> pd.DataFrame:
     """Read the columns of a file; their keys are those of the configuration."""
     if not path:
         return _make_table({}, 0, list(columns), role)
     used = {key: column.strip() for key, column in columns.items() if column.strip()}
-    cells = _read_cells(path, used, role)
+    sheet = open_sheet(path, wanted=set(used.values()))
+    same = (name for name in sheet.columns if name.casefold() == used["name"].casefold())
+    used["name"] = used["name"] if used["name"] in sheet.columns else next(same, used["name"])
+    cells = _read_cells(sheet, path, used, role)
     texts = {key: trim(cells.columns[column]) for key, column in used.items()}
     problems = [
         *cells.problems,
@@ -162,7 +158,7 @@ def _read_attributes(
         values[key], faults = _read_numbers(cells, key, used[key], path, role)
         problems += faults
     if "date" in used:
-        values["date"], faults = _read_dates(cells, used["date"], path, date_format)
+        values["date"], faults = _read_dates(cells, used["date"], path)
         problems += faults
     table = _make_table(values, len(cells.lines), list(columns), role)
     spoiled = [problem.line for problem in problems]
@@ -173,9 +169,8 @@ def _read_attributes(
     return table.drop_duplicates(role).sort_values(role, ignore_index=True)
 
 
-def _read_cells(path: str, columns: Mapping[str, str], role: Role) -> Cells:
+def _read_cells(sheet: Sheet, path: str, columns: Mapping[str, str], role: Role) -> Cells:
     """Read the rows with a filled cell, all columns of them."""
-    sheet = open_sheet(path, wanted=set(columns.values()))
     wishes = [
         Wish(f"attributes: {{{role}s: {{{key}: …}}}}", column) for key, column in columns.items()
     ]
@@ -216,25 +211,36 @@ def _read_numbers(
     return [value if sound[row] else None for row, value in enumerate(found.tolist())], problems
 
 
-def _read_dates(
-    cells: Cells, column: str, path: str, date_format: str
-) -> tuple[Values, list[Problem]]:
-    """Read dates as texts such as 2024-02-13."""
+def _read_dates(cells: Cells, column: str, path: str) -> tuple[Values, list[Problem]]:
+    """Read dates as texts such as 2024-02-13: those of the file are written in one way."""
     texts = trim(cells.columns[column]).to_pylist()
-    dates = [_parse_date(text, date_format) for text in texts]
+    ways = {way: [_parse_date(text, forms) for text in texts] for way, forms in WAYS.items()}
+    counts = {way: sum(date is not None for date in dates) for way, dates in ways.items()}
+    best = max(WAYS, key=counts.__getitem__)
+    dates, day_first, month_first = ways[best], ways["13/02/2024"], ways["02/13/2024"]
+    if counts[best] and counts["13/02/2024"] == counts["02/13/2024"] == counts[best]:
+        both = enumerate(zip(day_first, month_first, strict=True))
+        if rows := [row for row, (one, other) in both if one != other]:
+            reason = "Nothing in the column says whether its days or its months come first."
+            remedy = "Write dates as 2024-02-13."
+            problem = _cell_problem(cells, rows[0], column, path, "no_dates", reason, remedy)
+            return dates, [problem]
     bad = [row for row, text in enumerate(texts) if text and dates[row] is None]
-    reason = f"This is not a date written as {quote_name(date_format)}."
+    reason = f"This is not a date written as {best}."
     if bad and not any(dates):
-        remedy = "Set `attributes: {models: {date_format: …}}` to how dates are written."
+        reason = "This is no date."
+        remedy = f"Write dates in one of these ways: {', '.join(WAYS)}."
         return dates, [_cell_problem(cells, bad[0], column, path, "no_dates", reason, remedy)]
     return dates, [_cell_problem(cells, row, column, path, "bad_date", reason) for row in bad]
 
 
-def _parse_date(text: str, date_format: str) -> str | None:
-    try:
-        return datetime.strptime(text, date_format).date().isoformat()
-    except (ValueError, re.error):
-        return None
+def _parse_date(text: str, forms: Sequence[str]) -> str | None:
+    for form in forms:
+        try:
+            return datetime.strptime(text, form).date().isoformat()
+        except ValueError:
+            continue
+    return None
 
 
 def _find_conflicts(

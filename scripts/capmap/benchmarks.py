@@ -10,10 +10,7 @@ from capmap.settings.benchmark import Definition
 from capmap.settings.checking import check_settings
 from capmap.settings.choices import Direction
 from capmap.settings.files import read_yaml
-from capmap.settings.sections import write_schema
 from capmap.wording import ALL, find_nearest, list_names, quote_name
-
-SCHEMA = write_schema(Definition)
 
 
 @dataclass(frozen=True)
@@ -99,7 +96,7 @@ def read_benchmark(path: str) -> Benchmark:
     if not isinstance(content, Mapping):
         raise ConfigError(f"{path}: expected a section with the key datasets.")
     try:
-        checked = check_settings(content, SCHEMA)
+        checked = check_settings(content, Definition)
     except ConfigError as error:
         faults = str(error).splitlines()
     else:

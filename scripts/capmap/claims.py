@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from capmap.settings.choices import DECIDED, find_alpha
 from capmap.wording import format_count, have_common_letter
 
 SCOPES = {"runs": "these datasets", "seeds": "these datasets"}
@@ -382,7 +383,7 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
         The columns of `COLUMNS`, in the order of the page.
     """
     confidence = settings["bootstrap"]["confidence"]
-    alpha, probability = (settings["comparison"][name] for name in ("alpha", "probability"))
+    alpha = find_alpha(confidence)
     scopes, claims = tables["scopes"], []
     for unit, own in () if ranks_apart(tables) else scopes.groupby("unit", sort=False):
         found = claim_ranking(own, unit=str(unit), confidence_level=confidence)
@@ -392,7 +393,7 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
         "rope": (
             "pairwise",
             lambda rope: claim_decisions(
-                rope, tables["pairwise"], probability=probability, alpha=alpha
+                rope, tables["pairwise"], probability=DECIDED, alpha=alpha
             ),
         ),
         "friedman": ("ranks", partial(claim_mean_ranks, alpha=alpha)),

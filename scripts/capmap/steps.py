@@ -92,7 +92,8 @@ def _run_step(name: str, known: Mapping[str, Any], folder: str) -> None:
 
 def _call(function: Callable[..., Any], known: Mapping[str, Any]) -> Any:
     """Call a function with what its parameters are called after."""
-    return function(**{name: known[name] for name in signature(function).parameters})
+    names = [name for name in signature(function).parameters if name in known]
+    return function(**{name: known[name] for name in names})
 
 
 def _list_texts(folder: str, name: str) -> list[str]:

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.errors import ConfigError
 from capmap.pages.leaderboard import (
     MAX_PAGE,
     PARTS,
@@ -205,15 +204,3 @@ def test_packing_loses_nothing_and_never_makes_a_table_larger(rows):
 def test_numbers_keep_their_digits_and_missing_ones_are_empty():
     table = pd.DataFrame({"n": pd.array([1, None], dtype="Int64"), "x": [1e-05, float("nan")]})
     assert write_texts(table).to_numpy().tolist() == [["1", "1e-05"], ["", ""]]
-
-
-@pytest.mark.parametrize(
-    ("name", "there"), [("method", "'frozen' and 'full_ft'"), ("dimension", "none")]
-)
-def test_what_the_page_cannot_open_on_is_refused(name, there, tmp_path):
-    about = dict.fromkeys(["method", "dimension", "version", "submit", "citation"], "")
-    board = make_board(["Alpha"], ["d1"])
-    with pytest.raises(
-        ConfigError, match=f"leaderboard.{name}: 'x' is not there. There are: {there}"
-    ):
-        write_board(tmp_path, board, leaderboard={**about, name: "x"})

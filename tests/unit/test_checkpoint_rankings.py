@@ -43,31 +43,31 @@ def read(table):
 
 
 def test_a_single_metric_is_ranked_by_its_direction():
-    table = rank(make_table(), {"name": "acc", "method": "single", "metric": "accuracy"})
+    table = rank(make_table(), {"name": "acc", "metric": "accuracy"})
     # Means over A and B: 0.7 and 0.7 and 0.4.
     assert read(table) == [("x", 1, 0.7), ("y", 1, 0.7), ("z", 3, 0.4)]
-    table = rank(make_table(), {"name": "ece", "method": "single", "metric": "ece"})
+    table = rank(make_table(), {"name": "ece", "metric": "ece"})
     assert read(table) == [("y", 1, 0.1), ("z", 2, 0.2), ("x", 3, 0.3)]
 
 
 def test_the_best_checkpoints_are_ranked_by_what_is_reported():
     # Accuracy, normalized on A and B: 0.75, 0.75 and 0.
-    table = rank(make_table(), {"name": "best", "method": "best"})
+    table = rank(make_table(), {"name": "best"})
     assert read(table) == [("x", 1, 0.75), ("y", 1, 0.75), ("z", 3, 0)]
 
 
 def test_an_expression_is_worked_out_for_raw_means():
     text = "0.5*accuracy - 0.5*ece"
-    table = rank(make_table(), {"name": "e", "method": "custom", "expression": text})
+    table = rank(make_table(), {"name": "e", "expression": text})
     assert read(table) == [("y", 1, 0.3), ("x", 2, 0.2), ("z", 3, 0.1)]
 
 
 def test_what_lacks_a_value_has_no_rank_and_stands_last():
     values = make_table(SCORES | {"a": (0.99, None, 0.0), "b": (0.99, 0.99, None)})
     rankings = [
-        {"name": "acc", "method": "single", "metric": "accuracy"},
-        {"name": "best", "method": "best"},
-        {"name": "e", "method": "custom", "expression": "accuracy / ece"},
+        {"name": "acc", "metric": "accuracy"},
+        {"name": "best"},
+        {"name": "e", "expression": "accuracy / ece"},
     ]
     table = rank(values, *rankings)
     unranked = table[table["rank"].isna()]
@@ -85,7 +85,7 @@ def test_what_lacks_a_value_has_no_rank_and_stands_last():
 
 
 def test_one_training_is_first_everywhere():
-    table = rank(make_table({"x": (0.9, 0.5, 0.3)}), {"name": "b", "method": "best"})
+    table = rank(make_table({"x": (0.9, 0.5, 0.3)}), {"name": "b"})
     assert table[["rank", "score"]].to_numpy().tolist() == [[1, 0.5]]
 
 
@@ -102,7 +102,7 @@ def test_a_choice_on_the_test_split_stamps_every_row():
     found = plan(values, select=SELECT | {"split": "test"}, allow_test_selection=True)
     listed = choose_checkpoints(values, found)
     chosen = measure_optimism(values, listed, found)
-    best = [{"name": "b", "method": "best"}]
+    best = [{"name": "b"}]
     for table in (listed, chosen, rank_checkpoints(values, listed, chosen, best, found)):
         assert set(table["stamp"]) == {"selected on the test split"}
 
@@ -110,12 +110,10 @@ def test_a_choice_on_the_test_split_stamps_every_row():
 @pytest.mark.parametrize(
     ("ranking", "message"),
     [
-        ({"name": "r", "method": "single", "metric": "accurcy"}, "Did you mean 'accuracy'?"),
-        ({"name": "r", "method": "single"}, "The ranking names no metric"),
-        ({"name": "r", "method": "custom"}, "The expression is missing"),
-        ({"name": "r", "method": "custom", "expression": "ece +"}, "'ece +' is no expression"),
-        ({"name": "r", "method": "custom", "expression": "acuracy"}, "did you mean 'accuracy'?"),
-        ({"name": "r", "method": "custom", "expression": "1"}, "has no metric"),
+        ({"name": "r", "metric": "accurcy"}, "Did you mean 'accuracy'?"),
+        ({"name": "r", "expression": "ece +"}, "'ece +' is no expression"),
+        ({"name": "r", "expression": "acuracy"}, "did you mean 'accuracy'?"),
+        ({"name": "r", "expression": "1"}, "has no metric"),
     ],
 )
 def test_faulty_rankings_are_told_with_a_remedy(ranking, message):
@@ -128,9 +126,9 @@ def test_all_faults_of_all_rankings_are_told_at_once():
     values = make_table()
     values.loc[values["metric"] == "ece", "metric"] = "quality"
     faulty = [
-        {"name": "r", "method": "single", "metric": "quality"},
-        {"name": "r", "method": "best"},
-        {"name": "s", "method": "custom", "expression": "quality + xyz"},
+        {"name": "r", "metric": "quality"},
+        {"name": "r"},
+        {"name": "s", "expression": "quality + xyz"},
     ]
     problems = check_rankings(faulty, values, plan(values, select=SELECT))
     assert [problem.column[-3:] for problem in problems] == ["[0]", "[1]", "[2]"]
@@ -144,8 +142,8 @@ def test_rankings_follow_names_and_not_rows(count, seed, random):
     scores = {f"t{place}": tuple(rng.integers(1, 4, 3) / 4) for place in range(count)}
     values = make_table(scores)
     rankings = [
-        {"name": "s", "method": "single", "metric": "ece"},
-        {"name": "e", "method": "custom", "expression": "mean(accuracy, 1 - ece)"},
+        {"name": "s", "metric": "ece"},
+        {"name": "e", "expression": "mean(accuracy, 1 - ece)"},
     ]
     table = rank(values, *rankings)
     for name, best in (("s", -1), ("e", 1)):

@@ -14,7 +14,6 @@ from capmap.comparison.conditions import Options, compare_condition
 from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
 from tests.steps import put, read_step, run_step
 
-METHODS = ["iqm", "mean", "trimmed_mean", "median"]
 COUNTS = ["models", "datasets", "cells_unused"]
 
 
@@ -37,14 +36,13 @@ def draw(seed: int, *, models: int = 6, datasets: int = 5, seeds: int = 3) -> np
 def compare(
     runs: pd.DataFrame,
     other: pd.DataFrame,
-    method: str = "mean",
     resamples: int = 200,
 ):
     agreement, ranks = compare_condition(
         runs,
         other,
         condition="other",
-        options=Options(method, resamples, 0.95),
+        options=Options(resamples, 0.95),
         make_rng=lambda *names: np.random.default_rng(len(names)),
     )
     return agreement.set_index("statistic"), ranks.set_index("model")
@@ -85,44 +83,17 @@ def test_one_exchange_of_three_costs_a_third() -> None:
     assert ranks["score_other"].tolist() == [3, 1, 2]
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("method", ["mean", "trimmed_mean", "median"])
-@pytest.mark.parametrize("seed", range(3))
-def test_evaluma_computes_the_same_on_complete_benchmarks(method: str, seed: int) -> None:
-    module = pytest.importorskip("evaluma.methods.rank_sensitivity")
-    scores = [draw(seed + 10 * side, models=5 + seed, datasets=8 + seed) for side in (0, 1)]
-    agreement, ranks = compare(make_runs(scores[0]), make_runs(scores[1]), method, 4000)
-    names = list("abcdefghij"[: 5 + seed])
-    frames = [pd.DataFrame(side.mean(axis=2), index=names) for side in scores]
-    expected = module.compute_rank_sensitivity(
-        *frames, "one", "other", n_bootstrap=300, random_state=0, agg=method
-    )
-    tau = agreement.loc["kendall_tau"]
-    assert tau["estimate"] == pytest.approx(expected.tau, abs=1e-10)
-    assert agreement.loc["spearman_rho", "estimate"] == pytest.approx(expected.rho, abs=1e-10)
-    changes = expected.table.set_index("model")["delta_rank"]
-    assert ranks["change"].to_dict() == changes.to_dict()
-    # Tau moves in steps of 2 / pairs; ends may differ by a step, or be stretched to the estimate.
-    step = 2 / math.comb(5 + seed, 2)
-    low, high = min(expected.tau_ci[0], expected.tau), max(expected.tau_ci[1], expected.tau)
-    assert tau["ci_low"] == pytest.approx(low, abs=1.01 * step)
-    assert tau["ci_high"] == pytest.approx(high, abs=1.01 * step)
-
-
 @pytest.mark.parametrize("n", [5, 6])
-@pytest.mark.parametrize("method", METHODS)
-def test_intervals_are_percentiles_over_copies_of_datasets(method: str, n: int) -> None:
+def test_intervals_are_percentiles_over_copies_of_datasets(n: int) -> None:
     """Brute force: each resample as a table of its own, aggregated by scipy and NumPy."""
     scores = [draw(seed, models=4, datasets=n) for seed in (1, 2)]
     runs = [make_runs(side) for side in scores]
-    agreement, ranks = compare(runs[0], runs[1], method, 300)
+    agreement, ranks = compare(runs[0], runs[1], 300)
     picks = np.random.default_rng(0).integers(n, size=(300, n))
-    aggregate = {
-        "iqm": lambda side: stats.trim_mean(side.reshape(len(side), -1), 0.25, axis=1),
-        "mean": lambda side: side.mean(axis=(1, 2)),
-        "trimmed_mean": lambda side: stats.trim_mean(side.mean(axis=2), 0.25, axis=1),
-        "median": lambda side: np.median(side.mean(axis=2), axis=1),
-    }[method]
+
+    def aggregate(side: np.ndarray) -> np.ndarray:
+        return stats.trim_mean(side.reshape(len(side), -1), 0.25, axis=1)
+
     table = ranks.sort_index()
     for column, side in zip(("score", "score_other"), scores, strict=True):
         np.testing.assert_allclose(table[column], aggregate(side), rtol=1e-12)
@@ -138,28 +109,26 @@ def test_intervals_are_percentiles_over_copies_of_datasets(method: str, n: int) 
         assert row["ci_high"] == pytest.approx(max(high, row["estimate"]), abs=1e-12)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_condition_agrees_with_itself(method: str) -> None:
+def test_a_condition_agrees_with_itself() -> None:
     runs = make_runs(draw(0))
-    agreement, ranks = compare(runs, runs, method)
+    agreement, ranks = compare(runs, runs)
     assert (agreement[["estimate", "ci_low", "ci_high"]] == 1).all(axis=None)
     assert (ranks["change"] == 0).all()
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_each_model_is_compared_on_the_datasets_that_it_has_in_both(method: str) -> None:
+def test_each_model_is_compared_on_the_datasets_that_it_has_in_both() -> None:
     first, second = draw(0), draw(1)
     first[0, 1] = np.nan
     second[2, 3:] = np.nan
     second[3, 1:] = np.nan
-    agreement, ranks = compare(make_runs(first), make_runs(second), method)
+    agreement, ranks = compare(make_runs(first), make_runs(second))
     # The two conditions have 29 and 24 cells; models a, c, d share 4, 3 and 1 datasets.
     tau = agreement.loc["kendall_tau"]
     assert tau[COUNTS].tolist() == [6, 5, 29 + 24 - 2 * (4 + 3 + 1 + 3 * 5)]
     assert tau["ci_low"] <= tau["estimate"] <= tau["ci_high"]
     for place, kept in ((0, [0, 2, 3, 4]), (2, [0, 1, 2]), (3, [0]), (5, range(5))):
         own = [make_runs(side[place : place + 1, kept]) for side in (first, second)]
-        _, alone = compare(own[0], own[1], method)
+        _, alone = compare(own[0], own[1])
         name = "abcdef"[place]
         for column in ("score", "score_other"):
             assert ranks.loc[name, column] == pytest.approx(alone.loc["a", column], rel=1e-12)
@@ -216,26 +185,25 @@ def test_ragged_and_single_runs_are_compared() -> None:
     first, second = draw(0), draw(1)
     first[:, 0, 1:] = np.nan
     second[1, 2, 2] = np.nan
-    for method in METHODS:
-        agreement, _ = compare(make_runs(first), make_runs(second), method)
-        assert agreement.loc["kendall_tau", "datasets"] == 5
-        assert agreement["estimate"].notna().all()
+    agreement, _ = compare(make_runs(first), make_runs(second))
+    assert agreement.loc["kendall_tau", "datasets"] == 5
+    assert agreement["estimate"].notna().all()
 
 
-@given(st.integers(0, 10**6), st.sampled_from(METHODS))
-def test_order_of_rows_changes_nothing(seed: int, method: str) -> None:
+@given(st.integers(0, 10**6))
+def test_order_of_rows_changes_nothing(seed: int) -> None:
     rng = np.random.default_rng(seed)
     first, second = make_runs(draw(seed)), make_runs(draw(seed + 1))
     mixed = [side.iloc[rng.permutation(len(side))] for side in (first, second)]
-    for one, other in zip(compare(first, second, method), compare(*mixed, method), strict=True):
+    for one, other in zip(compare(first, second), compare(*mixed), strict=True):
         pd.testing.assert_frame_equal(one, other, check_exact=True)
 
 
-@given(st.integers(0, 10**6), st.sampled_from(METHODS))
-def test_exchange_of_conditions_mirrors_the_result(seed: int, method: str) -> None:
+@given(st.integers(0, 10**6))
+def test_exchange_of_conditions_mirrors_the_result(seed: int) -> None:
     first, second = make_runs(draw(seed)), make_runs(draw(seed + 1))
-    agreement, ranks = compare(first, second, method)
-    turned, turned_ranks = compare(second, first, method)
+    agreement, ranks = compare(first, second)
+    turned, turned_ranks = compare(second, first)
     pd.testing.assert_frame_equal(agreement, turned, check_exact=False, atol=1e-12)
     assert (ranks["change"] == -turned_ranks.loc[ranks.index, "change"]).all()
 
@@ -254,7 +222,6 @@ def test_step_reads_all_other_studies(tmp_path: Path) -> None:
         tmp_path,
         {"runs": paths["frozen"], "others": [paths["half"], paths["full"]]},
         study="frozen",
-        aggregation="iqm",
         n_resamples=100,
         confidence_level=0.9,
         seed=1,

@@ -36,6 +36,7 @@ REMEDY = re.compile(
     r"|name the|The models are|choose|copy|rename|There (is|are)|belongs at|Paths are relative"
     r"|must not be empty|listed twice|never closed|letters|hexadecimal|is missing|indent"
 )
+LINE = re.compile(r"^toy\.yaml, line \d+: ")
 INTERNAL = re.compile(
     r"Traceback|<class|\bNone\b|\bFalse\b|\bTrue\b|\bdict\b|object at 0x|\bPosixPath\b|OrderedDict"
 )
@@ -71,7 +72,8 @@ def list_messages(text: str) -> list[str]:
     except yaml.YAMLError:
         # As `capmap run` does before it calls Snakemake, which tells no line.
         return list_faults(read_yaml, "toy.yaml")
-    return list_faults(partial(check_configuration, given, files=["toy.yaml"]))
+    found = list_faults(partial(check_configuration, given, files=["toy.yaml"]))
+    return [LINE.sub("", message) for message in found]
 
 
 def list_problems(text: str) -> list[str]:
@@ -146,6 +148,21 @@ studies:
         "studies.first.benchmark",
         "studies.second.exports",
         "studies.second.normalization.references",
+    ]
+
+
+def test_the_line_of_a_mistake_is_told() -> None:
+    text = "studies:\n  a:\n    bootstrap:\n      sed: 1\n  c:\n    title: 3\n"
+    Path("toy.yaml").write_text(text)
+    given = yaml.safe_load(text)
+    found = list_faults(partial(check_configuration, given, files=["toy.yaml"]))
+    # A study without exports has the line of its name.
+    lines = [re.findall(r"^toy.yaml, line (\d+): (studies.*?): ", message) for message in found]
+    assert [line for (line,) in lines] == [
+        ("4", "studies.a.bootstrap.sed"),
+        ("6", "studies.c.title"),
+        ("2", "studies.a.exports"),
+        ("5", "studies.c.exports"),
     ]
 
 

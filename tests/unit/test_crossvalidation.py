@@ -250,8 +250,8 @@ def crossvalidate_files(folder: Path, gaps: pd.DataFrame, order: int = 1) -> dic
     datasets["family"] = [f"00{place % 3}" for place in range(len(datasets))]
     models = pd.DataFrame({"model": sorted(gaps["model"].unique()), "architecture": "A"})
     inputs = {"gaps": gaps[::order], "models": models, "datasets": datasets[::order]}
-    options = {"dimension": 2, "dimensions": [3, 2], "distances": ["cosine"], "n_splits": 3}
-    run_step("crossvalidate", folder, inputs, **options, held_out=5, confidence_level=0.9, seed=0)
+    options = {"dimension": 2, "dimensions": [3, 2], "n_splits": 3}
+    run_step("crossvalidate", folder, inputs, **options, confidence_level=0.9, seed=0)
     written = sorted((folder / "capabilities").iterdir())
     return {path.name: path.read_bytes() for path in written if path.stem not in inputs}
 
@@ -266,7 +266,7 @@ def test_the_step_hides_the_same_results_from_every_method(tmp_path: Path) -> No
         key: own.reset_index(drop=True)
         for key, own in table.fillna({"dimension": 0}).groupby(["distance", "dimension"])
     }
-    fitted = {(distance, size) for distance in ("l2", "cosine") for size in (2, 3)}
+    fitted = {(distance, size) for distance in ("l2", "cosine", "poincare") for size in (2, 3)}
     assert set(by_method) == fitted | {(name, 0) for name in ("factors", *BASELINES)}
     columns = ["protocol", "fold", "model", "dataset", "truth"]
     for own in by_method.values():
@@ -277,9 +277,9 @@ def test_the_step_hides_the_same_results_from_every_method(tmp_path: Path) -> No
         results,
         protocol="random",
         families=[""] * len(results.datasets),
-        held_out=5,
+        held_out=10,
         rng=make_stream(0, "toy", "capabilities", "folds", "0"),
     ).train
     assert means["prediction"].iloc[0] == fit_mean(known).level
     training = read_parquet(tmp_path / "capabilities/training.parquet")
-    assert set(training["distance"]) == {"l2", "cosine", "factors", *BASELINES}
+    assert set(training["distance"]) == {"l2", "cosine", "poincare", "factors", *BASELINES}

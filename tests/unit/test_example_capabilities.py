@@ -129,7 +129,6 @@ def test_attributes_are_those_of_the_names_in_the_matrix():
         architecture="architecture",
         parameters="parameters",
         date="date",
-        date_format="%Y-%m-%d",
     )
     datasets = read_dataset_attributes(
         str(FOLDER / "datasets.csv"), name="dataset", type="type", family=""

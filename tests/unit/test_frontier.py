@@ -18,7 +18,6 @@ FILE = {
     "parameters": "size",
     "cost": "price",
     "date": "date",
-    "date_format": "%Y-%m-%d",
 }
 VALUES = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=12)
 

@@ -27,7 +27,7 @@ from tests.steps import read_step, run_step
 REAL = Path(__file__).parents[3] / "shared/data/capabilities"
 EVIL = '=cmd "<script>" $x_1$ %&/ é'
 NAN = float("nan")
-DATASET_ATTRIBUTES = pd.DataFrame(columns=["dataset", "type", "family"])
+DATASET_ATTRIBUTES = pd.DataFrame(columns=["dataset", "type"])
 FEW_MODEL, FEW_DATASET = "few results of the model", "few results on the dataset"
 
 
@@ -259,9 +259,7 @@ def test_models_and_datasets_by_hand() -> None:
     np.testing.assert_array_equal(models["parameters"], [5, NAN, NAN, 7, NAN, NAN])
     assert models["date"].fillna("").tolist() == ["2024-02-13", "", "", "", "", ""]
     assert models["dropped"].tolist() == ["", "", "", "few results", *["no dataset left"] * 2]
-    kinds = pd.DataFrame(
-        {"dataset": ["F", "F / 2", "G"], "type": ["seg", "cls", None], "family": [None, "own", "g"]}
-    )
+    kinds = pd.DataFrame({"dataset": ["F", "F / 2", "G"], "type": ["seg", "cls", None]})
     bounds = make_bounds(cells, lower_is_better=("F / 2",))
     datasets = describe_datasets(gaps, bounds, kinds).set_index("dataset")
     assert datasets.index.tolist() == ["F / 1", "F / 2", "G", "H", "I"]
@@ -282,7 +280,7 @@ def test_models_and_datasets_by_hand() -> None:
         .all(axis=None)
     )
     assert datasets["type"].fillna("").tolist() == ["seg", "cls", "", "", ""]
-    assert datasets["family"].tolist() == ["F", "own", "g", "H", "I"]
+    assert datasets["family"].tolist() == ["F", "F", "G", "H", "I"]
 
 
 @pytest.mark.parametrize(
@@ -325,7 +323,7 @@ def test_attributes_of_other_names_only_are_refused() -> None:
     other = pd.DataFrame({"model": ["m1"], "architecture": "C", "parameters": 1.0, "date": None})
     with pytest.raises(ValidationError, match=r"models: \{name: …\}"):
         describe_models(gaps, other)
-    other = pd.DataFrame({"dataset": ["d1"], "type": "seg", "family": None})
+    other = pd.DataFrame({"dataset": ["d1"], "type": "seg"})
     with pytest.raises(ValidationError, match=r"datasets: \{name: …\}"):
         describe_datasets(gaps, make_bounds(gaps), other)
 
@@ -345,9 +343,9 @@ def test_steps_write_tables_that_read_back(tmp_path: Path) -> None:
         renamed={},
         model_attributes={
             **{"name": "name", "parameters": "size"},
-            **{"architecture": "", "date": "", "date_format": "%Y"},
+            **{"architecture": "", "date": ""},
         },
-        dataset_attributes={"name": "dataset", "type": "", "family": ""},
+        dataset_attributes={"type": ""},
     )
     written = {path.name for path in gaps_file.parent.iterdir()}
     names = ("gaps", "models", "datasets")

@@ -77,7 +77,9 @@ def rank(
 
 def test_a_group_is_ranked_on_its_own_datasets() -> None:
     runs = draw_runs()
-    ranking, coverage = rank(runs, first=define("error", "wx"), last=define("error", "z"))
+    ranking, coverage = rank(
+        runs, first=define("drop_models", "wx"), last=define("drop_models", "z")
+    )
     for row in ranking.itertuples():
         names = ["w", "x"] if row.group == "first" else ["z"]
         own = runs[(runs["model"] == row.model) & runs["dataset"].isin(names)]
@@ -134,12 +136,12 @@ def test_each_aggregation_ranks_the_models_of_a_group() -> None:
     rows = [("a", name, score) for name, score in zip(DATASETS, (9.0, 1.0, 1.0, 1.0), strict=True)]
     rows += [("b", name, 2.0) for name in DATASETS]
     runs = pd.DataFrame(rows, columns=["model", "dataset", "score"])
-    ranking = rank_all(runs, {"G": define("error", "wxyz")}).ranking.set_index("model")
+    ranking = rank_all(runs, {"G": define("drop_models", "wxyz")}).ranking.set_index("model")
     assert ranking[AGGREGATIONS].to_numpy().tolist() == [[2, 2, 2], [3, 1, 1]]
     assert ranking.index.tolist() == ["b", "a"]
     ranks = [f"rank_{name}" for name in AGGREGATIONS]
     assert ranking[ranks].to_numpy().tolist() == [[2, 1, 1], [1, 2, 2]]
-    few = rank_all(runs, {"G": define("error", "wxyz")}, aggregations=["median"])
+    few = rank_all(runs, {"G": define("drop_models", "wxyz")}, aggregations=["median"])
     assert few.ranking.columns.tolist() == [
         *(
             "group",
@@ -200,15 +202,6 @@ def test_a_model_without_any_run_in_the_group_is_left_out(policy: str) -> None:
     assert coverage.iloc[0, 2:].tolist() == [2, 2, 0, 1, 0]
 
 
-def test_holes_are_named_where_none_is_allowed() -> None:
-    with pytest.raises(ValidationError) as caught:
-        rank(draw_runs(holes={"aw", "ax", "bx"}), G=define("error"))
-    text = str(caught.value)
-    assert text.startswith("groups.G: 2 models with empty cells. ")
-    assert "'a' has no runs for 'w', 'x'; 'b' has no runs for 'x'." in text
-    assert "drop_models" in text
-
-
 @pytest.mark.parametrize(
     ("policy", "reason"),
     [
@@ -227,12 +220,11 @@ def test_a_group_with_nothing_left_says_why(policy: str, reason: str) -> None:
 
 def test_all_faulty_groups_are_named_at_once() -> None:
     with pytest.raises(ValidationError) as caught:
-        rank(
-            draw_runs(holes={"aw"}), B=define("error"), A=define("adjust", "Z"), C=define("adjust")
-        )
-    first, second = str(caught.value).splitlines()
-    assert first == "groups.A.datasets: no dataset 'Z' is analysed. Did you mean 'z'?"
-    assert second.startswith("groups.B: 1 model with empty cells")
+        rank(draw_runs(), B=define("adjust", "Y"), A=define("adjust", "Z"), C=define("adjust"))
+    assert str(caught.value).splitlines() == [
+        "groups.A.datasets: no dataset 'Z' is analysed. Did you mean 'z'?",
+        "groups.B.datasets: no dataset 'Y' is analysed. Did you mean 'y'?",
+    ]
 
 
 def test_a_name_of_a_group_stays_on_one_line_of_a_message() -> None:
@@ -247,8 +239,6 @@ def test_a_name_of_a_group_stays_on_one_line_of_a_message() -> None:
         f"groups.{'x' * 79}….datasets",
         r"groups.'\u2028'.datasets",
     ]
-    with pytest.raises(ValidationError, match=r"^groups\.'a\\nb': 1 model with empty cells"):
-        rank_all(draw_runs(holes={"aw"}), {"a\nb": define("error")})
 
 
 def test_no_group_gives_tables_with_a_header() -> None:
@@ -283,7 +273,7 @@ def test_identical_models_share_the_first_rank() -> None:
     runs = pd.concat(
         [draw_runs(models="a").assign(model=name) for name in ("b", "a")], ignore_index=True
     )
-    ranking, _ = rank(runs, G=define("error"))
+    ranking, _ = rank(runs, G=define("drop_models"))
     assert ranking["model"].tolist() == ["a", "b"]
     assert ranking["rank"].tolist() == ranking["rank_mean"].tolist() == [1, 1]
     assert ranking["tie_group"].tolist() == ["a", "a"]
@@ -321,7 +311,8 @@ def test_step_writes_tables_that_read_back(tmp_path: Path) -> None:
         tmp_path,
         runs,
         tables={"scopes": scopes, "bounds": make_bounds(runs["dataset"])},
-        definitions={"$G_1$": define("adjust"), "nan": define("drop_models")},
+        definitions={"$G_1$": {"datasets": ["w", "x"]}, "nan": {"datasets": ["y", "z"]}},
+        incomplete="adjust",
         min_datasets=0.5,
         interval="percentile",
     )
@@ -332,7 +323,7 @@ def test_step_writes_tables_that_read_back(tmp_path: Path) -> None:
     for table in (groups, intervals):
         assert table.groupby("group")["model"].apply(set).to_dict() == {
             "$G_1$": set(names.values()),
-            "nan": {"β & $x$", "nan"},
+            "nan": set(names.values()),
         }
-    assert intervals["statistic"].value_counts().to_dict() == dict.fromkeys(STATISTICS, 5)
-    assert coverage["models_dropped"].tolist() == [0, 1]
+    assert intervals["statistic"].value_counts().to_dict() == dict.fromkeys(STATISTICS, 6)
+    assert coverage["incomplete"].tolist() == ["adjust", "adjust"]

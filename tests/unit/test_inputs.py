@@ -85,7 +85,6 @@ def test_only_tables_have_failed_runs() -> None:
     [
         ({"bootstrap": {"unit": "seeds"}}, "bootstrap.unit"),
         ({"incomplete": "adjust"}, "incomplete"),
-        ({"groups": {"g": {"datasets": ["d"], "incomplete": "adjust"}}}, "groups.g.incomplete"),
     ],
 )
 def test_what_only_calibrated_intervals_can_do_is_refused_of_others(

@@ -64,7 +64,6 @@ def test_numbers_of_attributes_stay_beside_texts_with_commas(tmp_path):
         parameters="size",
         architecture="",
         date="",
-        date_format="%Y",
     )
     assert table["parameters"].tolist() == [1.234, 1234.5]
 

@@ -227,7 +227,7 @@ def test_filters_hold_for_what_columns_are_called(write):
     [
         ("last", [0.4, 0.3]),
         ("best", [0.5, 0.3]),
-        ({"best": "min"}, [0.6, 0.3]),
+        ("lowest", [0.6, 0.3]),
     ],
 )
 def test_one_row_of_a_log_counts(write, take, scores):

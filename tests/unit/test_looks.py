@@ -18,7 +18,6 @@ from capmap.figures.look import Look, read_look, wear_look
 from capmap.figures.rankings import draw_intervals, draw_rank_shift
 from capmap.figures.style import PALETTE, model_colors, save_figure
 from capmap.settings.checking import check_settings
-from capmap.settings.sections import write_schema
 from capmap.settings.study import Study
 from tests.curve_figure_tables import make_study
 from tests.figure_checks import make_tables
@@ -181,7 +180,7 @@ def test_no_label_reaches_over_the_edge(width: float, size: float) -> None:
 
 
 def test_figures_are_chosen() -> None:
-    settings = check_settings({"analyses": ["pairwise"]}, write_schema(Study))
+    settings = check_settings({"analyses": ["pairwise"]}, Study)
     everything = list_figures(settings)
     assert {"intervals", "scores", "pairwise"} <= set(everything)
     settings["figures"]["skip"] = ["scores"]

@@ -298,7 +298,6 @@ class Study:
         settings = {
             "reference": "",
             "rope_setting": 0.01,
-            "probability": 0.95,
             "n_samples": 2000,
             "n_resamples": 50,
         }

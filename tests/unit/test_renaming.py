@@ -87,7 +87,7 @@ def test_a_name_that_cannot_be_given_or_used_is_told(
 def test_attributes_may_have_either_name(tmp_path: Path) -> None:
     path = write(tmp_path, "name,size\na,1\nNew,2\nold,3\n")
     columns = {"name": "name", "parameters": "size", "architecture": "", "date": ""}
-    known = read_model_attributes(path, date_format="%Y", **columns)
+    known = read_model_attributes(path, **columns)
     table = rename_column(known, "model", {"a": "A", "old": "New"})
     assert dict(zip(table["model"], table["parameters"], strict=True)) == {"A": 1, "New": 2}
 

@@ -142,11 +142,11 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path):
     text += "A,A9,step=1,D,accuracy,test,0.9\n"  # 54: no value to choose by
     text += "A,A1,epoch=4,D,accuracy,validation,0.9\n"  # 55: counts epochs
     text += "A,A1,step=0002,D,accuracy,validation,0.9\n"  # 56: has the step of step=2
-    checkpoints = {"select": {"metric": "accurcy", "datasets": ["F"]}}
+    checkpoints = {"select": {"metric": "accurcy"}}
     message, _ = find_codes(tmp_path, write(tmp_path, text), checkpoints=checkpoints)
     for code in ("no_step", "conflicting_value", "empty_training", "nan_score", "mixed_steps"):
         assert f"1 {code}" in message
-    for code in ("repeated_step", "unknown_metric", "unknown_dataset"):
+    for code in ("repeated_step", "unknown_metric"):
         assert f"1 {code}" in message
     message, rejected = find_codes(tmp_path, write(tmp_path, text))
     assert "1 no_candidate" in message
@@ -162,7 +162,6 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path):
         ({"select": {"split": "valid"}}, "Did you mean 'validation'? The splits are 'test', 'val"),
         ({"select": {"split": "test"}}, "checkpoints.allow_test_selection: true"),
         ({"select": {"metric": "loss"}}, "The metrics are 'accuracy'"),
-        ({"select": {"datasets": ["DD"]}}, "The datasets are 'D', 'E'"),
     ],
 )
 def test_settings_that_do_not_fit_are_told_with_a_remedy(tmp_path, settings, message):
@@ -171,7 +170,7 @@ def test_settings_that_do_not_fit_are_told_with_a_remedy(tmp_path, settings, mes
 
 
 def test_names_of_rankings_and_analyses_are_looked_for(tmp_path):
-    rankings = [{"name": "one", "method": "single", "metric": "acuracy"}]
+    rankings = [{"name": "one", "metric": "acuracy"}]
     named = [{"option": "comparison.reference", "kind": "model", "names": ["AA"]}]
     path = write(tmp_path, HEADER + GOOD)
     found, _ = find_codes(tmp_path, path, rankings=rankings, named=named)
@@ -193,7 +192,7 @@ def test_a_metric_that_only_chooses_may_have_the_rule_that_is_asked_for(tmp_path
     path = write(tmp_path, HEADER + GOOD + "\n".join(surprise) + "\n")
     chosen = {"checkpoints": {"select": {"metric": "surprise"}}}
     message, _ = find_codes(tmp_path, path, **chosen)
-    assert "or metrics: {surprise: {direction: max}} or min" in message
+    assert "Set metrics: {surprise: {direction: max}} or min" in message
     best = {}
     for direction in ("max", "min"):
         rule = {"Surprise": {"direction": direction}}
@@ -246,8 +245,8 @@ def test_the_example_has_its_known_best_steps(tmp_path):
     checkpoints = {
         "select": {"metric": "accuracy"},
         "rankings": [
-            {"name": "best", "method": "best"},
-            {"name": "mixed", "method": "custom", "expression": "0.7*accuracy - 0.3*ece"},
+            {"name": "best"},
+            {"name": "mixed", "expression": "0.7*accuracy - 0.3*ece"},
         ],
     }
     run(tmp_path, str(EXAMPLE / "evaluations.csv"), checkpoints=checkpoints)
@@ -353,11 +352,7 @@ def test_what_drops_out_by_its_spelling_is_told(tmp_path, old, new, codes):
 
 def test_a_dataset_may_be_on_one_split_where_that_is_meant(tmp_path):
     path = write(tmp_path, HEADER + GOOD.replace("E,accuracy,validation", "E,accuracy,train"))
-    for settings in (
-        {"checkpoints": {"select": {"datasets": ["D"]}}},
-        {"select": {"datasets": ["D"]}},
-    ):
-        assert run(tmp_path, path, **settings)[-1]["warnings"] == []
+    assert run(tmp_path, path, select={"datasets": ["D"]})[-1]["warnings"] == []
     # One dataset chooses, and others compare.
     text = GOOD.replace("E,accuracy,validation", "E,accuracy,train")
     path = write(tmp_path, HEADER + text.replace("D,accuracy,test", "D,accuracy,train"))

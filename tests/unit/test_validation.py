@@ -170,7 +170,7 @@ def test_summaries_of_which_none_is_left_are_judged():
         ({"datasets": {"d": {"low": 0}}}, "datasets names the dataset 'd'"),
         ({"select": {"models": ["a"]}}, "select.models names the model 'a'"),
         ({"select": {"models": {"exclude": ["a"]}}}, "select.models names the model 'a'"),
-        ({"select": {"datasets": {"include": ["d"]}}}, "select.datasets names the dataset 'd'"),
+        ({"select": {"datasets": ["d"]}}, "select.datasets names the dataset 'd'"),
     ],
 )
 def test_every_configured_name_must_be_in_the_data(rules, option):
@@ -352,16 +352,6 @@ def test_incomplete_cells_are_told_by_model_or_dataset(policy, severity, reason)
     problem = find_one(RAGGED, "incomplete", incomplete=policy)
     assert (problem.severity, problem.reason) == (severity, reason)
     assert validate(RAGGED).counts["cells_empty"] == 1
-
-
-def test_cells_with_fewer_seeds_than_wanted_are_a_warning_per_model():
-    runs = make_runs(("A", "D", 0.1, "1"), ("A", "D", 0.2, "2"), ("A", "E", 0.3), ("B", "D", 0.3))
-    problems = find(runs, "few_seeds", min_seeds=2, incomplete="adjust")
-    assert [problem.reason for problem in problems] == [
-        "The model 'A' has fewer than 2 runs on 1 dataset: 'E'.",
-        "The model 'B' has fewer than 2 runs on 1 dataset: 'D'.",
-    ]
-    assert {problem.severity for problem in problems} == {"warning"}
 
 
 def test_one_seed_is_a_warning_once():

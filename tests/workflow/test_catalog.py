@@ -33,7 +33,7 @@ TOP_RUNS = Analysis(
             draw="capmap.figures.top_runs:draw_top_runs",
             reads=["top_runs"],
             order="iqm",
-            options={{"size": "min_seeds"}},
+            options={{"size": "header_rows"}},
         )
     }},
     steps={{
@@ -98,7 +98,7 @@ def declared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Run]:
     checkout = copy_project(tmp_path_factory.mktemp("declared") / "project")
     declare_analysis(checkout)
     (checkout.folder / "mine.csv").write_text(EXPORT)
-    study = {"exports": "mine.csv", "analyses": ["top_runs"], "min_seeds": 4}
+    study = {"exports": "mine.csv", "analyses": ["top_runs"]}
     checkout.write_studies({"mine": study | {"bootstrap": {"replicates": 100, "shards": 1}}})
     run = checkout.snakemake()
     assert run.status == 0, run.output

@@ -18,11 +18,10 @@ SETTINGS: dict[str, Any] = {
     "analyses": COMPARISONS,
     "attributes": {"models": {"file": "models.csv", "cost": "price"}},
     "frontier": {"against": "cost"},
-    "comparison": {"replicates": 200, "samples": 1000},
     "bootstrap": {"replicates": 200, "shards": 2},
     "groups": {
         "two": {"datasets": ["x", "y"]},
-        "last": {"datasets": ["z"], "incomplete": "adjust"},
+        "last": {"datasets": ["z"]},
     },
 }
 # The size and the words of a text: the heading is the largest one.
@@ -108,7 +107,7 @@ def test_row_order_and_numbers_of_shards_and_cores_change_no_byte(project: Check
 def test_settings_change_the_results_that_use_them_alone(project: Checkout) -> None:
     before = project.digests()
     change = {
-        "comparison": {**SETTINGS["comparison"], "rope": 0.02},
+        "comparison": {"rope": 0.02},
         "groups": {"one": {"datasets": ["x"]}},
     }
     project.change_settings(lambda study: study.update(change))

@@ -9,9 +9,9 @@ from tests.workflow.checkouts import Checkout
     ("settings", "fragments"),
     [
         (
-            "studies: {a: {exports: x.csv, min_seeds: 0}, A: {exports: y.csv, conditions: [b]}}",
+            "studies: {a: {exports: x.csv, header_rows: 0}, A: {exports: y.csv, conditions: [b]}}",
             [
-                *("studies.a.min_seeds", "studies.A: results/A and results/a are one folder"),
+                *("studies.a.header_rows", "studies.A: results/A and results/a are one folder"),
                 *("studies.a.exports", "studies.A.exports", "studies.A.conditions"),
             ],
         ),

@@ -17,7 +17,6 @@ from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
 
 FEW: dict[str, Any] = {
     "bootstrap": {"replicates": 200, "unit": "runs"},
-    "comparison": {"replicates": 200, "samples": 200},
 }
 BOARD = "results/leaderboard/leaderboard"
 # What a new submission makes again, up to the board, and then the pages.

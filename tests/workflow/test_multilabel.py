@@ -16,7 +16,7 @@ CONFIG = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))
 SHAPES: dict[str, Any] = {
     **CONFIG["studies"]["shapes"],
     "bootstrap": {"replicates": 200, "shards": 2},
-    "multilabel": {**CONFIG["studies"]["shapes"]["multilabel"], "replicates": 200},
+    "multilabel": CONFIG["studies"]["shapes"]["multilabel"],
 }
 PUBLISHED: dict[str, Any] = CONFIG["studies"]["imagenet"]
 
@@ -53,7 +53,7 @@ DUMPED: dict[str, Any] = {
     "format": "predictions",
     "analyses": ["multilabel"],
     "bootstrap": {"replicates": 200, "shards": 2},
-    "multilabel": {"replicates": 200, "compare": ["ImageNet", "V2"]},
+    "multilabel": {"compare": ["ImageNet", "V2"]},
     "figures": {"names": {"V1": "ImageNet", "m0": "M 0"}},
     "predictions": {
         "datasets": {

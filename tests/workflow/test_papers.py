@@ -86,7 +86,7 @@ def test_the_literature_database_is_reduced_as_printed(tmp_path: Path) -> None:
     checkout = copy_project(tmp_path / "project")
     config = yaml.safe_load((PROJECT / "papers/capabilities_encoding.yaml").read_text("utf-8"))
     assert not lay_mirror(config["downloads"], tmp_path / "mirror")
-    few = {"splits": 2, "dimensions": [5], "distances": []}
+    few = {"splits": 2, "dimensions": [5]}
     config["studies"]["as_published"]["capabilities"] |= few
     config |= {"mirror": str(tmp_path / "mirror"), "run": "as_published"}
     (checkout.folder / "few.yaml").write_text(yaml.safe_dump(config))

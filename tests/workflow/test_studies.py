@@ -41,7 +41,6 @@ def run_real_study(
     for study in config["studies"].values():
         if replicates:
             study["bootstrap"] = study.get("bootstrap", {}) | {"replicates": replicates}
-            study["comparison"] = {"replicates": 200, "samples": 1000}
     (checkout.folder / "my.yaml").write_text(yaml.safe_dump(config))
     if name == "atari100k":
         baselines = pd.read_csv(SHARED / "data/atari100k/baselines.csv")

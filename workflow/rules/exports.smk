@@ -37,7 +37,6 @@ rule validate:
         cfg=cfg(
             *CHECKED,
             *(
-                "min_seeds",
                 "failed",
                 "format",
                 "header_rows",

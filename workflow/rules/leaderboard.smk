@@ -72,7 +72,7 @@ rule validate_checkpoints:
     params:
         cfg=cfg(
             *CHECKED,
-            *("min_seeds", "columns", "where", "metric", "decimal"),
+            *("columns", "where", "metric", "decimal"),
             names=exports.list_names,
             checkpoints=leaderboards.read_choice,
             renamed=exports.read_renames,
@@ -143,7 +143,7 @@ rule board:
     params:
         study="{study}",
         cfg=cfg(
-            *("bootstrap/confidence", "leaderboard"),
+            *("bootstrap/confidence", "leaderboard/about"),
             title=studies.find_title,
             groups=leaderboards.find_dimensions,
         ),

@@ -91,8 +91,8 @@ rule evaluate:
         study="{study}",
         cells=cells_of_shard,
         cfg=cfg(
-            *("predictions/classes", "multilabel/replicates", "multilabel/confidence"),
-            "bootstrap/seed",
+            *("predictions/classes", "bootstrap/confidence", "bootstrap/seed"),
+            replicates=studies.count_of_images,
             datasets=predictions.find_labels,
             subgroups=predictions.find_subgroups,
             renamed=exports.read_renames,
@@ -127,7 +127,7 @@ rule validate_predictions:
     params:
         cfg=cfg(
             *CHECKED,
-            *("min_seeds", "multilabel/rank_by"),
+            "multilabel/rank_by",
             names=exports.list_names,
             subgroups=predictions.find_subgroups,
             renamed=exports.read_renames,

@@ -7,12 +7,13 @@ import pandas as pd
 from scipy.stats import norm
 
 from capmap.comparison.correlation import compute_spearman_rho
+from capmap.settings.choices import PREDICTION_LEVEL
 
 FEWEST = 4
 
 
 def correlate_centrality(
-    positions: pd.DataFrame, models: pd.DataFrame, *, confidence_level: float
+    positions: pd.DataFrame, models: pd.DataFrame, *, confidence_level: float = PREDICTION_LEVEL
 ) -> pd.DataFrame:
     """Correlate the distance to the center with the mean gap, over models.
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,7 @@ from capmap.capabilities.gaps import (
 from capmap.capabilities.intervals import estimate_mean
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import make_stream
+from capmap.settings.choices import Distance
 
 Protocol = Literal["random", "strict", "family"]
 PROTOCOLS: tuple[Protocol, ...] = ("random", "strict", "family")
@@ -34,6 +35,8 @@ Predictions: TypeAlias = Mapping[str, FloatArray]
 Fit: TypeAlias = Callable[[Results, IntArray, IntArray], Predictions]
 # Share of all results that may be hidden from one fit.
 HIDDEN_SHARE = 0.01
+# Results that are hidden in each random split.
+HELD_OUT = 10
 COLUMNS = (
     *("distance", "protocol", "fold", "set", "model", "dataset", "truth", "prediction", "results"),
     *("train_mse", "train_mae", "train_pearson"),
@@ -529,10 +532,8 @@ def crossvalidate_study(
     *,
     study: str,
     dimension: int,
-    distances: Sequence[str],
     dimensions: Sequence[int],
     n_splits: int,
-    held_out: int,
     confidence_level: float,
     seed: int,
 ) -> dict[str, pd.DataFrame]:
@@ -546,7 +547,7 @@ def crossvalidate_study(
         From `capmap.capabilities.quality.describe_results`, for their attributes.
     study : str
         Name of the study, part of the names of its random streams.
-    dimension, distances, dimensions, n_splits, held_out
+    dimension, dimensions, n_splits
         As in the setting `capabilities`; plain L2 and the dimension are always among them.
     confidence_level, seed
         As in the setting `bootstrap`.
@@ -562,7 +563,7 @@ def crossvalidate_study(
     options: Any = {
         "families": datasets.set_index("dataset")["family"].loc[results.datasets].tolist(),
         "n_splits": n_splits,
-        "held_out": held_out,
+        "held_out": HELD_OUT,
         "make_rng": partial(make_rng, "folds"),
     }
     attributes = gather_attributes(results, models, datasets)
@@ -578,7 +579,7 @@ def crossvalidate_study(
     tables = [plain.assign(dimension=pd.array([pd.NA] * len(plain), "Int64"))]
     for size in sorted({dimension, *dimensions}):
         start = draw_start(results, dimension=size, seed=seed, study=study)
-        for distance in dict.fromkeys([PLAIN, *distances]):
+        for distance in dict.fromkeys([PLAIN, *get_args(Distance)]):
             predict = partial(_predict_by_distance, distance, start)
             table = crossvalidate(results, predict, **options)
             tables.append(table.assign(dimension=size))

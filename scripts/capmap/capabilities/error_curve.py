@@ -18,6 +18,7 @@ from capmap.capabilities.predictions import (
     predict_parts,
 )
 from capmap.rng import make_stream, order_names
+from capmap.settings.choices import PREDICTION_LEVEL
 
 # Results that are left to a model, and groups of models that are hidden one after the other.
 COUNTS = (1, 2, 4, 8, 12, 16, 20)
@@ -138,7 +139,7 @@ def draw_curve(
     *,
     study: str,
     seed: int,
-    confidence_level: float,
+    confidence_level: float = PREDICTION_LEVEL,
 ) -> dict[str, pd.DataFrame]:
     """Make the table and the file of `measure_curve` for a study."""
     results = choose_results(gaps)

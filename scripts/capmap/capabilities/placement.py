@@ -23,6 +23,7 @@ from capmap.capabilities.metric_units import open_ends
 from capmap.capabilities.predictions import Cells, tabulate_predictions
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.rng import make_stream
+from capmap.settings.choices import PREDICTION_LEVEL
 
 RIDGE = 0.5
 # Gaps of newcomers beyond these count as these.
@@ -250,7 +251,7 @@ def place_few_results(
     *,
     study: str,
     seed: int,
-    confidence_level: float,
+    confidence_level: float = PREDICTION_LEVEL,
 ) -> dict[str, pd.DataFrame]:
     """Make the tables ``placements`` and ``placement_predictions`` of a study."""
     results = choose_results(gaps)

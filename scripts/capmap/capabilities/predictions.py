@@ -25,6 +25,7 @@ from capmap.capabilities.gaps import (
 from capmap.capabilities.metric_units import open_ends
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import make_stream
+from capmap.settings.choices import PREDICTION_LEVEL
 
 # Folds of the results, and hidden results that are enough to calibrate by.
 FOLDS, ENOUGH = 10, 5000
@@ -278,7 +279,7 @@ def predict_cells(
     *,
     study: str,
     seed: int,
-    confidence_level: float,
+    confidence_level: float = PREDICTION_LEVEL,
 ) -> pd.DataFrame:
     """Make the table ``predictions`` of a study, with ends of scores as in `open_ends`."""
     results = choose_results(gaps)

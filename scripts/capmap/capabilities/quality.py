@@ -81,7 +81,7 @@ def describe_datasets(
     bounds : pandas.DataFrame
         Columns ``dataset``, ``metric``, ``direction``, ``low`` and ``high``, a row per dataset.
     attributes : pandas.DataFrame
-        Columns ``dataset``, ``type`` and ``family``, at most a row per dataset. What is not known
+        Columns ``dataset`` and ``type``, at most a row per dataset. What is not known
         of a dataset by its name is that of the part of its name before " / ".
 
     Returns
@@ -157,16 +157,12 @@ def _explain(
 
 
 def _find_kinds(names: "pd.Series[str]", attributes: pd.DataFrame) -> "dict[str, pd.Series[str]]":
-    """Type and family of datasets."""
+    """Type of datasets, and their family: the part of the name before the separator."""
     known = attributes.set_index("dataset").astype(object)
     fronts = names.map(lambda name: name.split(SEPARATOR)[0])
     _require_match(known, pd.concat([names, fronts]), kind="dataset")
-    found = {}
-    for column in ("type", "family"):
-        own, shared = (known[column].reindex(part).to_numpy() for part in (names, fronts))
-        found[column] = pd.Series(own, dtype=object).where(pd.notna(own), shared)
-    found["family"] = found["family"].where(found["family"].notna(), fronts)
-    return found
+    own, shared = (known["type"].reindex(part).to_numpy() for part in (names, fronts))
+    return {"type": pd.Series(own, dtype=object).where(pd.notna(own), shared), "family": fronts}
 
 
 def _require_match(known: pd.DataFrame, names: "pd.Series[str]", *, kind: str) -> None:
@@ -217,13 +213,13 @@ def describe_results(
     dict
         The tables ``models`` and ``datasets``.
     """
-    columns = ("name", "architecture", "parameters", "date", "date_format")
+    columns = ("architecture", "parameters", "date")
     of_models = read_model_attributes(
         next(iter(model_file), ""), **{name: model_attributes[name] for name in columns}
     )
     of_datasets = read_dataset_attributes(
         next(iter(dataset_file), ""),
-        **{name: dataset_attributes[name] for name in ("name", "type", "family")},
+        type=dataset_attributes["type"],
     )
     of_models = rename_column(of_models, "model", renamed)
     of_datasets = rename_column(of_datasets, "dataset", renamed)

@@ -127,10 +127,8 @@ CAPABILITIES = Analysis(
             reads=["gaps", "models", "datasets"],
             options={
                 "dimension": "capabilities/dimension",
-                "distances": "capabilities/distances",
                 "dimensions": "capabilities/dimensions",
                 "n_splits": "capabilities/splits",
-                "held_out": "capabilities/held_out",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
@@ -159,7 +157,6 @@ CAPABILITIES = Analysis(
             reads=["gaps", "models", "datasets", "bounds"],
             options={
                 "seed": "bootstrap/seed",
-                "confidence_level": "capabilities/confidence",
             },
         ),
         "describe_capabilities": Step(
@@ -176,7 +173,6 @@ CAPABILITIES = Analysis(
             options={
                 "method": "capabilities/method",
                 "dimension": "capabilities/dimension",
-                "confidence_level": "capabilities/confidence",
                 "min_results": "capabilities/min_results",
             },
             describe="capmap.prose.capabilities:describe_capabilities",
@@ -212,7 +208,6 @@ PLACEMENTS = Analysis(
             "results.",
             draw="capmap.figures.predictions:draw_error_curve",
             reads=["error_curve"],
-            options={"confidence_level": "capabilities/confidence"},
         )
     },
     steps={
@@ -220,14 +215,14 @@ PLACEMENTS = Analysis(
             "capmap.capabilities.error_curve:draw_curve",
             tables=["error_curve"],
             reads=["gaps", "models", "datasets"],
-            options={"seed": "bootstrap/seed", "confidence_level": "capabilities/confidence"},
+            options={"seed": "bootstrap/seed"},
             files={"few_results": "capabilities/few_results.parquet"},
         ),
         "place_models": Step(
             "capmap.capabilities.placement:place_few_results",
             tables=["placements", "placement_predictions"],
             reads=["gaps", "fits", "models", "datasets", "bounds", "few_results", "error_curve"],
-            options={"seed": "bootstrap/seed", "confidence_level": "capabilities/confidence"},
+            options={"seed": "bootstrap/seed"},
             describe="capmap.prose.placements:describe_placements",
         ),
     },
@@ -248,7 +243,6 @@ NEXT_RESULTS = Analysis(
             "capmap.capabilities.next_results:choose_next_results",
             tables=["next"],
             reads=["predictions", "placement_predictions"],
-            options={"confidence_level": "capabilities/confidence"},
             describe="capmap.prose.next_results:describe_next_results",
         ),
     },

@@ -32,7 +32,7 @@ PAIRWISE = Analysis(
             draw="capmap.figures.pairwise:draw_comparison_matrix",
             reads=["pairwise"],
             order="scopes",
-            options={"alpha": "comparison/alpha"},
+            options={"alpha": "bootstrap/alpha"},
         ),
         "pairwise_reference": Figure(
             "Every model against the reference: mean difference of normalized scores with "
@@ -58,10 +58,8 @@ PAIRWISE = Analysis(
             options={
                 "reference": "comparison/reference",
                 "rope_setting": "comparison/rope",
-                "alpha": "comparison/alpha",
-                "probability": "comparison/probability",
-                "n_samples": "comparison/samples",
-                "n_resamples": "comparison/replicates",
+                "alpha": "bootstrap/alpha",
+                "n_resamples": "bootstrap/of_comparisons",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
@@ -101,7 +99,7 @@ RANKS = Analysis(
             "compared.",
             draw="capmap.figures.rank_tests:draw_critical_difference",
             reads=["mean_ranks", "nemenyi", "friedman"],
-            options={"alpha": "comparison/alpha"},
+            options={"alpha": "bootstrap/alpha"},
         ),
     },
     steps={
@@ -109,7 +107,7 @@ RANKS = Analysis(
             "capmap.comparison.cliques:compare_ranks",
             tables=["friedman", "nemenyi", "mean_ranks"],
             reads=["runs"],
-            options={"alpha": "comparison/alpha"},
+            options={"alpha": "bootstrap/alpha"},
             pairs=True,
             describe="capmap.prose.rank_tests:describe_rank_tests",
         )
@@ -156,7 +154,7 @@ PROFILES = Analysis(
             tables=["profiles", "profile_area"],
             reads=["runs", "bounds"],
             options={
-                "n_resamples": "comparison/replicates",
+                "n_resamples": "bootstrap/of_comparisons",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
@@ -272,7 +270,7 @@ RATINGS = Analysis(
             tables=["elo", "winrate"],
             reads=["runs"],
             options={
-                "n_resamples": "comparison/replicates",
+                "n_resamples": "bootstrap/of_comparisons",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
@@ -314,7 +312,7 @@ IMPROVABILITY = Analysis(
             reads=["runs", "bounds"],
             options={
                 "datasets": "datasets",
-                "n_resamples": "comparison/replicates",
+                "n_resamples": "bootstrap/of_comparisons",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
@@ -407,6 +405,7 @@ GROUPS = Analysis(
             reads=["runs", "scopes", "bounds"],
             options={
                 "definitions": "groups",
+                "incomplete": "incomplete",
                 "min_datasets": "min_datasets",
                 "n_resamples": "bootstrap/replicates",
                 "confidence_level": "bootstrap/confidence",
@@ -450,8 +449,7 @@ CONDITIONS = Analysis(
             reads=["runs"],
             paths=["others"],
             options={
-                "aggregation": "comparison/aggregation",
-                "n_resamples": "comparison/replicates",
+                "n_resamples": "bootstrap/of_comparisons",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },

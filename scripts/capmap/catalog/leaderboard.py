@@ -187,7 +187,7 @@ CHECKPOINTS = Analysis(
                 "metric": "metric",
                 "metrics": "metrics",
                 "datasets": "datasets",
-                "n_resamples": "comparison/replicates",
+                "n_resamples": "bootstrap/of_comparisons",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },

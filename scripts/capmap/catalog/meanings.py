@@ -66,7 +66,7 @@ MEANINGS = {
     "datasets_normalized": "Datasets in the profile of normalized scores.",
     "datasets_raw": "Datasets in the profile of scores as exported.",
     "date": "Date of publication.",
-    "decision": "Outcome of the Bayesian test of this pair alone, at the configured probability.",
+    "decision": "Outcome of the Bayesian test of this pair alone, from a probability of 95% on.",
     "df": "Degrees of freedom.",
     "df1": "Degrees of freedom, of the numerator where there are two.",
     "df2": "Degrees of freedom of the denominator.",

@@ -34,9 +34,9 @@ def add_metric_rankings(
     rankings: Sequence[Mapping[str, Any]], metrics: Sequence[str]
 ) -> list[Mapping[str, Any]]:
     """Add a ranking by each metric alone that no configured ranking has, called after it."""
-    known = {ranking.get("metric") for ranking in rankings if ranking["method"] == "single"}
+    known = {ranking.get("metric") for ranking in rankings if not ranking.get("expression")}
     taken = known | {ranking["name"] for ranking in rankings}
-    added = [{"name": name, "method": "single", "metric": name} for name in metrics]
+    added = [{"name": name, "metric": name} for name in metrics]
     return [*rankings, *(one for one in added if one["name"] not in taken)]
 
 

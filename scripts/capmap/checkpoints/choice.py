@@ -54,16 +54,14 @@ def find_lacks(
     values: pd.DataFrame,
     listed: pd.DataFrame,
     plan: Plan,
-    checkpoints: Settings,
     settings: Mapping[str, Any],
 ) -> list[Problem]:
     """Find trainings, and analysed datasets, that are not compared or not chosen by."""
     analysed, _ = select_runs(values, datasets=settings["select"].get("datasets", "all"))
-    meant = checkpoints.get("select", {}).get("datasets", [])
     policy = settings["incomplete"]
     return [
         *find_unreported(values, listed, plan),
-        *find_absent_datasets(analysed, listed, plan, meant=meant, incomplete=policy),
+        *find_absent_datasets(analysed, listed, plan, incomplete=policy),
     ]
 
 

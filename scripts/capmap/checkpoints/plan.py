@@ -8,7 +8,7 @@ import pandas as pd
 
 from capmap.normalization import Rules
 from capmap.problems import Problem, ask_nearest
-from capmap.settings.choices import Direction, DirectionOrAuto
+from capmap.settings.choices import Direction
 from capmap.wording import count_things, list_names, quote_name, write_key
 
 STAMP = "selected on the test split"
@@ -27,8 +27,6 @@ class Select(TypedDict, total=False):
     """By what checkpoints are chosen; what is missing or empty is found in the data."""
 
     metric: str
-    datasets: list[str]
-    direction: DirectionOrAuto
     split: str
 
 
@@ -37,7 +35,6 @@ class Settings(TypedDict, total=False):
 
     select: Select
     allow_test_selection: bool
-    test_splits: list[str]
     report: Mapping[str, str]
     rankings: Sequence[Mapping[str, Any]]
 
@@ -103,8 +100,8 @@ def plan_selection(
     -----
     Datasets are compared by the metric of their rule, else by the study's, else by that of the
     selection, else by the only one that they have. Checkpoints are chosen by the metric of the
-    selection, else by that by which the dataset is compared; on its datasets, else on all that have
-    the metric on the selection split. Values without any split have one nameless split, which
+    selection, else by that by which the dataset is compared; on all datasets that have the
+    metric on the selection split. Values without any split have one nameless split, which
     serves for both.
     """
     select = settings.get("select", {})
@@ -118,9 +115,6 @@ def plan_selection(
     metrics, faults = _choose_metrics(values, offered, select, primary)
     problems += faults
     directions = _find_directions(values, rules)
-    chosen_direction = select.get("direction", "auto")
-    if chosen_direction != "auto":
-        directions |= dict.fromkeys(metrics.items(), chosen_direction)
     problems += _find_unknown_directions(metrics, directions)
     if metrics:
         problems += _find_gaps(values, offered, metrics)
@@ -146,8 +140,7 @@ def _choose_splits(values: pd.DataFrame, settings: Settings) -> tuple[str, str, 
 
 
 def _is_test(split: str, settings: Settings) -> bool:
-    names = settings.get("test_splits", [REPORT])
-    return split.casefold() in {name.casefold() for name in names}
+    return split.casefold() == settings.get("report", {}).get("split", REPORT).casefold()
 
 
 def _find_unknown_metrics(values: pd.DataFrame, wanted: Mapping[str, str]) -> list[Problem]:
@@ -186,24 +179,16 @@ def _choose_metrics(
     values: pd.DataFrame, offered: pd.DataFrame, select: Select, primary: Mapping[str, str]
 ) -> tuple[dict[str, str], list[Problem]]:
     """Choose the datasets, and the metric of each, by which checkpoints are chosen."""
-    wanted, metric = select.get("datasets", []), select.get("metric", "")
+    metric = select.get("metric", "")
     present = sorted(values["dataset"].unique())
     pairs = set(offered[["dataset", "metric"]].itertuples(index=False, name=None))
-    unknown = [name for name in dict.fromkeys(wanted) if name not in present]
-    problems = [_explain_unknown_dataset(name, present) for name in unknown]
     by = {name: metric or primary.get(name, "") for name in present}
     if not metric:
         by |= _choose_only(offered, by)
-    known = sorted(set(wanted) - set(unknown)) if wanted else present
-    metrics = {name: by[name] for name in known if (name, by[name]) in pairs}
-    if offered.empty or (metric and metric not in set(values["metric"])):
-        return metrics, problems
-    lacking = [name for name in known if name not in metrics]
-    if wanted and lacking:
-        problems += [_explain_unselectable(name, by[name]) for name in lacking]
-    elif not metrics and not unknown:
-        problems.append(_explain_unselectable("", metric))
-    return metrics, problems
+    metrics = {name: by[name] for name in present if (name, by[name]) in pairs}
+    if metrics or offered.empty or (metric and metric not in set(values["metric"])):
+        return metrics, []
+    return metrics, [_explain_unselectable(metric)]
 
 
 def _choose_only(offered: pd.DataFrame, by: Mapping[str, str]) -> dict[str, str]:
@@ -232,8 +217,7 @@ def _find_unknown_directions(
             value=name,
             reason=f"Checkpoints are chosen by the metric {quote_name(name)}, and nothing says "
             "whether its higher or its lower value is better.",
-            remedy="Set checkpoints: {select: {direction: max}} or min, or "
-            f"metrics: {{{write_key(name)}: {{direction: max}}}} or min.",
+            remedy=f"Set metrics: {{{write_key(name)}: {{direction: max}}}} or min.",
         )
         for name in names
     ]
@@ -312,22 +296,12 @@ def _explain_choice(dataset: str, present: Sequence[str]) -> Problem:
     )
 
 
-def _explain_unknown_dataset(name: str, present: Sequence[str]) -> Problem:
-    return Problem(
-        code="unknown_dataset",
-        value=name,
-        reason=f"There is no dataset {quote_name(name)} (checkpoints.select.datasets).",
-        remedy=f"{ask_nearest(name, present)}The datasets are {list_names(present)}.",
-    )
-
-
-def _explain_unselectable(dataset: str, metric: str) -> Problem:
-    place = f"of the dataset {quote_name(dataset)}" if dataset else "of any dataset"
+def _explain_unselectable(metric: str) -> Problem:
     what = f"the metric {quote_name(metric)}" if metric else "a metric to choose by"
     return Problem(
         code="no_selection_value",
-        value=dataset or metric,
-        reason=f"The selection split has no value of {what} {place}.",
+        value=metric,
+        reason=f"The selection split has no value of {what} of any dataset.",
         remedy="Correct checkpoints.select, or evaluate checkpoints there.",
     )
 
@@ -347,8 +321,7 @@ def _explain_no_choice(row: "pd.Series", metrics: Mapping[str, str], *, has_any:
         line=int(row["line"]),
         value=row["training"],
         reason=reason,
-        remedy="Evaluate its checkpoints there, choose by fewer datasets "
-        "(checkpoints.select.datasets), or leave the training out with where.",
+        remedy="Evaluate its checkpoints there, or leave the training out with where.",
     )
 
 
@@ -362,5 +335,5 @@ def _explain_partial(row: "pd.Series", lacking: int, total: int) -> Problem:
         reason=f"{lacking} of {count_things(total, 'checkpoint')} of the training "
         f"{quote_name(row['training'])} cannot be chosen: they lack datasets of the selection, as "
         f"{quote_name(row['checkpoint'])} does.",
-        remedy="Evaluate them, or choose by fewer datasets (checkpoints.select.datasets).",
+        remedy="Evaluate them there, or leave datasets out with where.",
     )

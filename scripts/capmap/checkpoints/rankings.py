@@ -41,8 +41,7 @@ def check_rankings(
     Parameters
     ----------
     rankings : sequence of mapping
-        The configured rankings: ``name``, ``method``, and the ``metric`` or
-        ``expression`` that the method needs.
+        The configured rankings: ``name``, and a ``metric``, an ``expression`` or neither.
     values : pandas.DataFrame
         ``dataset``, ``metric`` and ``split``, a row per value.
     plan : Plan
@@ -126,7 +125,7 @@ def rank_checkpoints(
     tables = [pd.DataFrame(columns=list(RANKINGS)).astype(RANKINGS)]
     for ranking in rankings:
         best: Direction = "max"
-        method = ranking["method"]
+        method = _name_method(ranking)
         if method == "best":
             order = selected.sort_values(CHECKPOINT)
             rows = order[CHECKPOINT].assign(score=order["report"])
@@ -138,6 +137,12 @@ def rank_checkpoints(
         tables.append(_rank_rows(rows, best).assign(ranking=ranking["name"], method=method))
     table = pd.concat(tables, ignore_index=True).assign(stamp=plan.stamp)
     return table[list(RANKINGS)].astype(RANKINGS)
+
+
+def _name_method(ranking: Mapping[str, Any]) -> str:
+    if ranking.get("expression"):
+        return "custom"
+    return "single" if ranking.get("metric") else "best"
 
 
 def _rank_rows(rows: pd.DataFrame, best: Direction) -> pd.DataFrame:
@@ -152,7 +157,7 @@ def _score_chosen(
     ranking: Mapping[str, Any], reported: pd.DataFrame, keys: pd.MultiIndex
 ) -> FloatArray:
     """Score each chosen checkpoint by one metric or an expression."""
-    if ranking["method"] == "single":
+    if _name_method(ranking) == "single":
         return _average_metric(reported, ranking["metric"], keys)
     read = read_expression(ranking["expression"])
     means = {name: _average_metric(reported, name, keys) for name in read.names}
@@ -171,23 +176,20 @@ def _check_ranking(
     ranking: Mapping[str, Any], reported: pd.DataFrame, plan: Plan
 ) -> Iterator[tuple[str, str]]:
     """Say what is wrong with a ranking, and what to do about it."""
-    if ranking["method"] == "single":
+    method = _name_method(ranking)
+    if method == "single":
         yield from _check_single(ranking, reported, plan)
-    elif ranking["method"] == "custom":
-        yield from _check_expression(
-            ranking.get("expression", ""), sorted(reported["metric"].unique())
-        )
+    elif method == "custom":
+        yield from _check_expression(ranking["expression"], sorted(reported["metric"].unique()))
 
 
 def _check_single(
     ranking: Mapping[str, Any], reported: pd.DataFrame, plan: Plan
 ) -> Iterator[tuple[str, str]]:
-    present, metric = sorted(reported["metric"].unique()), ranking.get("metric", "")
+    present, metric = sorted(reported["metric"].unique()), ranking["metric"]
     if metric not in present:
         yield (
-            f"The report split has no metric {quote_name(metric)}."
-            if metric
-            else "The ranking names no metric.",
+            f"The report split has no metric {quote_name(metric)}.",
             f"{ask_nearest(metric, present)}Its metrics are {list_names(present)}.",
         )
         return
@@ -207,9 +209,6 @@ def _check_single(
 
 def _check_expression(expression: str, present: list[str]) -> Iterator[tuple[str, str]]:
     remedy = f"The metrics of the report split are {list_names(present)}."
-    if not expression:
-        yield "The expression is missing.", f"Write expression: …. {remedy}"
-        return
     try:
         read: Expression = read_expression(expression)
     except ValidationError as error:

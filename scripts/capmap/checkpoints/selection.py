@@ -1,6 +1,6 @@
 """Which checkpoint of each training is chosen, and how much the choice flatters it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -282,7 +282,6 @@ def find_absent_datasets(
     checkpoints: pd.DataFrame,
     plan: Plan,
     *,
-    meant: Collection[str],
     incomplete: Incomplete,
 ) -> list[Problem]:
     """Find datasets that have no part in the choice, or on which nothing chosen is compared.
@@ -293,9 +292,6 @@ def find_absent_datasets(
         As `gather_runs` takes them, of the datasets that are analysed.
     checkpoints, plan
         As `gather_runs` takes them.
-    meant : collection of str
-        Datasets of ``checkpoints.select.datasets``. If there are any, it is meant that others have
-        no part in the choice, and that these may not be compared.
     incomplete : str
         The policy on empty cells.
 
@@ -315,7 +311,7 @@ def find_absent_datasets(
     offered, reported = (
         set(values.loc[values["split"] == split, "dataset"]) for split in (plan.split, plan.report)
     )
-    if meant or not offered & reported:
+    if not offered & reported:
         return problems
     for names, here, there, lack in (
         (offered - reported, plan.split, plan.report, "are not compared"),
@@ -344,8 +340,7 @@ def _explain_one_split(names: list[str], here: str, there: str, lack: str) -> Pr
         value=names[0],
         reason=f"Of {list_names(names)} there are values on the split {quote_name(here)} and none "
         f"on {quote_name(there)}, so they {lack}.",
-        remedy="Check how their splits are spelled. If it is meant, name the datasets to choose by "
-        "in checkpoints.select.datasets.",
+        remedy="Check how their splits are spelled.",
     )
 
 

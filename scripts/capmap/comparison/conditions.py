@@ -10,23 +10,16 @@ import pandas as pd
 
 from capmap.artifacts import read_parquet
 from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
-from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, rank_competitors
+from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
 from capmap.ranking.resampling import (
     DatasetPool,
-    Strata,
     draw_datasets,
     repeat_datasets,
     stratify_runs,
 )
 from capmap.ranking.standard_errors import percentile_interval
-from capmap.ranking.statistics import (
-    average_datasets,
-    evaluate_statistic,
-    original_sample,
-    trim_means,
-)
+from capmap.ranking.statistics import evaluate_statistic
 from capmap.rng import make_stream
-from capmap.settings.choices import Location
 
 CELL = ["model", "dataset"]
 AGREEMENT = {
@@ -58,16 +51,12 @@ class Options:
 
     Parameters
     ----------
-    aggregation : {"iqm", "mean", "trimmed_mean", "median"}
-        What ranks the models: the interquartile mean of runs, or an aggregate of the means of
-        datasets.
     n_resamples : int
         Number of resamples of the datasets.
     confidence_level : float
         Between 0 and 1.
     """
 
-    aggregation: Location
     n_resamples: int
     confidence_level: float
 
@@ -188,28 +177,8 @@ def _score_models(
         for row, side in zip(drawn, sides, strict=True):
             own = side[model]
             strata = stratify_runs(own["score"], own["dataset"].tolist())
-            row[place] = _score_drawn(strata, times, options.aggregation)
+            row[place] = evaluate_statistic("iqm", strata, repeat_datasets(strata, times))
     return drawn[:, :, 0], drawn[:, :, 1:]
-
-
-def _score_drawn(strata: Strata, times: IntArray, method: Location) -> FloatArray:
-    """Aggregate score of a model in each resample of datasets, shape (resamples,)."""
-    if method == "iqm":
-        return evaluate_statistic("iqm", strata, repeat_datasets(strata, times))
-    means = average_datasets(strata, original_sample(strata))[:, 0]
-    order = np.argsort(means, kind="stable")
-    n = times.sum(axis=0)
-    cut = _count_cut(method, n)
-    return trim_means(
-        means[order], times, order=order, weights=np.ones(len(means)), cut=cut, kept=n - 2 * cut
-    )
-
-
-def _count_cut(method: Location, n: IntArray) -> FloatArray:
-    """How many of n means of datasets a method cuts from either end."""
-    if method == "trimmed_mean":
-        return np.asarray(np.floor(TRIMMED * n))
-    return np.asarray((n - 1) // 2 if method == "median" else 0 * n, dtype=np.float64)
 
 
 def _tabulate_ranks(models: list[str], scores: FloatArray, others: FloatArray) -> pd.DataFrame:
@@ -254,7 +223,6 @@ def compare_conditions(
     others: Sequence[str],
     *,
     study: str,
-    aggregation: Location,
     n_resamples: int,
     confidence_level: float,
     seed: int,
@@ -269,7 +237,7 @@ def compare_conditions(
         Files of the normalized runs of the other studies.
     study : str
         Name of the study, part of the names of its random streams.
-    aggregation, n_resamples
+    n_resamples
         As in the setting `comparison`.
     confidence_level, seed
         As in the setting `bootstrap`.
@@ -279,7 +247,7 @@ def compare_conditions(
     dict
         The tables ``conditions`` and ``condition_ranks``.
     """
-    options = Options(aggregation, n_resamples, confidence_level)
+    options = Options(n_resamples, confidence_level)
     agreement = [pd.DataFrame(columns=list(AGREEMENT)).astype(AGREEMENT)]
     ranks = [pd.DataFrame(columns=list(RANKS)).astype(RANKS)]
     for path in sorted(others):

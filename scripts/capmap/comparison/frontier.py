@@ -19,7 +19,7 @@ from capmap.rng import make_stream
 
 COLUMNS = ["model", "cost", "score", "ci_low", "ci_high", "on_front", "p_front"]
 COLUMNS += ["datasets"]
-READ = ("name", "architecture", "parameters", "cost", "date", "date_format")
+READ = ("architecture", "parameters", "cost", "date")
 
 
 def trace_frontier(

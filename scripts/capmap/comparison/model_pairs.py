@@ -12,7 +12,7 @@ from capmap.comparison.rope import compare_equivalence
 from capmap.comparison.score_matrix import arrange_runs
 from capmap.problems import require_known
 from capmap.rng import make_stream
-from capmap.settings.choices import Unit
+from capmap.settings.choices import DECIDED, POSTERIOR_SAMPLES, Unit
 
 
 def compare_models(
@@ -23,11 +23,10 @@ def compare_models(
     study: str,
     reference: str,
     rope_setting: float | Mapping[str, float],
-    probability: float,
-    n_samples: int,
     n_resamples: int,
     confidence_level: float,
     seed: int,
+    n_samples: int = POSTERIOR_SAMPLES,
 ) -> dict[str, Any]:
     """Compare every pair of models: differences, tests, probability of improvement, equivalence.
 
@@ -40,10 +39,12 @@ def compare_models(
         unless one is named, and the bounds.
     study : str
         Name of the study, part of the names of its random streams.
-    reference, rope_setting, probability, n_samples, n_resamples
+    reference, rope_setting, n_resamples
         As in the setting `comparison`.
     confidence_level, seed
         As in the setting `bootstrap`.
+    n_samples : int
+        Number of samples of the posteriors.
 
     Returns
     -------
@@ -68,7 +69,7 @@ def compare_models(
         rope=rope_setting,
         bounds=bounds,
         reference=reference,
-        probability=probability,
+        probability=DECIDED,
         n_samples=n_samples,
         make_rng=lambda datasets: make_stream(seed, study, "signed_rank", str(datasets)),
     )

@@ -23,7 +23,6 @@ from capmap.exports.layouts import BESIDE, list_wanted, name_sheet, numbers_rows
 from capmap.exports.repeats import (
     EMPTY,
     KEY,
-    Taken,
     number_rows,
     spread_summaries,
     take_rows,
@@ -33,7 +32,7 @@ from capmap.exports.sheets import open_sheet
 from capmap.packing import pack_names
 from capmap.patterns import has_fields
 from capmap.problems import Problem, UnreadableExportError, ask_nearest, row_problem
-from capmap.settings.choices import Decimal, TableFormat
+from capmap.settings.choices import Decimal, TableFormat, Take
 from capmap.wording import format_count, list_names, quote_name
 
 COUNTS = ("rows", "rows_filtered", "rows_empty_score", "percent_signs", "decimal_commas")
@@ -102,7 +101,7 @@ def read_exports(
     decimal: Decimal = "auto",
     dataset_metrics: Mapping[str, str] | None = None,
     values: Mapping[str, float | str] | None = None,
-    take: Taken = "all",
+    take: Take = "all",
     summary: Mapping[str, Any] | None = None,
 ) -> Exports:
     """Read the exports of a study, whatever is wrong with them.
@@ -239,7 +238,7 @@ def join_runs(tables: list[pa.Table], keep: Sequence[str]) -> pd.DataFrame:
 
 
 def _arrange_runs(
-    tables: list[pa.Table], columns: Mapped, take: Taken, summary: Mapping[str, Any] | None
+    tables: list[pa.Table], columns: Mapped, take: Take, summary: Mapping[str, Any] | None
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Join the runs of files, choose the rows that count, and spread those that are summaries."""
     runs = join_runs(tables, list_columns(columns, "keep"))

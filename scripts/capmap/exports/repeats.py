@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from statistics import NormalDist
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,10 +34,9 @@ KEY = ["model", "dataset", "metric", "seed"]
 EMPTY = " empty"
 # Runs that all summaries of a study may stand for: each has a row, with its texts, in memory.
 MOST_SPREAD = 10_000_000
-Taken: TypeAlias = Take | Mapping[str, str]
 
 
-def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Problem]]:
+def take_rows(runs: pd.DataFrame, take: Take) -> tuple[pd.DataFrame, list[Problem]]:
     """Keep one row of each run of a log.
 
     Parameters
@@ -45,10 +44,10 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
     runs : pandas.DataFrame
         As read, in the order of reading; with the texts ``step`` and ``selection`` where those are
         configured, and with `EMPTY`, whether the score is empty.
-    take : {"all", "last", "best"} or mapping
+    take : {"all", "last", "best", "lowest"}
         "last" takes the row of the highest step, or the last one where no step is configured;
-        "best" that of the highest ``selection``, ``{"best": "min"}`` that of the lowest, of equal
-        ones the first. Rows with an empty score do not count where others do.
+        "best" that of the highest ``selection``, "lowest" that of the lowest, of equal ones the
+        first. Rows with an empty score do not count where others do.
 
     Returns
     -------
@@ -59,11 +58,10 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
     """
     if take == "all" or runs.empty:
         return runs, []
-    way, wanted = (take, "max") if isinstance(take, str) else next(iter(take.items()))
-    role = "selection" if way == "best" else "step"
+    role = "step" if take == "last" else "selection"
     runs = _leave_out_empty(runs)
     if role not in runs:
-        if way == "last":
+        if take == "last":
             return _take_last(runs, np.arange(len(runs))), []
         return runs, [NO_SELECTION]
     numbers = parse_numbers(make_texts(runs[role].tolist()))
@@ -73,13 +71,13 @@ def take_rows(runs: pd.DataFrame, take: Taken) -> tuple[pd.DataFrame, list[Probl
     values = numbers.values  # noqa: PD011
     known = np.isfinite(values)
     is_score = np.array_equal(values, runs["score"].to_numpy(), equal_nan=True)
-    if way == "best":
-        values = _rank_backwards(-values if wanted == "min" else values)
+    if take != "last":
+        values = _rank_backwards(-values if take == "lowest" else values)
     taken = _take_last(runs[known], values[known])
-    if way == "last" and (problems := _find_ties(runs[known], values[known], taken)):
+    if take == "last" and (problems := _find_ties(runs[known], values[known], taken)):
         return taken, problems
     problems = _find_without(runs, taken, f"a row with a {role}")
-    if way == "best" and is_score:
+    if take != "last" and is_score:
         problems.append(SELECTED_BY_SCORE)
     return taken, problems
 

@@ -41,11 +41,13 @@ KEPT[PARTITION] = "partition_name"
 SETTING = "a submission needs it"
 
 METHODS = ("frozen", "full_ft")
+# The method of a file that has no column for it.
+ASSUMED = "full_ft"
 NUMBERS = (
     *("n_trials", "batch_size", "lr", "weight_decay", "data_percentages", "early_stop_patience"),
 )
 OPTIONAL = frozenset({"early_stop_patience"})
-# What a file may lack, unless the board is strict.
+# What a file may lack.
 SPARED = frozenset({METHOD, DECODER, PARTITION, "data_percentages"})
 VARIANTS = {DECODER: "decoders", PARTITION: "partitions", "data_percentages": "shares of the data"}
 CODES = {BACKBONE: "empty_model", DATASET: "empty_dataset", METRIC: "empty_metric"}
@@ -105,9 +107,7 @@ class SubmissionSheet:
         return pd.DataFrame({**columns, "line": cells.lines})
 
 
-def open_submission(
-    path: str, *, name: str, strict: bool = True, method: str = ""
-) -> tuple[SubmissionSheet, list[Problem]]:
+def open_submission(path: str, *, name: str) -> tuple[SubmissionSheet, list[Problem]]:
     """Open the results of a submission.
 
     Parameters
@@ -116,10 +116,6 @@ def open_submission(
         The file.
     name : str
         The submission's name.
-    strict : bool
-        Whether frozen_or_full_ft, decoder, partition name and data_percentages must be there.
-    method : str
-        The method of all rows, where the file has no column for it.
 
     Returns
     -------
@@ -132,7 +128,7 @@ def open_submission(
     ------
     UnreadableExportError
         When the file cannot be opened, is larger than 128 MiB, has a needed column twice, or lacks
-        one of backbone, dataset, Metric, test metric and Seed, or frozen_or_full_ft where `strict`.
+        one of backbone, dataset, Metric, test metric and Seed.
     """
     try:
         read_bounded(path, limit=LARGEST)
@@ -142,7 +138,7 @@ def open_submission(
         reason = f"The table has more than {LARGEST} bytes once unpacked."
         raise refuse("too_large", path, reason, "Keep the rows of this submission only.") from error
     sheet = open_sheet(path, wanted=REQUIRED)
-    spared = {*()} if strict else SPARED - {*sheet.columns}
+    spared = SPARED - {*sheet.columns}
     wishes = [Wish(SETTING, column) for column in REQUIRED if column not in spared]
     problems = check_columns(wishes, sheet.columns, path)
     fatal = {problem.column for problem in problems if problem.code == "duplicated_column"}
@@ -155,11 +151,11 @@ def open_submission(
                 code="assumed_method",
                 source=path,
                 column=METHOD,
-                reason=f"The file has no column {METHOD}; its rows count as {method}.",
+                reason=f"The file has no column {METHOD}; its rows count as {ASSUMED}.",
                 remedy="Add the column, with frozen or full_ft.",
             )
         )
-    return SubmissionSheet(sheet, name, method), problems
+    return SubmissionSheet(sheet, name, ASSUMED), problems
 
 
 @dataclass(frozen=True)
@@ -176,18 +172,12 @@ class Demands:
         Seeds that each model needs on each of its datasets.
     decimal : {"auto", ".", ","}
         Decimal mark of numbers.
-    strict : bool
-        Whether every column must be there, and all datasets of at least one dimension.
-    method : str
-        The method of submissions without a column for it.
     """
 
     benchmark: Benchmark | None = None
     metrics: Mapping[str, str] | None = None
     seeds_per_cell: int = 5
     decimal: Decimal = "auto"
-    strict: bool = True
-    method: str = ""
 
 
 class Rows:
@@ -278,8 +268,7 @@ def check_rows(rows: Rows, demands: Demands, *, described: Collection[str]) -> l
     _check_metrics(rows, demands)
     if demands.benchmark:
         _check_names(rows, demands.benchmark, described)
-        severity: Severity = "error" if demands.strict else "warning"
-        _check_dimensions(rows, cells, demands.benchmark, severity)
+        _check_dimensions(rows, cells, demands.benchmark)
     _check_variants(rows)
     return rows.problems
 
@@ -404,9 +393,7 @@ def _check_names(rows: Rows, benchmark: Benchmark, described: Collection[str]) -
     )
 
 
-def _check_dimensions(
-    rows: Rows, cells: pd.DataFrame, benchmark: Benchmark, severity: Severity
-) -> None:
+def _check_dimensions(rows: Rows, cells: pd.DataFrame, benchmark: Benchmark) -> None:
     """Find models that have all datasets of no dimension."""
     present = cells.groupby(ENTRY)[DATASET].agg(set).to_dict()
     for row in cells.drop_duplicates(ENTRY).to_dict("records"):
@@ -423,7 +410,7 @@ def _check_dimensions(
                 BACKBONE,
                 f"{_name_entry(row)} has all datasets of no dimension.",
                 f"Add runs on {list_names(gaps[nearest])} to complete {quote_name(nearest)}.",
-                severity=severity,
+                severity="warning",
             )
 
 

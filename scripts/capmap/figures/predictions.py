@@ -42,6 +42,7 @@ from capmap.figures.panels import (
 )
 from capmap.figures.side_columns import format_decimal, format_interval, plan_columns, write_columns
 from capmap.figures.style import FAINT_INK, PALETTE, SMALL_SIZE, TEXT_SIZE, ModelStyle, figure_style
+from capmap.settings.choices import PREDICTION_LEVEL
 from capmap.wording import count_things
 
 PREDICTOR = "factors"
@@ -391,7 +392,9 @@ def draw_error_by_results(by_results: pd.DataFrame, *, method: str) -> Figure:
 
 
 @figure_style()
-def draw_error_curve(error_curve: pd.DataFrame, *, confidence_level: float) -> Figure:
+def draw_error_curve(
+    error_curve: pd.DataFrame, *, confidence_level: float = PREDICTION_LEVEL
+) -> Figure:
     """Draw error and coverage over the number of results that were left to a model.
 
     Parameters

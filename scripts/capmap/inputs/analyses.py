@@ -1,6 +1,7 @@
 """What the steps of analyses and the figures of a study are given, as the catalog declares."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, get_args
 
 from capmap.catalog import (
@@ -13,12 +14,15 @@ from capmap.catalog import (
 from capmap.inputs.leaderboards import find_dimensions
 from capmap.inputs.looks import list_looked_for, read_look
 from capmap.inputs.predictions import find_subgroups, list_counted_datasets, list_datasets
-from capmap.inputs.studies import Study
-from capmap.settings.choices import TableFormat
+from capmap.inputs.studies import Study, count_of_images, count_resamples
+from capmap.settings.choices import TableFormat, find_alpha
 from capmap.wording import write_key
 
 # Options that are worked out from several settings.
 WORKED_OUT: dict[str, Callable[[Study], Any]] = {
+    "bootstrap/alpha": lambda study: find_alpha(study.read("bootstrap/confidence")),
+    "bootstrap/of_comparisons": partial(count_resamples, most=2000),
+    "bootstrap/of_images": count_of_images,
     "leaderboard/dimensions": find_dimensions,
     "multilabel/counted": list_counted_datasets,
     "multilabel/subgroups": find_subgroups,

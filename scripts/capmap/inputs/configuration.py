@@ -75,6 +75,7 @@ def check_configuration(
     announce: Callable[[str], object] = str,
 ) -> dict[str, Any]:
     """Check a configuration, fetch its downloads, and look for all files that its studies name."""
+    files = list(files)
     documents = [open_yaml(path) for path in files]
     inspected = inspect_config(given)
     names, config = _list_studies(given), inspected.config
@@ -92,8 +93,23 @@ def check_configuration(
         *(unfetched or _find_missing(names, inspected, prefix)),
     ]
     if faults:
-        raise ConfigError("\n".join(dict.fromkeys(faults)))
+        lines = {
+            place: f"{path}, line {line}: "
+            for path, document in zip(files, documents, strict=True)
+            for place, line in document.lines.items()
+        }
+        raise ConfigError(
+            "\n".join(_find_line(fault, lines) + fault for fault in dict.fromkeys(faults))
+        )
     return config
+
+
+def _find_line(fault: str, lines: Mapping[str, str]) -> str:
+    """Say in which line of which file a setting stands, or what is around one that is missing."""
+    place = fault.partition(": ")[0]
+    while place and place not in lines:
+        place = place.rpartition(".")[0]
+    return lines.get(place, "")
 
 
 def _list_studies(given: Settings) -> list[str]:

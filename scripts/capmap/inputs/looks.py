@@ -10,7 +10,7 @@ from capmap.looks import find_faults
 from capmap.wording import find_nearest, list_names, quote_name
 
 # What no look of a figure has.
-SHARED = {"each", "formats", "names", "only", "skip"}
+SHARED = {"formats", "names", "only", "skip"}
 
 
 def check_looks(study: Study) -> None:
@@ -23,41 +23,39 @@ def check_looks(study: Study) -> None:
 def list_looked_for(study: Study) -> list[tuple[str, str, list[str]]]:
     """List the names of models there: option, kind and names."""
     figures = study.settings["figures"]
-    sections = {"figures": figures} | {
-        f"figures.each.{name}": look for name, look in figures["each"].items()
-    }
-    return [
-        (f"{place}.{option}", "model", [*section.get(option, ())])
-        for place, section in sections.items()
-        for option in ("colors", "order")
-    ]
+    return [(f"figures.{option}", "model", [*figures[option]]) for option in ("colors", "order")]
 
 
 def read_look(study: Study, name: str) -> dict[str, Any]:
     """Read what a study has chosen for the look of a figure."""
-    figures = study.settings["figures"]
-    shared: dict[str, Any] = {
-        key: value for key, value in figures.items() if key not in SHARED and value != {}
-    }
-    return {**shared, **figures["each"].get(name, {})}
+    look = {key: value for key, value in study.settings["figures"].items() if key not in SHARED}
+    width = look.pop("width", None)
+    if isinstance(width, dict):
+        width = width.get(name)
+    chosen = look if width is None else {**look, "width": width}
+    return {key: value for key, value in chosen.items() if value}
 
 
 def _find_faults(study: Study) -> Iterator[tuple[str, str]]:
     figures = study.settings["figures"]
     yield from _find_bad_names(figures)
     yield from _find_useless(study)
-    sections = {"": figures} | {f"each.{name}.": look for name, look in figures["each"].items()}
-    for place, section in sections.items():
-        try:
-            yield from ((f"{place}{option}", text) for option, text in find_faults(section))
-        except ModuleNotFoundError:
-            return  # Where only jobs have matplotlib, the one that draws reports it.
+    try:
+        yield from find_faults(figures)
+    except ModuleNotFoundError:
+        return  # Where only jobs have matplotlib, the one that draws reports it.
 
 
 def _find_bad_names(figures: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Find figures that there are not, and a name that several would have."""
-    for option in ("only", "skip", "each"):
-        for name in figures[option]:
+    widths = figures.get("width")
+    by_figure = widths if isinstance(widths, dict) else {}
+    for option, names in (
+        ("only", figures["only"]),
+        ("skip", figures["skip"]),
+        ("width", by_figure),
+    ):
+        for name in names:
             if name not in FIGURES:
                 near = find_nearest(name, FIGURES)
                 meant = f"Did you mean {quote_name(near)}?" if near else "See docs/figures.md."

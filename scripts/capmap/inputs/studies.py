@@ -13,10 +13,9 @@ from capmap.errors import ConfigError
 from capmap.patterns import order_paths
 from capmap.settings.checking import Fault, drop_faulty, find_faults
 from capmap.settings.choices import TableFormat
-from capmap.settings.paths import expand_paths
 from capmap.settings.presets import fill_preset
-from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
+from capmap.settings.study import Study as StudySettings
 from capmap.wording import find_nearest, join_words, write_key
 
 Settings: TypeAlias = Mapping[str, Any]
@@ -25,8 +24,7 @@ TABLES_ONLY = ("failed", "fields", "reading", "values", "summary", "take")
 # Kinds of addresses that the workflow loads by itself.
 GUARDED = ("http", "https", "s3")
 REPLACED = re.compile(r"[{}]|<[a-z][a-z0-9_]*>")
-SCHEMA = write_schema(Config)
-OPTIONS = list(SCHEMA["properties"]["studies"]["additionalProperties"]["properties"])
+OPTIONS = [*StudySettings.model_fields]
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,7 @@ class Inspected:
 def inspect_config(given: Settings) -> Inspected:
     """Fill in the defaults, and find all that is wrong with a configuration in itself."""
     filled, faults = _fill_presets(given)
-    checked, found = find_faults(filled, SCHEMA)
+    checked, found = find_faults(filled, Config)
     spoiled: dict[str, set[str]] = {}
     for fault in [*faults, *found]:
         if fault.place[0] == "studies":
@@ -124,9 +122,8 @@ def inspect_config(given: Settings) -> Inspected:
             meant = key if key in OPTIONS else find_nearest(key, OPTIONS)
             spoiled.setdefault(name, set()).add(meant or "")
     if found:
-        checked = find_faults(drop_faulty(filled, SCHEMA), SCHEMA)[0]
+        checked = find_faults(drop_faulty(filled, Config), Config)[0]
         checked = {"run": "all", "studies": {}, **checked}
-    checked = expand_paths(checked, SCHEMA)
     refused = []
     for name, study in checked["studies"].items():
         written = given["studies"][name] or {}
@@ -162,6 +159,13 @@ def _find_conflicts(study: Settings, written: Settings) -> Iterator[str]:
         for name in wrong:
             yield f"{name}: only exports of the formats long and matrix know it. Leave it out."
     yield from _find_reversed(study)
+    for name, rule in study["metrics"].items():
+        for key in {"metric", "transform"} & {*rule}:
+            yield f"metrics.{write_key(name)}.{key}: only datasets have it. Put it under datasets."
+    for number, ranking in enumerate(study["checkpoints"]["rankings"], 1):
+        if ranking["metric"] and ranking["expression"]:
+            place = f"checkpoints.rankings item {number}"
+            yield f"{place}: it has a metric and an expression. Keep one of them."
     if study["bootstrap"]["interval"] == "calibrated":
         return
     if study["bootstrap"]["unit"] == "seeds":
@@ -169,13 +173,11 @@ def _find_conflicts(study: Settings, written: Settings) -> Iterator[str]:
             "bootstrap.unit: only calibrated intervals can be over seeds. Set interval "
             "to calibrated, or unit to auto."
         )
-    groups = {f"groups.{name}.": group for name, group in study["groups"].items()}
-    for where, own in {"": study, **groups}.items():
-        if own["incomplete"] == "adjust" and study["min_datasets"] != "all":
-            yield (
-                f"{where}incomplete: only calibrated intervals allow for scores of empty cells. "
-                "Set bootstrap: {interval: calibrated}, or another policy."
-            )
+    if study["incomplete"] == "adjust" and study["min_datasets"] != "all":
+        yield (
+            "incomplete: only calibrated intervals allow for scores of empty cells. "
+            "Set bootstrap: {interval: calibrated}, or another policy."
+        )
 
 
 def _find_reversed(study: Settings) -> Iterator[str]:
@@ -298,6 +300,16 @@ def match_paths(pattern: str, *, recursive: bool = False) -> list[str]:
 def find_folder(study: Study) -> str:
     """Name the folder of a study's results."""
     return str(study.folder)
+
+
+def count_resamples(study: Study, most: int) -> int:
+    """Count the bootstrap replicates of an analysis, which takes no more than it needs."""
+    return min(most, int(study.read("bootstrap/replicates")))
+
+
+def count_of_images(study: Study) -> int:
+    """Count the bootstrap replicates over images."""
+    return count_resamples(study, 1000)
 
 
 def list_shards(study: Study) -> list[int]:

@@ -1,6 +1,6 @@
 """Which models and datasets are analysed."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
 import numpy as np
@@ -126,13 +126,7 @@ def find_missing(counts: pd.DataFrame) -> dict[str, list[str]]:
 def _find_unselected(names: Iterable[str], selection: Selection, *, option: str) -> dict[str, str]:
     if selection == "all":
         return {}
-    rule = selection if isinstance(selection, dict) else {"include": selection}
-    exclude = set(rule.get("exclude", []))
-    include = set(rule["include"]) if "include" in rule else None
-    reasons = {}
-    for name in names:
-        if name in exclude:
-            reasons[name] = f"Excluded by {option}."
-        elif include is not None and name not in include:
-            reasons[name] = f"Not included by {option}."
-    return reasons
+    if isinstance(selection, Mapping):
+        excluded = {*selection["exclude"]}
+        return {name: f"Excluded by {option}." for name in names if name in excluded}
+    return {name: f"Not included by {option}." for name in names if name not in {*selection}}

@@ -42,9 +42,8 @@ class Board:
         Where each table is kept, relative to the page.
     confidence_level : float
         Level of the intervals, in (0, 1).
-    about : mapping of str to str
-        The settings of the leaderboard: ``method`` and ``dimension`` that the page opens on, and
-        ``version``, ``submit`` and ``citation``.
+    about : str
+        What the page says beside the table; "" for nothing.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -53,7 +52,7 @@ class Board:
     captions: Mapping[str, str]
     files: Mapping[str, str]
     confidence_level: float
-    about: Mapping[str, str]
+    about: str
 
 
 def render_board(board: Board, *, study: str, title: str) -> str:
@@ -81,7 +80,6 @@ def render_board(board: Board, *, study: str, title: str) -> str:
     content: dict[str, Any] = {
         "study": study,
         "confidence": f"{100 * board.confidence_level:g}",
-        "open": {name: board.about[name] for name in ("method", "dimension")},
         "groups": [[name, list(datasets)] for name, datasets in board.groups.items()],
         "captions": {Path(name).name: text for name, text in board.captions.items()},
         "tables": {

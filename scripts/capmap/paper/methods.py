@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from capmap.paper.rankings import OVER, Ranking, write_percent
-from capmap.settings.choices import Incomplete
+from capmap.settings.choices import DECIDED, Incomplete, find_alpha
 from capmap.wording import MOST_LETTERED, join_words, spell_statistic
 
 Setting = Mapping[str, Any]
@@ -101,7 +101,8 @@ def describe_methods(
     """
     ranking = " ".join(_describe_ranking(rankings, bootstrap, failed, incomplete))
     models = max((len(own.models) for own in rankings), default=0)
-    sentences = [_describe_analysis(name, comparison, filled, models) for name in analyses]
+    tests = {**comparison, "alpha": find_alpha(bootstrap["confidence"])}
+    sentences = [_describe_analysis(name, tests, filled, models) for name in analyses]
     beyond = " ".join(filter(None, sentences))
     return [text for text in (ranking, beyond) if text]
 
@@ -179,7 +180,7 @@ def _describe_pairs(comparison: Setting) -> str:
         "size \\citep{kerby2014} and the probability of improvement \\citep{agarwal2021}, and by "
         "the Bayesian signed-rank test \\citep{benavoli2017} with a region of practical "
         f"equivalence {width}; a model is called better or worse from a posterior probability of "
-        f"{write_percent(comparison['probability'])}, allowing for all pairs, and only where "
+        f"{write_percent(DECIDED)}, allowing for all pairs, and only where "
         "Wilcoxon's test agrees."
     )
 

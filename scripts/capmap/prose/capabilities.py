@@ -11,6 +11,7 @@ from capmap.prose.gap_errors import (
     describe_error,
 )
 from capmap.prose.words import format_share, format_value, join_names, join_sentences, join_some
+from capmap.settings.choices import PREDICTION_LEVEL
 from capmap.wording import format_count, format_percent, join_words, quote_name
 
 FITTED = {
@@ -51,7 +52,7 @@ def describe_capabilities(
     method: str,
     dimension: int,
     min_results: int,
-    confidence_level: float,
+    confidence_level: float = PREDICTION_LEVEL,
 ) -> list[str]:
     """Say what was placed on the map, how well it predicts, and where not to trust it.
 

@@ -10,7 +10,6 @@ from capmap.prose.words import (
     join_sentences,
 )
 from capmap.wording import (
-    AGGREGATION_NAMES,
     format_count,
     format_percent,
     join_words,
@@ -24,7 +23,6 @@ def describe_conditions(
     conditions: pd.DataFrame,
     condition_ranks: pd.DataFrame,
     *,
-    aggregation: str,
     n_resamples: int,
     confidence_level: float,
 ) -> list[str]:
@@ -35,8 +33,6 @@ def describe_conditions(
     conditions, condition_ranks : pandas.DataFrame
         The columns of ``comparisons/conditions.csv`` and ``comparisons/condition_ranks.csv``; at
         least one condition.
-    aggregation : {"iqm", "mean", "trimmed_mean", "median"}
-        What ranks the models.
     n_resamples : int
         Number of resamples of datasets.
     confidence_level : float
@@ -58,7 +54,7 @@ def describe_conditions(
     methods = join_sentences(
         f"The ranking was compared with {format_count(len(names), 'other condition')} "
         f"({join_names(names)}). The models that both have were ranked anew on the datasets that "
-        f"both have, by the {AGGREGATION_NAMES[aggregation]} of cells that have runs in both.",
+        "both have, by the IQM of cells that have runs in both.",
         intervals,
         "Coefficients and intervals are those of rankings on as many datasets and runs, whose "
         "noise alone lowers them where conditions agree."

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from capmap.prose.words import format_interval, format_value, join_names
+from capmap.settings.choices import PREDICTION_LEVEL
 from capmap.wording import format_count, quote_name
 
 SHOWN = 3
@@ -11,7 +12,7 @@ SHOWN = 3
 def describe_next_results(
     next: pd.DataFrame,  # noqa: A002
     *,
-    confidence_level: float,
+    confidence_level: float = PREDICTION_LEVEL,
 ) -> list[str]:
     """Say which results to run next, and why these.
 

@@ -14,6 +14,7 @@ from capmap.prose.words import (
     join_names,
     join_sentences,
 )
+from capmap.settings.choices import DECIDED, POSTERIOR_SAMPLES
 from capmap.wording import (
     describe_few,
     format_count,
@@ -45,8 +46,6 @@ def describe_pairwise(
     *,
     unit: str,
     alpha: float,
-    probability: float,
-    n_samples: int,
     n_resamples: int,
     confidence_level: float,
     rope_setting: float | Mapping[str, float],
@@ -61,10 +60,8 @@ def describe_pairwise(
         What intervals generalize to.
     alpha : float
         Level of the tests.
-    probability : float
-        From which posterior probability on something counts as decided.
-    n_samples, n_resamples : int
-        Number of Monte Carlo samples of the Bayesian test and of bootstrap resamples.
+    n_resamples : int
+        Number of bootstrap resamples.
     confidence_level : float
         Of the intervals.
     rope_setting : float or mapping of str to float
@@ -84,7 +81,7 @@ def describe_pairwise(
         "Wilcoxon's signed-rank test (two-sided, zero differences dropped) has Holm's correction "
         "over all pairs and the rank-biserial correlation as effect size.",
         _describe_improvement(pairwise, unit, level, n_resamples),
-        _describe_bayes(rope_setting, n_samples, probability),
+        _describe_bayes(rope_setting),
         "Datasets are assumed independent and exchangeable. Decisions in the table are of each "
         "pair alone; what is said below allows for the number of pairs.",
     )
@@ -93,7 +90,7 @@ def describe_pairwise(
     results = join_sentences(
         _describe_significance(pairwise, alpha),
         _describe_largest(pairwise, confidence_level, OVER[unit]),
-        _describe_decisions(rope, pairwise, probability, alpha),
+        _describe_decisions(rope, pairwise, alpha),
         _describe_sensitivity(rope),
     )
     return [methods, results]
@@ -130,18 +127,17 @@ def _describe_improvement(pairwise: pd.DataFrame, unit: str, level: str, n_resam
     )
 
 
-def _describe_bayes(
-    rope_setting: float | Mapping[str, float], n_samples: int, probability: float
-) -> str:
+def _describe_bayes(rope_setting: float | Mapping[str, float]) -> str:
     if isinstance(rope_setting, Mapping):
         listed = [f"{quote_name(name)} {width:g}" for name, width in sorted(rope_setting.items())]
         width = f"with a half-width per metric, in its own unit ({join_words(listed)})"
     else:
         width = f"of half-width {rope_setting:g} in normalized score"
     return (
-        f"The Bayesian signed-rank test (prior strength 0.5 on zero, {n_samples:,} samples) has a "
+        "The Bayesian signed-rank test (prior strength 0.5 on zero, "
+        f"{POSTERIOR_SAMPLES:,} samples) has a "
         f"region of practical equivalence {width} and decides from a posterior probability of "
-        f"{format_percent(probability)}; better or worse is only said where Wilcoxon's test "
+        f"{format_percent(DECIDED)}; better or worse is only said where Wilcoxon's test "
         "agrees, and equivalent on so many datasets that it could have disagreed."
     )
 
@@ -194,16 +190,14 @@ def _describe_largest(pairwise: pd.DataFrame, confidence_level: float, over: str
     )
 
 
-def _describe_decisions(
-    rope: pd.DataFrame, pairwise: pd.DataFrame, probability: float, alpha: float
-) -> str:
+def _describe_decisions(rope: pd.DataFrame, pairwise: pd.DataFrame, alpha: float) -> str:
     own = rope[rope["factor"] == 1]
     if own.empty:
         return ""
     name = quote_name(own["reference"].iloc[0])
     pairs = len(own) * (len(own) + 1) // 2
     found: dict[str, list[str]] = {relation: [] for relation in BAYESIAN.values()}
-    for claim in claim_decisions(rope, pairwise, probability=probability, alpha=alpha):
+    for claim in claim_decisions(rope, pairwise, probability=DECIDED, alpha=alpha):
         found[claim.relation].append(claim.object)
     parts = [
         f"{relation.removeprefix('is ')} {join_names(models)}"
@@ -211,7 +205,7 @@ def _describe_decisions(
         if models
     ]
     allowing = f", allowing for {format_count(pairs, 'pair')}" if pairs > 1 else ""
-    level = f"posterior probability {format_percent(probability)}{allowing}"
+    level = f"posterior probability {format_percent(DECIDED)}{allowing}"
     decided = f"With {level}, {name} was {join_words(parts)}."
     others = own.loc[~own["model"].isin(list(chain(*found.values()))), "model"]
     at = "" if parts else f" at {level}"

@@ -11,6 +11,7 @@ from capmap.prose.words import (
     join_names,
     join_sentences,
 )
+from capmap.settings.choices import PREDICTION_LEVEL
 from capmap.wording import format_count, format_percent, join_words, quote_name
 
 TOLERANCE = 0.04
@@ -22,7 +23,7 @@ def describe_placements(
     placements: pd.DataFrame,
     error_curve: pd.DataFrame,
     *,
-    confidence_level: float,
+    confidence_level: float = PREDICTION_LEVEL,
 ) -> list[str]:
     """Say where models with few results stand, and how well such placing works.
 

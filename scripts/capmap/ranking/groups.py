@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.errors import ValidationError
-from capmap.normalization import count_runs, drop_incomplete, find_limits, find_missing
+from capmap.normalization import count_runs, drop_incomplete, find_limits
 from capmap.problems import require_known
 from capmap.ranking.aggregation import AGGREGATIONS, aggregate_models, summarize_cells
 from capmap.ranking.holes import (
@@ -30,7 +30,7 @@ from capmap.settings.choices import (
     Statistic,
     Unit,
 )
-from capmap.wording import ALL, LISTED_NAMES, PLAIN_KEY, count_things, list_names, quote_name
+from capmap.wording import ALL, LISTED_NAMES, PLAIN_KEY, quote_name
 
 INTERVALS = {
     "group": "str",
@@ -217,8 +217,7 @@ def choose_groups(
     Raises
     ------
     ValidationError
-        If a dataset is unknown, a group has nothing left, or a group with ``incomplete: error`` has
-        empty cells. All groups with a fault are named.
+        If a dataset is unknown, or a group has nothing left. All groups with a fault are named.
 
     Notes
     -----
@@ -355,8 +354,6 @@ def _choose_group(
     option = f"groups.{_write_name(name)}"
     require_known(wanted, set(runs["dataset"]), option=f"{option}.datasets", kind="dataset")
     inside = runs[runs["dataset"].isin(wanted)]
-    if policy == "error":
-        _refuse_holes(option, inside, models=runs["model"].unique().tolist())
     kept, dropped = drop_incomplete(inside, policy=policy)
     if kept.empty:
         raise ValidationError(_explain_empty(option, policy, dropped))
@@ -388,20 +385,6 @@ def _write_name(name: str) -> str:
     return quoted[1:-1] if PLAIN_KEY.fullmatch(name) else quoted
 
 
-def _refuse_holes(option: str, inside: pd.DataFrame, *, models: list[str]) -> None:
-    counts = count_runs(inside).reindex(sorted(models), fill_value=0)
-    holes = [
-        f"{quote_name(model)} has no runs for {list_names(datasets)}"
-        for model, datasets in find_missing(counts).items()
-    ]
-    if holes:
-        raise ValidationError(
-            f"{option}: {count_things(len(holes), 'model')} with empty cells. "
-            f"{_list_first(holes)}. Set its incomplete to adjust, drop_models or "
-            "drop_datasets, or add the runs."
-        )
-
-
 def _explain_empty(option: str, policy: Incomplete, dropped: pd.DataFrame) -> str:
     kept, other, rule = (
         ("model", "datasets", "drop_datasets")
@@ -414,7 +397,7 @@ def _explain_empty(option: str, policy: Incomplete, dropped: pd.DataFrame) -> st
     ]
     return (
         f"{option}: no {kept} has runs for all of the group's {other}, so its rule {policy} "
-        f"leaves nothing. {_list_first(reasons)}. Set its incomplete to adjust or {rule}, or "
+        f"leaves nothing. {_list_first(reasons)}. Set incomplete to adjust or {rule}, or "
         "choose other datasets."
     )
 
@@ -431,7 +414,8 @@ def compare_groups(
     bounds: pd.DataFrame,
     *,
     study: str,
-    definitions: Mapping[str, Definition],
+    definitions: Mapping[str, Mapping[str, Any]],
+    incomplete: Incomplete,
     min_datasets: str | float,
     n_resamples: int,
     confidence_level: float,
@@ -451,7 +435,9 @@ def compare_groups(
     study : str
         Name of the study, part of the names of its random streams.
     definitions : mapping
-        The setting `groups`: name to ``datasets`` and ``incomplete``.
+        The setting `groups`: name to ``datasets``.
+    incomplete : str
+        The setting of that name; without empty cells ("error") it makes no difference.
     min_datasets : {"all"}, int or float
         The setting of that name.
     n_resamples, confidence_level, interval, seed
@@ -464,8 +450,13 @@ def compare_groups(
         intervals are over.
     """
     unit: Unit = scopes["unit"].iloc[0]
+    policy: Incomplete = "drop_models" if incomplete == "error" else incomplete
+    groups = {
+        name: Definition(datasets=own["datasets"], incomplete=policy)
+        for name, own in definitions.items()
+    }
     found = rank_groups(
-        choose_groups(runs, definitions, min_datasets=min_datasets),
+        choose_groups(runs, groups, min_datasets=min_datasets),
         statistics=[*STATISTICS],
         rank_by=scopes["statistic"].iloc[0],
         aggregations=[*AGGREGATIONS],

@@ -2,46 +2,48 @@
 
 from typing import Annotated
 
+from pydantic import Field
+
 from capmap.settings.choices import Direction
-from capmap.settings.sections import REQUIRED, Name, Section, limit, option
+from capmap.settings.sections import ABSENT, Name, Number, Section
 
 
 class StoredErrors(Section):
     """How errors were stored as scores."""
 
-    std: float = option(REQUIRED, "A stored score is 1 minus the error times std.", gt=0)
+    std: Number = Field(gt=0, description="A stored score is 1 minus the error times std.")
 
 
 class StoredTransform(Section):
     """How stored scores were made, by the transform's name."""
 
-    scale_rmse: StoredErrors | None = option(None)
+    scale_rmse: StoredErrors = Field(ABSENT)
 
 
 class DefinedDataset(Section):
     """A dataset of a benchmark."""
 
-    metric: Name = option(REQUIRED, "Name of the metric in submissions.")
-    direction: Direction = option(REQUIRED, "Which stored score is better.")
-    description: str = option("")
-    stored_as: str = option("")
-    transform: StoredTransform | None = option(None)
+    metric: Name = Field(description="Name of the metric in submissions.")
+    direction: Direction = Field(description="Which stored score is better.")
+    description: str = Field("")
+    stored_as: str = Field("")
+    transform: StoredTransform = Field(ABSENT)
 
 
 class DefinedModel(Section):
     """A model that a benchmark knows."""
 
-    name: Name = option(REQUIRED, "Name of the model in tables and figures.")
-    size: str = option("")
+    name: Name = Field(description="Name of the model in tables and figures.")
+    size: str = Field("")
 
 
 class Definition(Section):
     """A benchmark."""
 
-    title: str = option("")
-    description: str = option("")
-    datasets: dict[str, DefinedDataset] = option(
-        REQUIRED, "Each dataset with its metric and direction.", min_length=1
+    title: str = Field("")
+    description: str = Field("")
+    datasets: dict[str, DefinedDataset] = Field(
+        min_length=1, description="Each dataset with its metric and direction."
     )
-    dimensions: dict[str, Annotated[list[Name], limit(min_length=1)]] = option({})
-    models: dict[str, DefinedModel] = option({})
+    dimensions: dict[str, Annotated[list[Name], Field(min_length=1)]] = Field({})
+    models: dict[str, DefinedModel] = Field({})

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 Direction = Literal["max", "min"]
-DirectionOrAuto = Literal["auto", "max", "min"]
 Format = Literal["long", "matrix", "predictions", "submission", "checkpoints"]
 TableFormat = Literal["long", "matrix"]
 Decimal = Literal["auto", ".", ","]
 Duplicates = Literal["error", "mean", "first", "last"]
-# Or {"step": N} or {"best": "min"}.
-Take = Literal["all", "last", "best"]
+# "best" is the highest.
+Take = Literal["all", "last", "best", "lowest"]
 Spread = Literal["std", "sem"]
 # Runs that one summary row may stand for.
 MOST_RUNS = 10_000
@@ -23,7 +22,6 @@ Failure = Literal["invalid", "drop", "worst"]
 Failed: TypeAlias = Failure | float | Mapping[str, str]
 Incomplete = Literal["error", "drop_models", "drop_datasets", "adjust"]
 Aggregation = Literal["mean", "trimmed_mean", "median"]
-Location = Literal["iqm", "mean", "trimmed_mean", "median"]
 # Below that many, datasets do not show how much others like these would differ.
 FEWEST_DATASETS = 4
 Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
@@ -39,7 +37,6 @@ IntervalMethod = Literal["percentile", "calibrated"]
 Unit = Literal["runs", "seeds", "runs_and_datasets"]
 UnitOrAuto = Literal["auto", "runs", "seeds", "runs_and_datasets"]
 Cost = Literal["", "parameters", "cost", "date"]
-Tuning = Literal["frozen", "full_ft"]
 FitMethod = Literal["l2_ridge", "l2", "cosine", "poincare"]
 Distance = Literal["l2", "cosine", "poincare"]
 Projection = Literal["mds", "umap"]
@@ -48,4 +45,19 @@ LabelMetric = Literal["asma", "real", "labelwise"]
 SUBGROUPS = (1, 2, 3, 4, 5)
 # The same by dataset.
 Subgroups: TypeAlias = Mapping[str, Sequence[int]]
-RankingMethod = Literal["best", "single", "custom"]
+# The Bayesian signed-rank test decides from this posterior probability on.
+DECIDED = 0.95
+POSTERIOR_SAMPLES = 50_000
+# Level of intervals of predicted scores.
+PREDICTION_LEVEL = 0.9
+
+
+def find_alpha(confidence: float) -> float:
+    """The level of tests by that of intervals.
+
+    Examples
+    --------
+    >>> find_alpha(0.95)
+    0.05
+    """
+    return round(1 - confidence, 12)

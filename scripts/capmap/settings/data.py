@@ -2,209 +2,127 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from capmap.settings.choices import MOST_RUNS, Direction, Spread
-from capmap.settings.sections import REQUIRED, FilePath, Name, Section, limit, name_key, option
+from pydantic import Field
 
-DatasetName = Annotated[str, name_key("A dataset needs a name.", min_length=1)]
-ColumnNames: TypeAlias = Name | Annotated[list[Name], limit(min_length=1)]
+from capmap.settings.choices import MOST_RUNS, Direction, Spread
+from capmap.settings.sections import ABSENT, FilePath, Name, Number, Rule, Section, Whole
+
+DatasetName = Name
+ColumnNames: TypeAlias = Name | Annotated[list[Name], Field(min_length=1)]
 
 
 class Columns(Section):
-    """Which columns of the export hold what."""
+    """Which columns of the export hold what; empty means none."""
 
-    model: ColumnNames = option(
-        "model",
-        "Column of the model's name, or a list of columns that are joined into one name. Of "
-        'submissions, empty or "model" means backbone, frozen_or_full_ft and submission; of '
-        "checkpoints without such a column the training.",
+    model: ColumnNames = Field("model", description="Name of the model, or columns to join to it.")
+    dataset: ColumnNames = Field(
+        "dataset", description="Name of the dataset; a matrix with it has a column per model."
     )
-    dataset: ColumnNames = option(
-        "dataset",
-        "Column of the dataset's name, or a list of columns. A matrix with it has a row per "
-        "dataset and a column per model.",
-    )
-    metric: Name = option(
-        "metric",
-        "Column of the metric's name. Not needed where `metric` names one for the whole study.",
-    )
-    score: ColumnNames = option(
+    metric: Name = Field("metric", description="Name of the metric, unless `metric` says it.")
+    score: ColumnNames = Field(
         "score",
-        "Column of the score. A table can hold scores in several columns: a name with fields, "
-        'such as "{dataset}", "{dataset}_{metric}" or "acc_seed{seed}", stands for all columns '
-        "like it, and a list of columns for metrics of their names. In the matrix format it is "
-        "{dataset}, or {model} where `dataset` names another column of datasets than dataset.",
+        description='The score. A name with fields, such as "{dataset}_{metric}", stands for all '
+        "columns like it, and a list for columns of metrics.",
     )
-    seed: str = option(
-        "seed",
-        "Column of the seed or repetition. May be absent from the export, each cell is then one "
-        'run; "row" (where no column is called so) makes each row of a cell a run.',
+    seed: str = Field(
+        "seed", description='Seed or repetition; may be absent. With "row" each row is a run.'
     )
-    step: str = option("", "Column of the step of a log, see `take`; empty means none.")
-    selection: str = option(
-        "", "Column by which the best row of a run is chosen, see `take`; empty means none."
-    )
-    spread: str = option(
-        "", "Column of the standard deviation of runs, see `summary`; empty means in the score."
-    )
-    count: str = option(
-        "", "Column of the number of runs, see `summary`; empty means `summary.runs`."
-    )
-    datasets: list[str] = option(
-        [],
-        "Columns that hold datasets (matrix format only); empty means every column that has no "
-        "other role and is not in `ignore`.",
-    )
-    ignore: list[str] = option(
-        [],
-        "Columns to leave out where several hold scores, such as parameter counts or a printed "
-        "average.",
-    )
-    training: ColumnNames = option(
-        "training",
-        "Column of the training's name, or a list of columns (checkpoints format only).",
-    )
-    checkpoint: str = option(
-        "checkpoint",
-        "Column of the checkpoint, a name with its step or epoch (checkpoints format only).",
-    )
-    split: str = option(
-        "split", "Column of the split that a score is of (checkpoints format only); may be absent."
-    )
-    keep: list[str] = option([], "Further columns to carry into runs.parquet.")
+    step: str = Field("", description="Step of a log, see `take`.")
+    selection: str = Field("", description="What the best row of a run is chosen by, see `take`.")
+    spread: str = Field("", description="Standard deviation of runs, see `summary`.")
+    count: str = Field("", description="Number of runs, see `summary`.")
+    datasets: list[str] = Field([], description="Columns of datasets of a matrix; empty means all.")
+    ignore: list[str] = Field([], description="Columns to leave out where several hold scores.")
+    training: ColumnNames = Field("training", description="Name of the training of a checkpoint.")
+    checkpoint: str = Field("checkpoint", description="Checkpoint, a name with its step or epoch.")
+    split: str = Field("split", description="Split that a checkpoint's score is of; may be absent.")
 
 
 class Reading(Section):
     """How the files are written, where they do not say it themselves."""
 
-    records: str = option(
+    records: str = Field(
         "",
-        "Where the runs are in nested files (JSON, YAML), keys between points; a field takes "
-        'a name from a key, such as "results.{dataset}.{metric}" or "{dataset}.{seed}". Empty '
-        "means that each line, each entry of a list, or the file itself is a run, whose nested "
-        "values have names such as metrics.test.accuracy.",
+        description="Where the runs are in nested files, keys between points; a field takes a name "
+        'from a key, such as "results.{dataset}.{metric}".',
     )
-    names: list[str] = option([], "Names of the columns of tables without a header.")
-    comment: str = option("", "What the lines of a table begin with that are skipped.")
-    encoding: str = option(
-        "utf-8", "Encoding of text that is not UTF-8, such as latin-1 or utf-16.", min_length=1
+    names: list[str] = Field([], description="Names of the columns of tables without a header.")
+    comment: str = Field("", description="What the lines of a table begin with that are skipped.")
+    encoding: str = Field(
+        "utf-8", min_length=1, description="Encoding of text, such as latin-1 or utf-16."
     )
-    sheet: str = option(
-        "",
-        "Sheet of a workbook, or of several tables in Markdown the number of one, from 1; "
-        "empty means the only sheet, and the table that fits best.",
-    )
+    sheet: str = Field("", description="Sheet of a workbook, or number of a table in Markdown.")
 
 
 class Summary(Section):
     """Rows that hold a mean and how far runs spread, such as 0.91 ± 0.02 or 0.91 (0.02)."""
 
-    runs: int = option(
-        1,
-        "Number of runs behind such a row; with 2 or more the row stands for as many runs with "
-        "that mean and standard deviation.",
-        ge=1,
-        le=MOST_RUNS,
-    )
-    spread: Spread = option(
-        "std",
-        'What the second number is, "std" (the standard deviation of runs) or "sem" (the standard '
-        "error of their mean).",
+    runs: Whole = Field(1, ge=1, le=MOST_RUNS, description="Number of runs behind such a row.")
+    spread: Spread = Field(
+        "std", description='The second number, "std" of runs or "sem", the error of their mean.'
     )
 
 
-class TakenBest(Section):
-    """Which end of the selection is best."""
+class Exclusion(Section):
+    """All names but some."""
 
-    best: Direction = option(REQUIRED, 'Whether the highest ("max") or lowest ("min") is best.')
-
-
-class NameLists(Section):
-    """Names to keep and to leave out."""
-
-    include: list[str] | None = option(None, "Names to keep.")
-    exclude: list[str] | None = option(None, "Names to leave out.")
+    exclude: list[str] = Field(description="Names to leave out.")
 
 
-Selection: TypeAlias = (
-    Literal["all"]
-    | Annotated[list[str], limit(min_length=1)]
-    | Annotated[NameLists, limit(min_length=1)]
-)
+Selection: TypeAlias = Literal["all"] | Annotated[list[str], Field(min_length=1)] | Exclusion
 
 
 class Select(Section):
     """Models and datasets to analyse. Bounds are computed before the selection."""
 
-    models: Selection = option("all", 'Models to analyse, "all" or include and exclude lists.')
-    datasets: Selection = option("all", 'Datasets to analyse, "all" or include and exclude lists.')
+    models: Selection = Field("all", description='"all", a list, or {exclude: [NAME]}.')
+    datasets: Selection = Field("all", description='"all", a list, or {exclude: [NAME]}.')
 
 
 class ReferenceModel(Section):
     """A model whose mean score is the bound."""
 
-    model: str = option(REQUIRED, "Name of the reference model.")
+    model: str = Field(description="Name of the reference model.")
 
 
-Bound: TypeAlias = float | Literal["observed", "natural"] | ReferenceModel
-
-
-class MetricRule(Section):
-    """A rule of a metric, which states what it names and leaves out the rest."""
-
-    direction: Direction | None = option(
-        None, 'Whether the higher ("max") or the lower ("min") score is better.'
-    )
-    low: Bound | None = option(None, "Lower bound of scores as exported.")
-    high: Bound | None = option(None, "Upper bound of scores as exported.")
+Bound: TypeAlias = Number | Literal["observed", "natural"] | ReferenceModel
 
 
 class RmseScale(Section):
     """How an error becomes a score."""
 
-    std: float = option(REQUIRED, "Factor, in 1 / unit of the score.", gt=0)
+    std: Number = Field(gt=0, description="Factor, in 1 / unit of the score.")
 
 
-class Transform(Section):
+class Transform(Rule):
     """A conversion of scores, by its name."""
 
-    scale_rmse: RmseScale | None = option(
-        None, "Maps an error r to 1 - r * std, so higher is better."
+    scale_rmse: RmseScale = Field(ABSENT, description="Maps an error r to 1 - r * std.")
+
+
+class ScoreRule(Rule):
+    """A rule of a metric or a dataset, which states what it names and leaves out the rest."""
+
+    direction: Direction = Field(
+        ABSENT, description='Whether the higher ("max") or the lower ("min") score is better.'
     )
-
-
-class DatasetRule(MetricRule):
-    """A rule of a dataset, which may also name its metric."""
-
-    low: Bound | None = option(None, "Lower bound of scores as exported, after `transform`.")
-    high: Bound | None = option(None, "Upper bound of scores as exported, after `transform`.")
-    metric: str | None = option(
-        None, "Name of the metric, which wins over that of the export; a warning where they differ."
-    )
-    transform: Transform | None = option(
-        None,
-        "Named conversion of scores as exported, before bounds apply, such as {scale_rmse: "
-        "{std: 0.25}}, r to 1 - r * std.",
-        min_length=1,
-        max_length=1,
+    low: Bound = Field(ABSENT, description="Lower bound of scores, after `transform`.")
+    high: Bound = Field(ABSENT, description="Upper bound of scores, after `transform`.")
+    metric: str = Field(ABSENT, description="Name of the metric of a dataset; it wins.")
+    transform: Transform = Field(
+        ABSENT, description="Conversion of a dataset's scores, such as {scale_rmse: {std: 0.25}}."
     )
 
 
 class Normalization(Section):
     """Bounds of every dataset for which neither `datasets` nor `metrics` give any."""
 
-    low: Bound = option(
+    low: Bound = Field(
         "natural",
-        'Lower bound of scores after transforms, a number, "observed" (the lowest score of any '
-        'model), {model: NAME} (that model\'s mean score is the floor) or "natural" (the '
-        "metric's own).",
+        description='Lower bound of scores, a number, "observed" (the lowest), "natural" (the '
+        "metric's own) or {model: NAME} (that model's mean score).",
     )
-    high: Bound = option(
-        "natural",
-        'Upper bound of scores after transforms, a number, "observed", {model: NAME} (that '
-        'model\'s mean score is the ceiling) or "natural".',
-    )
-    references: FilePath = option(
-        "",
-        "File of frozen bounds, the bounds.csv of another run or a JSON object of dataset and "
-        "[low, high]; empty means none.",
+    high: Bound = Field("natural", description="Upper bound of scores, in the same way.")
+    references: FilePath = Field(
+        "", description="File of frozen bounds, CSV or JSON, such as bounds.csv of another run."
     )

@@ -5,8 +5,7 @@ from typing import Any, get_args
 
 from capmap.catalog import ANALYSES, list_analyses, read_setting
 from capmap.settings.checking import find_faults
-from capmap.settings.choices import Format, TableFormat
-from capmap.settings.sections import write_schema
+from capmap.settings.choices import TableFormat
 from capmap.settings.study import Study
 from capmap.wording import join_words
 
@@ -15,7 +14,6 @@ ROWS = (*TABLES, "checkpoints")
 # The formats that read an option, where not all do.
 FORMATS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(["header_rows", "multilabel/images", "multilabel/labels"], TABLES),
-    "columns/keep": TABLES,
     **{f"columns/{name}": TABLES for name in ("step", "selection", "spread", "count")},
     **dict.fromkeys(["where", "metric"], ROWS),
     **{f"columns/{name}": ROWS for name in ("dataset", "metric", "score", "seed")},
@@ -24,7 +22,6 @@ FORMATS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(["predictions", "patchml"], ("predictions",)),
     "submission": ("submission",),
     "checkpoints": ("checkpoints",),
-    "min_seeds": tuple(name for name in get_args(Format) if name != "submission"),
 }
 PLACED = tuple(name for name, made in ANALYSES.items() if made.folder == "capabilities")
 # The analyses that read an option, where none but these do.
@@ -38,7 +35,7 @@ READERS: dict[str, tuple[str, ...]] = {
     "published": ("published",),
     "claims": ("published",),
 }
-DEFAULTS = find_faults({}, write_schema(Study))[0]
+DEFAULTS = find_faults({}, Study)[0]
 
 
 def find_ineffective(
@@ -114,15 +111,14 @@ def _find_unread_columns(
 ) -> Iterator[tuple[str, str]]:
     """Find columns of tables that are not read, and those that are needed and not named."""
     columns, take, summary = settings["columns"], settings["take"], settings["summary"]
-    way = take if isinstance(take, str) else next(iter(take))
     is_wide = settings["format"] == "matrix" or "{" in str(columns["score"])
     is_summarized = summary["runs"] > 1 or bool(columns["count"])
     needs = "Set summary.runs to the number of runs behind a row, or name their column in count."
     rules = {
         "columns/ignore": (is_wide, "format: long with a column of scores", "Set format: matrix"),
         "columns/datasets": (is_wide, "format: long with a column of scores", "Set format: matrix"),
-        "columns/step": (way == "last", f"take: {way}", "Set take: last"),
-        "columns/selection": (way == "best", f"take: {way}", "Set take: best"),
+        "columns/step": (take == "last", f"take: {take}", "Set take: last"),
+        "columns/selection": (take in ("best", "lowest"), f"take: {take}", "Set take: best"),
     }
     for path, (is_read, reason, remedy) in rules.items():
         if not is_read and _is_given(path, settings, written):
@@ -131,5 +127,5 @@ def _find_unread_columns(
     for path in ("columns/spread", "summary/spread"):
         if not is_summarized and _is_given(path, settings, written):
             yield path.replace("/", "."), f"it has no effect on rows that are one run. {needs}"
-    if way == "best" and not columns["selection"]:
-        yield "columns.selection", "take: best needs it. Name the column."
+    if take in ("best", "lowest") and not columns["selection"]:
+        yield "columns.selection", f"take: {take} needs it. Name the column."

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from capmap.errors import ConfigError
+from capmap.settings.words import render_place
 
 # More than any study has settings, and less than it takes a second to read.
 LARGEST = 4 << 20
@@ -17,10 +18,11 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Document(NamedTuple):
-    """A file of settings, and a line for each of its faults that leave it readable."""
+    """A file of settings, a line for each fault that leaves it readable, and where keys stand."""
 
     content: Any
     faults: list[str]
+    lines: dict[str, int]
 
 
 def read_yaml(path: str) -> Any:
@@ -32,10 +34,10 @@ def read_yaml(path: str) -> Any:
         When it cannot be read, is no YAML, has more than `LARGEST` bytes, or keys twice; with line
         and column.
     """
-    content, faults = open_yaml(path)
-    if faults:
-        raise ConfigError("\n".join(faults))
-    return content
+    document = open_yaml(path)
+    if document.faults:
+        raise ConfigError("\n".join(document.faults))
+    return document.content
 
 
 def open_yaml(path: str) -> Document:
@@ -54,7 +56,21 @@ def open_yaml(path: str) -> Document:
     return Document(
         content,
         [f"{path}, line {line}, column {column}: {fault}" for line, column, fault in faults],
+        {render_place(place): line for place, line in _list_lines(node, (), set())},
     )
+
+
+def _list_lines(
+    node: yaml.Node | None, place: tuple[str, ...], seen: set[int]
+) -> Iterator[tuple[tuple[str, ...], int]]:
+    """List the keys of sections with their lines; of a section that is repeated, the first."""
+    if not isinstance(node, yaml.MappingNode) or id(node) in seen:
+        return
+    seen.add(id(node))
+    for key, value in node.value:
+        if isinstance(key.value, str):
+            yield (*place, key.value), key.start_mark.line + 1
+            yield from _list_lines(value, (*place, key.value), seen)
 
 
 def _read_text(path: str) -> str:

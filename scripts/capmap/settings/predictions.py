@@ -1,86 +1,58 @@
-"""Score dumps: what they mean, the classifiers that write them, and composed images."""
+"""Score dumps: what they mean, the labels of their images, and composed images."""
 
 from typing import Annotated
 
-from capmap.settings.data import DatasetName
-from capmap.settings.sections import (
-    REQUIRED,
-    WHOLE_NUMBER,
-    Count,
-    FilePath,
-    GivenPath,
-    Section,
-    limit,
-    name_key,
-    option,
-)
+from pydantic import BeforeValidator, Field
 
+from capmap.settings.data import DatasetName
+from capmap.settings.sections import Count, FilePath, GivenPath, Section, Seed, Unique, Whole
+
+# Such a key may be written as a number.
 PatchCount = Annotated[
-    str, name_key("A number of patches per image, such as 4.", pattern=WHOLE_NUMBER)
+    str,
+    BeforeValidator(lambda key: str(key) if type(key) is int else key),
+    Field(pattern="^[1-9][0-9]{0,8}$", description="A number of patches per image, such as 4."),
 ]
-ModelName = Annotated[str, name_key("A model needs a name.", min_length=1)]
 
 
 class DatasetLabels(Section):
     """The labels of a dataset."""
 
-    labels: GivenPath = option(
-        REQUIRED,
-        "File of the valid labels of each image, JSON or a table; ids of classes count from 0.",
+    labels: GivenPath = Field(
+        description="File of the valid labels of images, JSON or a table; ids count from 0."
     )
-    single: FilePath = option(
-        "",
-        "File of the single label of each image, for top-1 accuracy; empty means none.",
-    )
-    images: FilePath = option(
-        "",
-        "File of image ids in the order of the scores, for dumps without ids. Empty means that "
-        "the dumps have ids, or that the labels are in the order of the scores.",
+    single: FilePath = Field("", description="File of the single label, for top-1 accuracy.")
+    images: FilePath = Field(
+        "", description="File of image ids in the order of the scores, for dumps without ids."
     )
 
 
 class Predictions(Section):
     """What the score dumps of a study mean."""
 
-    classes: FilePath = option(
-        "",
-        "File of the class names in the order of the scores' columns, one per line. Empty means "
-        "that ids are taken as they are; labels cannot be names then.",
+    classes: FilePath = Field(
+        "", description="File of the class names in the order of the scores, one per line."
     )
-    datasets: dict[DatasetName, DatasetLabels] = option(
-        {},
-        "Labels of each dataset of the dumps, by the name that stands for {dataset} in `exports`.",
+    datasets: dict[DatasetName, DatasetLabels] = Field(
+        {}, description="Labels of each dataset, as {dataset} in `exports` calls it."
     )
 
 
 class PatchML(Section):
     """Images with several labels, composed of objects that are cut from annotated images."""
 
-    images: FilePath = option(
-        "", "Folder of the annotated images; empty means that none are composed."
+    images: FilePath = Field("", description="Folder of the annotated images; empty means none.")
+    annotations: FilePath = Field(
+        "", description="Folder of PASCAL-VOC files, or a table of ImageId, PredictionString."
     )
-    annotations: FilePath = option(
-        "",
-        "Folder of PASCAL-VOC files (.xml), or a table with the columns ImageId and "
-        "PredictionString.",
+    classes: FilePath = Field("", description="File of the classes to take; empty means all.")
+    counts: Unique[Count] = Field(
+        [2, 3, 4, 6, 9], min_length=1, description="Numbers of patches per image."
     )
-    classes: FilePath = option(
-        "",
-        "File of the class names; objects of other classes are skipped and listed. Empty means "
-        "that all are taken.",
+    sizes: dict[PatchCount, Count] = Field(
+        {}, description="Side of a patch in pixels by count; otherwise the largest that fits."
     )
-    counts: list[Count] = option(
-        [2, 3, 4, 6, 9], "Numbers of patches per image.", min_length=1, unique=True
-    )
-    sizes: dict[PatchCount, Count] = option(
-        {},
-        "Side in pixels of the square that a patch is resized to fit, by count, such as "
-        "{4: 112, 9: 74}. Other counts have the largest that fits.",
-    )
-    side: int = option(224, "Side of the composed images in pixels.", ge=1, le=8192)
-    seeds: list[Annotated[int, limit(ge=0)]] = option(
-        [0, 1, 2, 3, 4],
-        "Seeds, each of which makes a dataset of its own.",
-        min_length=1,
-        unique=True,
+    side: Whole = Field(224, ge=1, le=8192, description="Side of the composed images in pixels.")
+    seeds: Unique[Seed] = Field(
+        [0, 1, 2, 3, 4], min_length=1, description="Seeds, each of which makes a dataset."
     )

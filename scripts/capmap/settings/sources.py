@@ -2,16 +2,23 @@
 
 from typing import Annotated
 
-from capmap.settings.choices import Tuning
-from capmap.settings.sections import REQUIRED, Section, limit, name_key, option
+from pydantic import Field
 
-DIGEST = "^[0-9a-f]{64}$"
+from capmap.settings.sections import Section, Whole
+
 DOWNLOADS = "downloads"
 DownloadName = Annotated[
     str,
-    name_key(
-        "A path below downloads/, without . and .. in it.",
+    Field(
         pattern=r"^(?!\.)[^/\\\s](?!.*/[./])[^\\\n]*[^/\\\n]$",
+        description="A path below downloads/, without . and .. in it.",
+    ),
+]
+Digest = Annotated[
+    str,
+    Field(
+        pattern="^[0-9a-f]{64}$",
+        description="A SHA-256 has 64 hexadecimal digits; `sha256sum FILE` prints it.",
     ),
 ]
 
@@ -19,31 +26,13 @@ DownloadName = Annotated[
 class Submission(Section):
     """Rules of submissions (submission format only)."""
 
-    seeds_per_cell: int = option(
-        5, "Seeds that a model needs on each dataset; fewer is an error, more is fine.", ge=1
-    )
-    strict: bool = option(
-        False,
-        "Whether a submission needs the columns frozen_or_full_ft, decoder, partition name and "
-        "data_percentages, and all datasets of a dimension. Otherwise it may have some datasets, "
-        "and is ranked where it is complete.",
-    )
-    method: Tuning = option(
-        "full_ft", "What submissions without the column frozen_or_full_ft count as."
-    )
+    seeds_per_cell: Whole = Field(5, ge=1, description="Seeds that a model needs on each dataset.")
 
 
 class Download(Section):
-    """Files that others publish, by their path below downloads/, where settings can name them.
+    """Files that others publish, by their path below downloads/, fetched once before any job."""
 
-    Those that the studies name are fetched before any job, also of a dry run, and once.
-    """
-
-    address: Annotated[str, limit(pattern="^https?://[^ ]+$")] = option(
-        REQUIRED, "Where it is published, http:// or https://."
+    address: Annotated[str, Field(pattern="^https?://[^ ]+$")] = Field(
+        description="Where it is published, http:// or https://."
     )
-    sha256: Annotated[str, limit(pattern=DIGEST)] = option(
-        REQUIRED,
-        "SHA-256 of the file in hexadecimal; a file with another one is refused, wherever it is "
-        "from.",
-    )
+    sha256: Digest = Field(description="SHA-256 of the file; one with another is refused.")

@@ -1,19 +1,19 @@
 """The settings of a study, and of all studies."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import AfterValidator, Field
 
 from capmap.catalog import ANALYSES
 from capmap.settings.analyses import (
     Attributes,
     Capabilities,
     Checkpoints,
-    Claim,
     Comparison,
     Frontier,
     Group,
     Leaderboard,
     Multilabel,
-    Published,
 )
 from capmap.settings.choices import (
     Decimal,
@@ -29,31 +29,35 @@ from capmap.settings.choices import (
 )
 from capmap.settings.data import (
     Columns,
-    DatasetRule,
-    MetricRule,
     Normalization,
     Reading,
     ReferenceModel,
+    ScoreRule,
     Select,
     Summary,
-    TakenBest,
 )
 from capmap.settings.figures import Figures
+from capmap.settings.paths import expand_home
 from capmap.settings.predictions import PatchML, Predictions
+from capmap.settings.published import Claim, Published
 from capmap.settings.sections import (
-    REQUIRED,
     Count,
     FilePath,
     GivenPath,
+    Name,
+    Number,
+    Scalar,
     Section,
-    limit,
-    name_key,
-    option,
-    section,
+    Share,
+    Unique,
+    Whole,
 )
-from capmap.settings.sources import DIGEST, Download, DownloadName, Submission
+from capmap.settings.sources import Digest, Download, DownloadName, Submission
 
-Analysis = Annotated[str, limit(choices=tuple(ANALYSES))]
+if TYPE_CHECKING:
+    Analysis = str
+else:
+    Analysis = Literal[tuple(ANALYSES)]
 STUDY_NAMES = (
     'One named analysis per key. Names become folders in results/, so letters, digits, "_" and '
     '"-" only, at most 100 of them; "logs" and "benchmarks" are folders of capmap itself.'
@@ -61,249 +65,151 @@ STUDY_NAMES = (
 # Python's "$" also matches before a final line break.
 StudyName = Annotated[
     str,
-    name_key(
-        STUDY_NAMES,
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$(?!\n)",
-        excluded=("logs", "benchmarks"),
+    Field(
+        pattern=r"^(?!(logs|benchmarks)$)[A-Za-z0-9][A-Za-z0-9_-]{0,99}$(?!\n)",
+        description=STUDY_NAMES,
     ),
 ]
-FieldName = Annotated[str, name_key("A field has a name of letters.", min_length=1)]
-GroupName = Annotated[str, name_key("A group needs a name.", min_length=1)]
-PublishedName = Annotated[str, name_key("A published table has a name.", min_length=1)]
-ExportName = Annotated[str, name_key("A path or URL of an export.", format="path")]
-Digest = Annotated[
-    str,
-    name_key(
-        "A SHA-256 has 64 hexadecimal digits; `sha256sum FILE` prints it.",
-        pattern=DIGEST,
-    ),
-]
-# Nothing else of an address, which may have a secret.
-Host = Annotated[
-    str,
-    name_key(
-        "Name a host alone, such as cdn.example.org, or with its port.",
-        pattern=r"^([^\s/@?#:]+|\[[0-9a-fA-F:.]+\])(:[0-9]+)?$(?!\n)",
-    ),
-]
-Scalar: TypeAlias = str | float | bool
+ExportName = Annotated[str, AfterValidator(expand_home)]
 
 
 class Bootstrap(Section):
     """Intervals of the aggregate scores."""
 
-    replicates: int = option(10000, "Number of bootstrap replicates.", ge=100)
-    confidence: float = option(
-        0.95, "Confidence level of intervals, sets of ranks and tie groups.", gt=0, lt=1
+    replicates: Whole = Field(
+        10000, ge=100, description="Bootstrap replicates; comparisons take 2000, images 1000."
     )
-    interval: IntervalMethod = option(
+    confidence: Share = Field(0.95, description="Level of intervals, sets of ranks and ties.")
+    interval: IntervalMethod = Field(
         "calibrated",
-        'Kind of interval, "calibrated" (Student\'s t), or "percentile" (of bootstrap replicates), '
-        "which is too narrow with few seeds.",
+        description='"calibrated" (Student\'s t), or "percentile" of bootstrap replicates, which '
+        "is too narrow with few seeds.",
     )
-    unit: UnitOrAuto = option(
+    unit: UnitOrAuto = Field(
         "auto",
-        'What is drawn, "runs" (on these datasets), "seeds" (on these datasets; runs of the same '
-        'seed hang together; calibrated intervals only), "runs_and_datasets" (datasets like '
-        'these), or "auto": "runs", or "seeds" where a test finds that their runs move together, '
-        'or "runs_and_datasets" where no model has repeated runs.',
+        description='What is drawn, "runs" or "seeds" (on these datasets), "runs_and_datasets" '
+        '(datasets like these), or "auto", which looks at the runs that there are.',
     )
-    seed: int = option(0, "Seed from which all random streams of the study derive.")
-    shards: int = option(4, "Number of jobs over which the models are spread.", ge=1, le=1000)
+    seed: Whole = Field(0, description="Seed from which all random streams of the study derive.")
+    shards: Whole = Field(1, ge=1, le=1000, description="Jobs over which the models are spread.")
 
 
 class Study(Section):
     """A named analysis of exports."""
 
-    title: str = option("", "Heading of the report; empty means the study's name.")
-    exports: FilePath | Annotated[list[GivenPath], limit(min_length=1, unique=True)] = option(
+    title: str = Field("", description="Heading of the report; empty means the study's name.")
+    exports: FilePath | Annotated[Unique[GivenPath], Field(min_length=1)] = Field(
         "",
-        "A path, a glob, a URL (http, https, s3), or a list of these, relative to the working "
-        "directory. Names stand in braces: runs/{model}/{dataset}.csv. For submissions folders, "
-        "each of which is one or holds several. For predictions paths with {model}, {dataset} "
-        "and perhaps {seed}.",
+        description="A path, a glob, a URL (http, https, s3), or a list of these. Names stand in "
+        "braces: runs/{model}/{dataset}.csv. Of submissions their folders.",
     )
-    preset: FilePath = option(
-        "",
-        "Settings for the files of a known tool, by name (see docs/exports.md), or a YAML file of "
-        "such settings; they stand where the study says nothing itself.",
+    preset: FilePath = Field(
+        "", description="Settings for files of a known tool, by name, or a YAML file of such."
     )
-    format: Format = option(
+    format: Format = Field(
         "long",
-        'How the exports are laid out, "long" (a row per run), "matrix" (a row per model, a '
-        'column per dataset), "predictions" (a file of scores per model and dataset, see '
-        '`predictions`), "submission" (folders with a table of results and a description, see '
-        '`submission`) or "checkpoints" (a row per checkpoint, metric and split, see '
-        "`checkpoints`).",
+        description='How the exports are laid out, "long" (a row per run), "matrix" (a row per '
+        'model), "predictions" (a file per model and dataset), "submission" (a folder per '
+        'submission) or "checkpoints" (a row per checkpoint, metric and split).',
     )
-    checksums: dict[ExportName, Digest] = option(
-        {},
-        "SHA-256 of some exports in hexadecimal, by path or URL as in `exports`. A file with "
-        "another digest is refused.",
+    checksums: dict[ExportName, Digest] = Field(
+        {}, description="SHA-256 of some exports, by path or URL; another file is refused."
     )
-    redirects: list[Host] = option(
-        [],
-        "Hosts, such as cdn.example.org, to which the servers of exports may redirect; another "
-        "host than that of the address is refused otherwise.",
-        unique=True,
+    benchmark: FilePath = Field(
+        "", description="File that defines the benchmark: metrics, dimensions, names of models."
     )
-    benchmark: FilePath = option(
-        "",
-        "File that defines the benchmark, with the metric and direction of each dataset, the "
-        "dimensions and the names of models, such as data/benchmarks/geobench2.yaml; empty "
-        "means none.",
+    header_rows: Whole = Field(
+        1, ge=1, description='Rows with the names of columns; several are joined with " / ".'
     )
-    header_rows: int = option(
-        1,
-        "Rows in which the names of columns stand (tables of text and workbooks), such "
-        'as 2 for dataset and variant. They are joined with " / ". A blank cell repeats the one '
-        "on its left; in the last row it adds nothing.",
-        ge=1,
+    columns: Columns = Columns()
+    fields: dict[Name, str] = Field(
+        {}, description="Names that hold for all files, such as {model: ours}."
     )
-    columns: Columns
-    fields: dict[FieldName, str] = option(
-        {},
-        "Names that hold for all files, such as {model: ours}, or what a path says in braces: "
-        "`exports: runs/{model}/seed_{seed}.csv` gives the columns model and seed.",
+    reading: Reading = Reading()
+    values: dict[str, Number | Literal["missing"]] = Field(
+        {}, description='Scores that stand for others, such as {"pass": 1, "-": missing}.'
     )
-    reading: Reading
-    values: dict[str, float | Literal["missing"]] = option(
-        {},
-        'Scores that stand for others, such as {"pass": 1, "fail": 0}, or "missing" for what is no '
-        'run, such as {"-": missing}.',
-    )
-    summary: Summary
-    take: Take | TakenBest = option(
+    summary: Summary = Summary()
+    take: Take = Field(
         "all",
-        'Which rows of a run count, "all", or of a log with many rows per run the "last" (by '
-        '`columns.step`), or the "best" (highest `columns.selection`, or lowest with '
-        "{best: min}).",
+        description='Which rows of a run count, "all", "last" (by `columns.step`), or "best" or '
+        '"lowest" by `columns.selection`.',
     )
-    where: dict[str, Scalar | Annotated[list[Scalar], limit(min_length=1)]] = option(
-        {},
-        "Rows to read, as column and value (or list of values); other rows are counted and left "
-        "out.",
+    where: dict[str, Scalar | Annotated[list[Scalar], Field(min_length=1)]] = Field(
+        {}, description="Rows to read, as column and value (or list of values)."
     )
-    metric: str = option(
-        "",
-        "Name of the metric of every dataset without one under `datasets`. It wins over that of "
-        "the export, with a warning where they differ; empty means that the export says it.",
+    metric: str = Field("", description="Metric of datasets without one under `datasets`; it wins.")
+    decimal: Decimal = Field("auto", description="Decimal mark of numbers; found by default.")
+    select: Select = Select()
+    metrics: dict[str, ScoreRule] = Field(
+        {}, description="Rules per metric; names are compared without case and separators."
     )
-    decimal: Decimal = option(
-        "auto", 'Decimal mark of numbers in text exports, "auto" (found per file), "." or ",".'
+    datasets: dict[str, ScoreRule] = Field(
+        {}, description="Rules per dataset, which win over those of its metric."
     )
-    select: Select
-    metrics: dict[str, Annotated[MetricRule, limit(min_length=1)]] = option(
-        {},
-        "Rules per metric of the data (names are compared without case and separators). A key "
-        "that matches nothing is an error.",
-    )
-    datasets: dict[str, Annotated[DatasetRule, limit(min_length=1)]] = option(
-        {},
-        "Rules per dataset, which win over those of its metric. A key that matches nothing is "
-        "an error.",
-    )
-    normalization: Normalization
-    min_seeds: int = option(1, "Seeds that every cell should have; fewer is a warning.", ge=1)
-    incomplete: Incomplete = option(
+    normalization: Normalization = Normalization()
+    incomplete: Incomplete = Field(
         "error",
-        'What to do about models without runs on some dataset, "error", "drop_models", '
-        '"drop_datasets", or "adjust" (on what a model lacks, its score is expected from the '
-        "others), which is the default of submissions.",
+        description='What to do about models without runs on some dataset, "error", '
+        '"drop_models", "drop_datasets", or "adjust" (what is missing is expected from the other '
+        "scores), which is the default of submissions.",
     )
-    min_datasets: Literal["all"] | Count | Annotated[float, limit(gt=0, lt=1)] = option(
+    min_datasets: Literal["all"] | Count | Share = Field(
         0.5,
-        "Datasets that a model needs to be ranked, as a share below 1, a number, or "
-        '"all", which is the default of submissions. Other models are listed without a rank and '
-        "take part in no comparison.",
+        description="Datasets that a model needs to be ranked, as a share, a number, or "
+        '"all", the default of submissions.',
     )
-    duplicates: Duplicates = option(
+    duplicates: Duplicates = Field(
         "error",
-        'What to do about several scores of one (model, dataset, metric, seed), "error", "mean" '
-        '(of all rows), "first" or "last". Otherwise repeats with the same score count once; '
-        "without seeds these may be different runs, which is a warning.",
+        description='Several scores of one run: "error", "mean", "first" or "last"; the same '
+        "score again counts once.",
     )
-    invalid: Invalid = option(
-        "error",
-        'What to do about rows that cannot be used, "error" (stop) or "quarantine" (leave out '
-        "and list).",
+    invalid: Invalid = Field(
+        "error", description='Rows that cannot be used: "error", or "quarantine" (left out).'
     )
-    failed: Failure | float | ReferenceModel = option(
+    failed: Failure | Number | ReferenceModel = Field(
         "invalid",
-        'What a run counts with whose score is empty, NaN or infinite, "worst" (the worst score of '
-        "any model on the dataset), a score as exported, {model: NAME} (that model's mean score), "
-        '"drop" (nothing), or "invalid" (left out if empty, else see `invalid`). An empty cell of '
-        "a matrix is no run.",
+        description='What a run without a finite score counts with, "worst" (of any model on the '
+        'dataset), a score, {model: NAME} (its mean), "drop" (nothing) or "invalid".',
     )
-    rank_by: StatisticOrAuto = option(
+    rank_by: StatisticOrAuto = Field(
         "auto",
-        'Statistic that ranks the models, "iqm" (interquartile mean), "mean", "median", '
-        'or "auto": the interquartile mean, or the mean where scores are '
-        "outcomes of few values from the worst to the best, such as wrong and right, of which "
-        "the middle half would be all alike.",
+        description='Statistic that ranks the models; "auto" is the interquartile mean, or the '
+        "mean where scores have few values, such as right and wrong.",
     )
-    analyses: list[Analysis] = option(
+    analyses: Unique[Analysis] = Field(
         [name for name, analysis in ANALYSES.items() if analysis.default],
-        "What to compute beyond the ranking. Ratings and improvability are left to be asked "
-        "for, as they depend on which other models take part and on a known best score, and so "
-        'are "capabilities" and what follows it, as they need many models and datasets and take '
-        'the most computing; "groups", "conditions" and "drift" (dates) need settings of their '
-        'own. "multilabel" is for predictions and for published metrics, "checkpoints" for the '
-        'format of that name, "leaderboard" makes a page to sort and search, "releases" (of '
-        '`leaderboard.releases`) shows how ranks moved, and "published" (of `published`) puts '
-        "printed numbers beside those of the study.",
-        unique=True,
+        description="What to compute beyond the ranking; groups, conditions, drift, releases and "
+        "published also need settings of their own.",
     )
-    comparison: Comparison
-    frontier: Frontier
-    groups: dict[GroupName, Group] = option(
-        {}, "Named sets of datasets that are ranked on their own, such as a capability."
+    comparison: Comparison = Comparison()
+    frontier: Frontier = Frontier()
+    groups: dict[Name, Group] = Field({}, description="Sets of datasets to rank on their own.")
+    conditions: Unique[str] = Field(
+        [], description="Other studies of the same models whose rankings are compared."
     )
-    conditions: list[str] = option(
-        [],
-        "Other studies with the same models under another condition, such as frozen instead of "
-        "fine-tuned; the rankings are compared.",
-        unique=True,
-    )
-    capabilities: Capabilities = section(
-        "Models and datasets placed in one space, so that how well a model does on a dataset "
-        "follows from how near they are; and what that predicts."
-    )
-    attributes: Attributes
-    predictions: Predictions = section(
-        "What the score dumps of a study mean (predictions format only), the classes of their "
-        "columns and the labels of their images."
-    )
-    multilabel: Multilabel = section(
-        "Accuracy where images have several valid labels, and how it changes ranks and "
-        "differences between datasets."
-    )
-    patchml: PatchML
-    submission: Submission
-    checkpoints: Checkpoints
-    leaderboard: Leaderboard
-    published: dict[PublishedName, Published] = option({}, " ".join(str(Published.__doc__).split()))
-    claims: dict[PublishedName, Annotated[Claim, limit(min_length=1)]] = option(
-        {}, " ".join(str(Claim.__doc__).split())
-    )
-    figures: Figures
-    bootstrap: Bootstrap
+    capabilities: Capabilities = Capabilities()
+    attributes: Attributes = Attributes()
+    predictions: Predictions = Predictions()
+    multilabel: Multilabel = Multilabel()
+    patchml: PatchML = PatchML()
+    submission: Submission = Submission()
+    checkpoints: Checkpoints = Checkpoints()
+    leaderboard: Leaderboard = Leaderboard()
+    published: dict[Name, Published] = Field({}, description=Published.__doc__)
+    claims: dict[Name, Claim] = Field({}, description=Claim.__doc__)
+    figures: Figures = Figures()
+    bootstrap: Bootstrap = Bootstrap()
 
 
 class Config(Section):
     """The studies to run and how each is analysed."""
 
-    run: str | Annotated[list[str], limit(min_length=1)] = option(
-        "all", 'Which studies to run, "all", one study\'s name, or a list of names.'
+    run: str | Annotated[list[str], Field(min_length=1)] = Field(
+        "all", description='Which studies to run, "all", one study\'s name, or a list of names.'
     )
-    downloads: dict[DownloadName, Download] = option({}, " ".join(str(Download.__doc__).split()))
-    mirror: FilePath = option(
-        "",
-        "Folder, or address (http, https) of one, with the files of `downloads` under the same "
-        "names, from where they are taken instead; such as the downloads/ of another machine.",
+    downloads: dict[DownloadName, Download] = Field({}, description=Download.__doc__)
+    mirror: FilePath = Field(
+        "", description="Folder or address with the files of `downloads` under the same names."
     )
-    studies: dict[StudyName, Study] = option(
-        REQUIRED,
-        STUDY_NAMES,
-        min_length=1,
-    )
+    studies: dict[StudyName, Study] = Field(min_length=1, description=STUDY_NAMES)

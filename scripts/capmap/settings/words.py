@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from itertools import takewhile
-from typing import Any
+from typing import Any, TypeAlias
 
 import yaml
 
-Schema = Mapping[str, Any]
-Place = tuple[str | int, ...]
+Schema: TypeAlias = Mapping[str, Any]
+Place: TypeAlias = tuple[str | int, ...]
 
 NAME = "<name>"
 # Of a list that is longer than some items only the first are shown.
@@ -173,10 +173,11 @@ def _list_descriptions(part: Schema) -> list[str]:
 
 def _describe_type(kind: str, part: Schema) -> str:
     if kind == "array" and "items" in part:
-        plurals = [TYPES[inner][1] for inner in _list_types(part["items"])]
+        is_choice = bool(_list_options(part["items"]))
+        plurals = [TYPES[inner][1] for inner in _list_types(part["items"]) if not is_choice]
         return f"a list of {_join(plurals, 'or') or describe_values(part['items'])}"
     if kind == "object" and part.get("properties"):
-        return f"a section with {_join([_quote(key) for key in part['properties']], 'or')}"
+        return f"a section with {list_choices(part['properties'])}"
     return TYPES[kind][0]
 
 
@@ -222,6 +223,17 @@ def _nearest_places(paths: list[tuple[str, ...]], place: Place) -> list[str]:
         shared = len(list(takewhile(lambda pair: pair[0] in (NAME, pair[1]), pairs)))
         ranked.append((-shared, len(path), (*place[:shared], *path[shared:])))
     return [render_place(path) for *_, path in sorted(ranked)[:3]]
+
+
+def list_choices(names: Iterable[str]) -> str:
+    """List names of which one is meant.
+
+    Examples
+    --------
+    >>> list_choices(["low", "high"])
+    '"low" or "high"'
+    """
+    return _join([_quote(name) for name in names], "or")
 
 
 def _quote(value: object) -> str:

@@ -242,8 +242,7 @@ def find_reserved_names(runs: pd.DataFrame) -> list[Problem]:
 
 def _list_selected(selection: Selection) -> Iterator[str]:
     if isinstance(selection, Mapping):
-        yield from selection.get("include", [])
-        yield from selection.get("exclude", [])
+        yield from selection["exclude"]
     elif selection != "all":
         yield from selection
 

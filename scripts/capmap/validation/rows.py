@@ -343,56 +343,23 @@ def _explain_holes(
     )
 
 
-def find_few_seeds(runs: pd.DataFrame, counts: pd.DataFrame, *, min_seeds: int) -> list[Problem]:
-    """Find cells with fewer runs than wanted, and models without a second run anywhere.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        The runs that are analysed.
-    counts : DataFrame
-        Their number in each cell, of `count_runs`.
-    min_seeds : int
-        Runs that each cell that is not empty should have.
-
-    Returns
-    -------
-    list of Problem
-        Warnings: "few_seeds" per model, at its first row, and at most one "one_seed".
-    """
-    table = counts.to_numpy()
-    few = (table > 0) & (table < min_seeds)
-    datasets = {
-        str(model): counts.columns[cells].tolist()
-        for model, cells in zip(counts.index, few, strict=True)
-        if cells.any()
-    }
-    problems = [
-        group_problem(
-            row,
-            "few_seeds",
-            f"The model {quote_name(model)} has fewer than {min_seeds} runs on "
-            f"{count_things(len(datasets[model]), 'dataset')}: {list_names(datasets[model])}.",
-            "Add runs with further seeds, or lower min_seeds.",
+def find_single_seeds(counts: pd.DataFrame) -> list[Problem]:
+    """Find models without a second run anywhere, a warning, in the counts of `count_runs`."""
+    single = counts.index[counts.to_numpy().max(axis=1, initial=0) <= 1].tolist()
+    if not single:
+        return []
+    who = "Every model has"
+    if len(single) < len(counts):
+        who = f"Some models ({list_names(single)}) have"
+    return [
+        Problem(
+            code="one_seed",
+            reason=f"{who} one run per dataset, so no interval over seeds can be given.",
+            remedy="Add runs with further seeds to learn how sure the ranking is on these "
+            "datasets.",
             severity="warning",
-            value=model,
         )
-        for model, row in _find_first_rows(runs, "model", datasets)
     ]
-    single = counts.index[table.max(axis=1, initial=0) <= 1].tolist()
-    if single:
-        everyone = len(single) == len(counts)
-        who = "Every model has" if everyone else f"Some models ({list_names(single)}) have"
-        problems.append(
-            Problem(
-                code="one_seed",
-                reason=f"{who} one run per dataset, so no interval over seeds can be given.",
-                remedy="Add runs with further seeds to learn how sure the ranking is on these "
-                "datasets.",
-                severity="warning",
-            )
-        )
-    return problems
 
 
 def find_identical_seeds(runs: pd.DataFrame) -> list[Problem]:

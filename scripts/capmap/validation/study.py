@@ -22,9 +22,9 @@ from capmap.validation.configuration import (
     name_anew,
 )
 from capmap.validation.rows import (
-    find_few_seeds,
     find_identical_seeds,
     find_incomplete,
+    find_single_seeds,
     reject_rows,
     replace_failed,
     resolve_duplicates,
@@ -53,8 +53,6 @@ class Policies:
     ----------
     select : mapping
         Models and datasets that are analysed.
-    min_seeds : int
-        Runs that each cell should have.
     incomplete : {"error", "drop_models", "drop_datasets", "adjust"}
         What to do about empty cells.
     duplicates : {"error", "mean", "first", "last"}
@@ -66,7 +64,6 @@ class Policies:
     """
 
     select: Select
-    min_seeds: int = 1
     incomplete: Incomplete = "error"
     duplicates: Duplicates = "error"
     invalid: Invalid = "error"
@@ -224,7 +221,7 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
         *problems,
         *find_constant(analysed),
         *find_incomplete(analysed, counts, policy=policies.incomplete),
-        *find_few_seeds(analysed, counts, min_seeds=policies.min_seeds),
+        *find_single_seeds(counts),
         *find_identical_seeds(analysed),
     ]
 

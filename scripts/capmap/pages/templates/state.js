@@ -1,13 +1,12 @@
 // What the reader chose, and the address that leads to it again.
 const FACETS = ["name", "size", "submission"];
 
-const opened = content.open;
 const fresh = () => ({
-  method: methods.includes(opened.method) ? opened.method : (methods[0] ?? ""),
-  everyMethod: methods.length > 1 && !methods.includes(opened.method),
+  method: methods[0] ?? "",
+  everyMethod: methods.length > 1,
   query: "",
   chosen: { name: new Set(), size: new Set(), submission: new Set() },
-  group: groups.has(opened.dimension) ? opened.dimension : "",
+  group: "",
   columns: null, // a set of ids, or null for the default ones
   sort: "",
   descending: false,

@@ -1,0 +1,237 @@
+"""Settings are checked whole, in plain words, and completed; each is declared and shown once."""
+
+import runpy
+import subprocess
+import sys
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from capmap.errors import ConfigError
+from capmap.settings import checking
+from capmap.settings.checking import check_settings, find_faults
+from capmap.settings.removed import REMOVED
+from capmap.settings.schema import read_schema
+from capmap.settings.study import Config
+from capmap.settings.words import list_keys
+
+ROOT = Path(__file__).parents[2]
+KEYS = dict(list_keys(read_schema(Config)))
+# Settings of a study, and what the one fault that they have begins with.
+FAULTS = {
+    "formt: long": 'formt: unknown key. Did you mean "format"?',
+    "Format: long": 'Format: unknown key. Did you mean "format"?',
+    "min-datasets: 3": 'min-datasets: unknown key. Did you mean "min_datasets"?',
+    "select: {zzz: 1}": "select.zzz: unknown key. Known here: models, datasets.",
+    "replicates: 9": "replicates: unknown key. Did you mean studies.toy.bootstrap.replicates",
+    "metrics: {low: 0}": "metrics.low: a level is missing above this key. It belongs at studies.",
+    "title:": 'title: has no value. Expected text. Without the line it is "".',
+    "title: 2019": "title: expected text, found the number 2019. Put it in quotes.",
+    "header_rows: 0": "header_rows: expected a whole number of at least 1, found the number 0.",
+    "header_rows: 2.5": "header_rows: expected a whole number of at least 1, found the number 2.5",
+    "header_rows: yes": "header_rows: expected a whole number of at least 1, found true.",
+    "bootstrap: {confidence: 95}": "bootstrap.confidence: expected a number above 0 and below 1",
+    "bootstrap:\n  confidence: 0,5": "bootstrap.confidence: expected a number above 0 and below 1, "
+    'found "0,5". Write 0.5.',
+    "comparison: {rope: 1e-7}": "comparison.rope: expected a number of at least 0 or a section, "
+    'found "1e-7". Write 1.0e-07.',
+    "normalization: {low: .nan}": "normalization.low: expected a number",
+    "normalization: {low: 0%}": 'normalization.low: expected a number, "observed", "natural" or a '
+    'section with "model", found "0%". Lower bound',
+    "normalization: {high: {model: 1}}": "normalization.high.model: expected text",
+    "datasets: {x: {low: }}": "datasets.x.low: has no value.",
+    "datasets: {x: {}}": 'datasets.x: must not be empty. Expected a section with "direction"',
+    "datasets: {2019: {low: 0}}": "datasets: the key 2019 is not text. Put it in quotes.",
+    "datasets: {2024-05-01: {low: 0}}": "datasets: the key 2024-05-01 is not text.",
+    "datasets: {no: {low: 0}}": "datasets: the key false is not text. YAML reads no, off and false",
+    "select: [a]": 'select: expected a section with "models" or "datasets", found a list of 1.',
+    "select: {models: [A, no]}": "select.models item 2: expected text, found false.",
+    "capabilities: {dimensions: [99]}": "capabilities.dimensions item 1: expected a whole number",
+    "analyses: ranks": 'analyses: expected a list of "pairwise", "ranks", "strengths", "profiles"',
+    "analyses: [ranks, ranks]": 'analyses: "ranks" is listed twice. Keep one of them.',
+    "min_datasets: 0": 'min_datasets: expected "all", a whole number of at least 1 or a number',
+    "checkpoints: {rankings: []}": "checkpoints.rankings: the list must not be empty.",
+    "conditions: {}": "conditions: expected a list of texts, found nothing.",
+}
+
+
+def check_study(text: str) -> Any:
+    lines = "".join(f"    {line}\n" for line in text.splitlines())
+    given = yaml.safe_load(f"studies:\n  toy:\n    exports: runs.csv\n{lines}")
+    return check_settings(given, Config)["studies"]["toy"]
+
+
+def list_faults(settings: Any) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        check_settings(settings, Config)
+    return str(caught.value).splitlines()
+
+
+@pytest.mark.parametrize("text", FAULTS)
+def test_a_fault_is_told_in_plain_words(text: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check_study(text)
+    (fault,) = str(caught.value).splitlines()
+    assert fault.startswith(f"studies.toy.{FAULTS[text]}")
+
+
+def test_given_values_stand_beside_defaults_in_the_order_of_the_declaration() -> None:
+    plain = check_study("")
+    study = check_study("bootstrap: {seed: 7}\nselect: {models: {exclude: [A]}}\ntitle: x")
+    assert study["bootstrap"] == {**plain["bootstrap"], "seed": 7}
+    assert study["select"] == {"models": {"exclude": ["A"]}, "datasets": "all"}
+    assert [*study] == [*plain]
+    # Names of one's own keep their order.
+    groups = check_study("groups: {b: {datasets: [x]}, a: {datasets: [y]}}")["groups"]
+    assert [*groups] == ["b", "a"]
+
+
+def test_checked_settings_are_a_copy_that_passes_as_it_is() -> None:
+    given = {"studies": {"toy": {"exports": ["a.csv"], "datasets": {"x": {"low": 0}}}}}
+    before = deepcopy(given)
+    checked = check_settings(given, Config)
+    assert check_settings(checked, Config) == checked
+    checked["studies"]["toy"]["exports"].append("b.csv")
+    checked["studies"]["toy"]["analyses"].append("x")
+    assert given == before
+    assert "x" not in check_study("")["analyses"]
+
+
+@pytest.mark.parametrize("section", ["select", "columns", "where", "metrics", "bootstrap"])
+def test_a_section_that_is_left_empty_counts_as_not_given(section: str) -> None:
+    assert check_study(f"{section}:") == check_study("")
+
+
+def test_numbers_are_as_they_are_written() -> None:
+    study = check_study("bootstrap: {replicates: 1.0e+4}\nnormalization: {low: 0, high: 1.0}")
+    assert repr(study["bootstrap"]["replicates"]) == "10000"
+    assert repr([*study["normalization"].values()][:2]) == "[0, 1.0]"
+    assert repr(
+        check_study("capabilities: {dimensions: [2.0, 3]}")["capabilities"]["dimensions"]
+    ) == ("[2, 3]")
+
+
+def test_a_dataset_may_be_called_like_a_rule() -> None:
+    assert check_study("datasets: {low: {low: 0}}")["datasets"] == {"low": {"low": 0}}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        *((text, "studies: is missing.") for text in ("{}", "studies:", "run: all")),
+        ("studies: {}", "studies: must not be empty."),
+        *((text, "config: expected a section") for text in ("[a]", "text", "3")),
+        *(
+            (
+                f"studies: {{{name}: {{}}}}",
+                f"studies.{name.split('!')[0]}: this name cannot be used.",
+            )
+            for name in ("-x", "logs", "benchmarks")
+        ),
+        ('studies: {"a\\n": {}}', 'studies."a\\n": this name cannot be used.'),
+        ('studies: {"../up": {}}', 'studies."../up": this name cannot be used.'),
+        ("{format: long, studies: {a: {}}}", "format: unknown key. Did you mean studies.<name>.fo"),
+        ("studies: {exports: a, format: long}", "studies.exports: a level is missing above this"),
+    ],
+)
+def test_a_fault_of_the_whole_file_is_told(text: str, fault: str) -> None:
+    (found,) = list_faults(yaml.safe_load(text))
+    assert found.startswith(fault)
+
+
+def test_all_faults_are_told_at_once_in_the_order_of_the_file() -> None:
+    text = "formt: long\nheader_rows: 0\nbootstrap: {replicats: 9, confidence: 2}\ntitle: [1]"
+    with pytest.raises(ConfigError) as caught:
+        check_study(text + "\nnormalization: {high: {modle: A}}")
+    assert [fault.partition(":")[0] for fault in str(caught.value).splitlines()] == [
+        "studies.toy.formt",
+        "studies.toy.header_rows",
+        "studies.toy.bootstrap.replicats",
+        "studies.toy.bootstrap.confidence",
+        "studies.toy.title",
+        "studies.toy.normalization.high.modle",
+        "studies.toy.normalization.high.model",
+    ]
+
+
+def test_hostile_names_stay_on_one_line_without_control_characters() -> None:
+    name = "=cmd\n\x1b[31m<script>$x$"
+    (fault,) = list_faults({"studies": {"toy": {"datasets": {name: {"low": name}}}}})
+    assert "\x1b" not in fault
+
+
+def test_many_faults_are_dropped_in_few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds = []
+
+    def count_rounds(*arguments: Any) -> Any:
+        rounds.append(arguments)
+        return find_faults(*arguments)
+
+    monkeypatch.setattr(checking, "find_faults", count_rounds)
+    study = {"exports": ["a.csv", 1], "header_rows": 2, "hihg": 1, "bootstrap": {"replicates": -1}}
+    left = checking.drop_faulty({"studies": {f"s{n}": study for n in range(20)}}, Config)
+    assert left["studies"]["s7"] == {"header_rows": 2, "bootstrap": {}}
+    assert len(rounds) < 5
+
+
+@pytest.mark.parametrize("entry", REMOVED)
+def test_what_was_removed_is_refused_with_what_replaces_it(entry: str) -> None:
+    path, _, value = entry.partition("=")
+    keys = path.replace("<name>", "some").split(".")
+    study: Any = value or 1
+    for key in reversed(keys):
+        study = {key: [study] if key == "rankings" else study}
+    told = list_faults({"studies": {"toy": {"exports": "runs.csv", **study}}})
+    place = ".".join(keys).replace("rankings.", "rankings item 1.")
+    assert f"studies.toy.{place}: was removed. Instead: {REMOVED[entry]}" in told
+
+
+def test_there_are_few_settings_and_each_is_described() -> None:
+    # Keys that hold no section, those of each section once.
+    schema = Config.model_json_schema()
+    parts = [schema, *schema["$defs"].values()]
+    keys = [key for part in parts for key in part.get("properties", {}).values()]
+    assert sum("$ref" not in str(key) for key in keys) <= 130
+    for path, part in KEYS.items():
+        assert part.get("description", "").endswith("."), path
+        for limit in ("ge", "gt", "le", "lt"):
+            assert limit not in part, path
+
+
+def test_defaults_fit_the_schema_for_editors() -> None:
+    schema = Config.model_json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(check_settings({"studies": {"toy": {}}}, Config), schema)
+
+
+def test_import_loads_nothing_slow() -> None:
+    # What the Snakefile imports, and asks of it; names of colors and palettes need matplotlib.
+    code = (
+        "import sys; sys.path.insert(0, 'scripts');"
+        "from capmap.inputs.configuration import check_configuration;"
+        "from capmap.settings.files import read_yaml;"
+        "check_configuration(read_yaml('config.yaml'), files=['config.yaml']);"
+        "print(*{'pandas', 'numpy', 'scipy', 'matplotlib'} & {*sys.modules})"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize("name", ["make_configuration.py", "make_results.py"])
+def test_documented_options_and_tables_agree_with_what_is_declared(name: str) -> None:
+    script = runpy.run_path(str(ROOT / "docs" / name))
+    assert script["PAGE"].read_text("utf-8") == script["render_page"](), f"run: python docs/{name}"
+
+
+def test_documented_example_is_valid_and_shows_every_key_of_a_study() -> None:
+    example = yaml.safe_load((ROOT / "docs/configuration.yaml").read_text("utf-8"))
+    (study,) = check_settings(example, Config)["studies"].values()
+    (written,) = example["studies"].values()
+    assert written.keys() == study.keys()
+    for key in ("columns", "select", "normalization", "capabilities", "attributes", "bootstrap"):
+        assert written[key].keys() == study[key].keys()
