@@ -136,7 +136,7 @@ def measure_tests(models: int, datasets: int, noise: str) -> dict[str, object]:
 TESTS = [
     "Wilcoxon's signed-rank test",
     "Bayesian signed-rank test",
-    "Friedman's test and the F test of Iman and Davenport",
+    "Friedman's test",
     "Nemenyi's test",
 ]
 DATASET_NAMES = [f"d{number:03d}" for number in range(max(DATASETS))]

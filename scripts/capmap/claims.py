@@ -26,7 +26,6 @@ BAYESIAN = {
 }
 OMNIBUS = {
     "friedman": "Friedman's test",
-    "iman_davenport": "the F test of Iman and Davenport",
     "skillings_mack": "the test of Skillings and Mack",
 }
 # Tables of rankings of their own by section, and what distinguishes those.

@@ -89,13 +89,7 @@ def test_step_writes_tables_that_read_back(tmp_path: Path) -> None:
     )
     tables = run_on_runs("compare_ranks", tmp_path, runs.iloc[::-1])
     friedman, nemenyi, ranks = tables.values()
-    assert friedman["test"].tolist() == [
-        "friedman",
-        "friedman_without_tie_correction",
-        "iman_davenport",
-        "iman_davenport_without_tie_correction",
-        "skillings_mack",
-    ]
+    assert friedman["test"].tolist() == ["friedman", "skillings_mack"]
     assert nemenyi[["model_a", "model_b"]].iloc[0].tolist() == ["=a|b", "c" * 90]
     assert set(ranks["model"]) == set(runs["model"])
     assert ranks.columns.tolist() == [

@@ -36,8 +36,6 @@ COLUMNS = {
     ),
     "ci_low": Column("From"),
     "ci_high": Column("To"),
-    "df1": Column("df 1"),
-    "df2": Column("df 2"),
     "kendall_tau": Column("Kendall's tau"),
     "p_a_better": Column("P(a better)"),
     "p_b_better": Column("P(b better)"),

@@ -76,7 +76,7 @@ RANKS = Analysis(
         "friedman": Table(
             "Tests of the hypothesis that all models rank alike, on the datasets that all "
             "models have; the Skillings-Mack test uses all cells where some are empty.",
-            "test test_statistic df1 df2 p models datasets cells_used cells_unused",
+            "test test_statistic df p models datasets cells_used cells_unused",
         ),
         "nemenyi": Table(
             "Nemenyi's test of every pair of mean ranks. It depends on which other models "

@@ -68,8 +68,6 @@ MEANINGS = {
     "date": "Date of publication.",
     "decision": "Outcome of the Bayesian test of this pair alone, from a probability of 95% on.",
     "df": "Degrees of freedom.",
-    "df1": "Degrees of freedom, of the numerator where there are two.",
-    "df2": "Degrees of freedom of the denominator.",
     "difference": "The difference.",
     "difference_all": "The least difference that would be found, allowing for all pairs.",
     "difference_high": "Upper end of the interval of the difference.",

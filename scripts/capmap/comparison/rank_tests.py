@@ -1,4 +1,4 @@
-"""Tests of mean ranks: Friedman, Iman–Davenport, Skillings–Mack, and Nemenyi's."""
+"""Tests of mean ranks: Friedman's, Skillings and Mack's, and Nemenyi's."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -6,23 +6,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, sparse, special
+from scipy import sparse, special
+from scipy.stats import studentized_range
 
 from capmap.comparison.score_matrix import BoolArray, ScoreMatrix, list_pairs
 from capmap.ranking.aggregation import FloatArray, round_significant
 
-TESTS = [
-    "friedman",
-    "friedman_without_tie_correction",
-    "iman_davenport",
-    "iman_davenport_without_tie_correction",
-    "skillings_mack",
-]
 TEST_COLUMNS = {
     "test": "str",
     "test_statistic": "float64",
-    "df1": "Int64",
-    "df2": "Int64",
+    "df": "int64",
     "p": "float64",
     "models": "int64",
     "datasets": "int64",
@@ -39,12 +32,6 @@ PAIR_COLUMNS = {
     "separated": "bool",
     "datasets": "int64",
 }
-
-# The integrand is that of the largest of k normal numbers: nothing is left of it outside.
-NORMAL_RANGE = (-9.0, 30.0)
-NORMAL_STEP = 1 / 32
-CHUNK_CELLS = 1 << 20
-LARGEST_RANGE = 40.0
 
 
 def rank_within_datasets(means: FloatArray) -> FloatArray:
@@ -124,36 +111,31 @@ class RankTest:
 
     Parameters
     ----------
-    statistic : float
-        Its statistic; infinite for the F of models in the same order on every dataset, NaN where
-        it is not defined.
-    df1, df2 : int or None
-        Degrees of freedom; `df2` is None for chi-squared distributions.
+    test_statistic : float
+        Its statistic, distributed as chi-squared.
+    df : int
+        Degrees of freedom.
     p : float
         Probability of a statistic as large or larger if all models are equal.
     """
 
-    statistic: float
-    df1: int
-    df2: int | None
+    test_statistic: float
+    df: int
     p: float
 
 
-def compute_friedman(ranks: FloatArray, *, correct_ties: bool = True) -> RankTest:
-    """Friedman's test, with or without correction for ties.
+def compute_friedman(ranks: FloatArray) -> RankTest:
+    """Friedman's test, corrected for ties as in `scipy.stats.friedmanchisquare`.
 
     Parameters
     ----------
     ranks : numpy.ndarray, shape (models, datasets)
         Ranks within complete datasets, two models and one dataset at least.
-    correct_ties : bool, optional
-        Whether the variance of ranks is that of the ranks at hand, as in
-        `scipy.stats.friedmanchisquare`, or that of ranks without ties, as in Demšar (2006).
 
     Returns
     -------
     RankTest
-        Chi-squared with one degree of freedom less than models.
+        With one degree of freedom less than models.
 
     Notes
     -----
@@ -168,52 +150,16 @@ def compute_friedman(ranks: FloatArray, *, correct_ties: bool = True) -> RankTes
 
     Examples
     --------
-    >>> compute_friedman(np.array([[1.0, 1.0], [2.0, 2.0]])).statistic
+    >>> compute_friedman(np.array([[1.0, 1.0], [2.0, 2.0]])).test_statistic
     2.0
     """
     n_models, n_datasets = ranks.shape
-    spread, most = _measure_agreement(ranks, correct_ties=correct_ties)
+    apart = ranks.sum(axis=1) - n_datasets * (n_models + 1) / 2
+    # Twelve times the squares of rank sums and their largest value, which are exact.
+    spread = 12 * float((apart**2).sum())
+    most = n_datasets * 12 * float(((ranks - (n_models + 1) / 2) ** 2).sum())
     statistic = n_datasets * (n_models - 1) * spread / most if most else 0.0
-    p = float(special.chdtrc(n_models - 1, statistic))
-    return RankTest(statistic=statistic, df1=n_models - 1, df2=None, p=p)
-
-
-def compute_iman_davenport(ranks: FloatArray, *, correct_ties: bool = True) -> RankTest:
-    """Iman and Davenport's F, which is less conservative than Friedman's statistic.
-
-    Parameters
-    ----------
-    ranks : numpy.ndarray, shape (models, datasets)
-        Ranks within complete datasets, two models and one dataset at least.
-    correct_ties : bool, optional
-        As in `compute_friedman`.
-
-    Returns
-    -------
-    RankTest
-        F with ``k - 1`` and ``(k - 1) (N - 1)`` degrees of freedom.
-
-    Notes
-    -----
-    ``F = (N - 1) X / (N (k - 1) - X)`` with Friedman's X. It is infinite, and p is 0, where all
-    datasets order the models alike; it is NaN for a single dataset, which leaves no freedom.
-
-    References
-    ----------
-    Iman, R. L. and Davenport, J. M. (1980). Approximations of the critical region of the Friedman
-    statistic. Communications in Statistics A 9, 571–595.
-    """
-    n_models, n_datasets = ranks.shape
-    df1, df2 = n_models - 1, (n_models - 1) * (n_datasets - 1)
-    if df2 == 0:
-        return RankTest(statistic=np.nan, df1=df1, df2=df2, p=np.nan)
-    spread, most = _measure_agreement(ranks, correct_ties=correct_ties)
-    if spread == 0:
-        return RankTest(statistic=0.0, df1=df1, df2=df2, p=1.0)
-    if spread == most:
-        return RankTest(statistic=np.inf, df1=df1, df2=df2, p=0.0)
-    statistic = (n_datasets - 1) * spread / (most - spread)
-    return RankTest(statistic, df1, df2, float(special.fdtrc(df1, df2, statistic)))
+    return RankTest(statistic, n_models - 1, float(special.chdtrc(n_models - 1, statistic)))
 
 
 def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
@@ -252,7 +198,7 @@ def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
     variances = (apart**2).sum(axis=0) / sizes
     has_order = variances > 0
     if not has_order.any():
-        return RankTest(0.0, len(ranks) - 1, None, 1.0)
+        return RankTest(0.0, len(ranks) - 1, 1.0)
     apart, is_ranked, sizes, variances = (
         part[..., has_order] for part in (apart, is_ranked, sizes, variances)
     )
@@ -265,7 +211,7 @@ def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
     statistic = float(sums @ np.linalg.solve(covariance + (sets[:, None] == sets), sums))
     statistic = max(statistic, 0.0)
     df = len(ranks) - int(n_sets)
-    return RankTest(statistic, df, None, float(special.chdtrc(df, statistic)))
+    return RankTest(statistic, df, float(special.chdtrc(df, statistic)))
 
 
 def tabulate_rank_tests(matrix: ScoreMatrix) -> pd.DataFrame:
@@ -279,29 +225,20 @@ def tabulate_rank_tests(matrix: ScoreMatrix) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns ``test``, ``test_statistic`` (missing where it is infinite, which has p = 0, or
-        not defined, which has none), ``df1``, ``df2`` (missing for chi-squared), ``p``,
-        ``models``, ``datasets``, ``cells_used`` and ``cells_unused``. Rows ``friedman``,
-        ``friedman_without_tie_correction``, ``iman_davenport`` and
-        ``iman_davenport_without_tie_correction`` on the datasets that all models have, if any, and
-        ``skillings_mack`` on all datasets that two models have, if cells are empty. No row for a
-        single model.
+        The columns of `TEST_COLUMNS`: ``friedman`` on the datasets that all models have, if any,
+        and ``skillings_mack`` on all datasets that two models have, if cells are empty. No row for
+        a single model.
     """
     ranks = rank_within_datasets(matrix.means)
     present = matrix.is_filled.sum(axis=0)
     is_common, is_shared = present == len(matrix.models), present > 1
     rows = []
     if is_common.any() and len(matrix.models) > 1:
-        complete = ranks[:, is_common]
-        for suffix, correct in (("", True), ("_without_tie_correction", False)):
-            friedman = compute_friedman(complete, correct_ties=correct)
-            iman_davenport = compute_iman_davenport(complete, correct_ties=correct)
-            rows.append(_make_row(f"friedman{suffix}", friedman, matrix, is_common))
-            rows.append(_make_row(f"iman_davenport{suffix}", iman_davenport, matrix, is_common))
+        friedman = compute_friedman(ranks[:, is_common])
+        rows.append(_make_row("friedman", friedman, matrix, is_common))
     skillings_mack = None if matrix.is_filled.all() else compute_skillings_mack(ranks)
     if skillings_mack:
         rows.append(_make_row("skillings_mack", skillings_mack, matrix, is_shared))
-    rows.sort(key=lambda row: TESTS.index(row["test"]))
     return pd.DataFrame(rows, columns=list(TEST_COLUMNS)).astype(TEST_COLUMNS)
 
 
@@ -311,70 +248,12 @@ def _make_row(
     used = int(matrix.is_filled[:, is_used].sum())
     return {
         "test": name,
-        "test_statistic": result.statistic if np.isfinite(result.statistic) else np.nan,
         **asdict(result),
         "models": len(matrix.models),
         "datasets": int(is_used.sum()),
         "cells_used": used,
         "cells_unused": int(matrix.is_filled.sum()) - used,
     }
-
-
-def _measure_agreement(ranks: FloatArray, *, correct_ties: bool) -> tuple[float, float]:
-    """Twelve times the squares of rank sums about their mean, and their largest value; exact."""
-    n_models, n_datasets = ranks.shape
-    apart = ranks.sum(axis=1) - n_datasets * (n_models + 1) / 2
-    most = n_datasets * (n_models**3 - n_models)
-    if correct_ties:
-        most = 12 * float(((ranks - (n_models + 1) / 2) ** 2).sum())
-    return 12 * float((apart**2).sum()), float(n_datasets * most)
-
-
-def studentized_range_sf(values: FloatArray, *, n: int) -> FloatArray:
-    """Survival function of the studentized range of n standard normal numbers.
-
-    Parameters
-    ----------
-    values : numpy.ndarray, shape (values,)
-        Not negative.
-    n : int
-        How many numbers, two or more.
-
-    Returns
-    -------
-    numpy.ndarray, shape (values,)
-        ``scipy.stats.studentized_range.sf(values, n, inf)``, for all values at once and with small
-        probabilities to their relative precision.
-
-    Notes
-    -----
-    The largest number z has the density ``n φ(z) Φ(z)^(n-1)``, and the others all lie within q of
-    it with probability ``(1 - Φ(z - q) / Φ(z))^(n-1)``. The integral of one minus that over z is a
-    sum on an even grid, which is exact to rounding for such a smooth integrand.
-
-    References
-    ----------
-    Lund, R. E. and Lund, J. R. (1983). Algorithm AS 190: Probabilities and upper quantiles for the
-    studentized range. Applied Statistics 32, 204–210.
-
-    Examples
-    --------
-    >>> studentized_range_sf(np.array([0.0, 3.3145]), n=3).round(4).tolist()
-    [1.0, 0.05]
-    """
-    z = np.arange(*NORMAL_RANGE, NORMAL_STEP)
-    below = special.log_ndtr(z)
-    density = n * NORMAL_STEP * np.exp(-(z**2) / 2 + (n - 1) * below) / math.sqrt(2 * math.pi)
-    probabilities = np.empty(len(values))
-    step = max(CHUNK_CELLS // len(z), 1)
-    for first in range(0, len(values), step):
-        q = values[first : first + step, None]
-        beyond = np.exp(np.minimum(special.log_ndtr(z - q) - below, 0.0))
-        with np.errstate(divide="ignore"):
-            none_beyond = (n - 1) * np.log1p(-beyond)
-        # Not by `@`, whose last digit depends on where the arrays lie in memory.
-        probabilities[first : first + step] = (-np.expm1(none_beyond) * density).sum(axis=1)
-    return np.clip(probabilities, 0.0, 1.0)
 
 
 def find_critical_difference(*, models: int, datasets: int, alpha: float) -> float:
@@ -402,11 +281,7 @@ def find_critical_difference(*, models: int, datasets: int, alpha: float) -> flo
     >>> round(find_critical_difference(models=4, datasets=14, alpha=0.05), 2)
     1.25
     """
-
-    def miss(q: float) -> float:
-        return float(studentized_range_sf(np.array([q]), n=models)[0]) - alpha
-
-    quantile = float(optimize.brentq(miss, 0.0, LARGEST_RANGE, xtol=1e-13))
+    quantile = float(studentized_range.isf(alpha, models, np.inf))
     return quantile * _scale_differences(models, datasets)
 
 
@@ -448,6 +323,8 @@ def compare_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
     differences = common[pairs.first] - common[pairs.second]
     sizes, places = np.unique(np.abs(differences).round(12), return_inverse=True)
     critical = find_critical_difference(models=n_models, datasets=n_datasets, alpha=alpha)
+    ranges = sizes / _scale_differences(n_models, n_datasets)
+    p = studentized_range.sf(ranges, n_models, np.inf)
     names = np.array(matrix.models, dtype=object)
     table = pd.DataFrame(
         {
@@ -455,9 +332,7 @@ def compare_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
             "model_b": names[pairs.second],
             "rank_difference": differences,
             "critical_difference": critical,
-            "p": studentized_range_sf(sizes / _scale_differences(n_models, n_datasets), n=n_models)[
-                places
-            ],
+            "p": p[places],
             "separated": np.abs(differences) >= critical,
             "datasets": n_datasets,
         }

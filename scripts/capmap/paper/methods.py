@@ -53,7 +53,7 @@ ANALYSES = {
     "multilabel": "Predictions were judged by all valid labels of an image \\citep{anzaku2024}.",
 }
 
-FRIEDMAN = ["Friedman's test \\citep{friedman1937}", "the $F$ test of \\citet{iman1980}"]
+FRIEDMAN = "Friedman's test \\citep{friedman1937}"
 SKILLINGS = "the test of \\citet{skillings1981}"
 NEMENYI = "Nemenyi's test \\citep{nemenyi1963}"
 WILCOXON = (
@@ -188,7 +188,7 @@ def _describe_pairs(comparison: Setting) -> str:
 def _describe_ranks(comparison: Setting, filled: Sequence[float], models: int) -> str:
     has_complete, has_holes = max(filled) == 1, min(filled) < 1
     tests = [
-        *(FRIEDMAN if has_complete else []),
+        *([FRIEDMAN] if has_complete else []),
         *([SKILLINGS] if has_holes else []),
     ]
     pairs = [

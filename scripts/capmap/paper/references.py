@@ -127,14 +127,6 @@ REFERENCES: dict[str, Entry] = {
         "6",
         "65--70",
     ),
-    "iman1980": _article(
-        "Iman, R. L. and Davenport, J. M.",
-        "Approximations of the Critical Region of the Friedman Statistic",
-        "Communications in Statistics A",
-        1980,
-        "9",
-        "571--595",
-    ),
     "johnson1978": _article(
         "Johnson, N. J.",
         "Modified t Tests and Confidence Intervals for Asymmetrical Populations",

@@ -1,7 +1,5 @@
 """Sentences on tests of ranks."""
 
-import math
-
 import pandas as pd
 
 from capmap.claims import claim_mean_ranks, claim_nemenyi, claim_wilcoxon
@@ -80,13 +78,13 @@ def _describe_tests(friedman: pd.DataFrame) -> str:
         return mack if has_mack else ""
     incomplete = "; that of Skillings and Mack used the incomplete datasets as well"
     return (
-        "Friedman's chi-squared test (corrected for ties) and the F test of Iman and Davenport "
+        "Friedman's chi-squared test (corrected for ties) "
         f"used the datasets on which every model had runs{incomplete if has_mack else ''}."
     )
 
 
 def _describe_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
-    row, test = _find_test(friedman, "friedman"), _find_test(friedman, "iman_davenport")
+    row = _find_test(friedman, "friedman")
     mack = _find_test(friedman, "skillings_mack")
     if row is None and mack is None:
         return "No test of all models together could be computed."
@@ -97,18 +95,16 @@ def _describe_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
         )
         parts.append(
             f"Friedman's chi-squared was {format_value(row['test_statistic'])} with "
-            f"{format_count(row['df1'], 'degree')} of freedom ({format_p(row['p'])}; {shape})."
+            f"{format_count(row['df'], 'degree')} of freedom ({format_p(row['p'])}; {shape})."
         )
         parts.append(describe_unused(row["cells_unused"]) if row["cells_unused"] else "")
-    if test is not None:
-        parts.append(_describe_f(test))
     if mack is not None:
         parts.append(
             f"The Skillings-Mack statistic on {format_count(mack['cells_used'], 'cell')} was "
-            f"{format_value(mack['test_statistic'])} with {format_count(mack['df1'], 'degree')} of "
+            f"{format_value(mack['test_statistic'])} with {format_count(mack['df'], 'degree')} of "
             f"freedom ({format_p(mack['p'])})."
         )
-    rejected = [found["p"] < alpha for found in (row, test, mack) if found is not None]
+    rejected = [found["p"] < alpha for found in (row, mack) if found is not None]
     level = format_percent(alpha)
     if claim_mean_ranks(friedman, alpha=alpha):
         verdict = f"At the {level} level, the mean ranks differed."
@@ -121,16 +117,6 @@ def _describe_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
             f"At the {level} level, this is no evidence of different mean ranks, nor of equal ones."
         )
     return join_sentences(*parts, verdict)
-
-
-def _describe_f(test: "pd.Series") -> str:
-    """Describe the F test; an infinite statistic is missing from the table, with p = 0."""
-    if not math.isfinite(test["test_statistic"]):
-        return "F was infinite (all datasets agree)."
-    return (
-        f"F was {format_value(test['test_statistic'])} with {test['df1']:,g} and {test['df2']:,g} "
-        f"degrees ({format_p(test['p'])})."
-    )
 
 
 def _describe_first(mean_ranks: pd.DataFrame) -> str:
