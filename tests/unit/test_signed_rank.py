@@ -60,7 +60,7 @@ def test_edge_of_the_region_counts_half() -> None:
 
 @pytest.mark.parametrize("rope", ROPES)
 @pytest.mark.parametrize("step", [0.5, 1e-9])
-def test_staircases_sum_what_a_double_loop_sums(rope: float, step: float) -> None:
+def test_probabilities_are_those_of_a_double_loop(rope: float, step: float) -> None:
     rng = np.random.default_rng(4)
     for n in (1, 2, 3, 7, 12):
         # Multiples of 0.5 fall on edges and on each other, and are exact in floating point.

@@ -1,81 +1,20 @@
 """Bayesian signed-rank test with a region of practical equivalence, for many pairs at once."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from capmap.comparison.wilcoxon import find_decades
-from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.aggregation import FloatArray
 
 PRIOR = 0.5
 DECIMALS = 12
 NEGLIGIBLE = 1e-12
 # Weights that are held at once; more samples are drawn in blocks, one after the other.
 BLOCK_CELLS = 1 << 23
-
-
-class Staircase(NamedTuple):
-    """For each of the ascending differences z_i, the first place j with z_i + z_j in a corner.
-
-    Parameters
-    ----------
-    firsts : numpy.ndarray of int, shape (datasets,)
-        From ``datasets`` (none) down to 0 (all).
-    prior : int
-        The same for the pseudo-difference 0.
-    """
-
-    firsts: IntArray
-    prior: int
-
-
-class Draws:
-    """Dirichlet weights of n sorted differences and of the pseudo-difference, not normalized.
-
-    Parameters
-    ----------
-    n : int
-        Number of differences, at least one.
-    n_samples : int
-        Number of draws.
-    rng : numpy.random.Generator
-        Source of the draws.
-
-    Notes
-    -----
-    The weights of the differences are exchangeable. So one set of draws, given out in ascending
-    order of the differences, serves all pairs with the same number of them.
-    """
-
-    def __init__(self, n: int, *, n_samples: int, rng: np.random.Generator) -> None:
-        weights = rng.standard_exponential((n, n_samples))
-        self.prior = rng.standard_gamma(PRIOR, n_samples)
-        self.below = np.zeros((n + 1, n_samples))
-        np.cumsum(weights, axis=0, out=self.below[1:])
-        self.above = self.below[-1] - self.below
-        self.mass = self.below[-1] ** 2
-        self.total = (self.below[-1] + self.prior) ** 2
-
-    def weigh(self, corner: Staircase) -> FloatArray:
-        """Sum the products of weights over all pairs of differences in an upper corner."""
-        firsts = corner.firsts
-        places = np.arange(len(firsts))
-        pivot = int(np.count_nonzero(firsts > places))
-        weight = self.above[pivot] ** 2
-        steps = np.flatnonzero(np.diff(firsts[:pivot], prepend=-1, append=-1))
-        product = np.empty_like(weight)
-        for start, stop in zip(steps[:-1].tolist(), steps[1:].tolist(), strict=True):
-            first = int(firsts[start])
-            if first < len(firsts):
-                np.subtract(self.below[stop], self.below[start], out=product)
-                product *= self.above[first]
-                product *= 2
-                weight += product
-        if corner.prior < len(firsts):
-            weight += 2 * self.prior * self.above[corner.prior]
-        return np.asarray(weight)
+# Samples that are weighed at once, few enough to stay in the processor's cache.
+CACHED = 4096
 
 
 def compare_signed_ranks(
@@ -136,9 +75,11 @@ def compare_signed_ranks(
         wins[rows] = 0
         width = max(BLOCK_CELLS // size, 1)
         for first in range(0, n_samples, width):
-            draws = Draws(size, n_samples=min(width, n_samples - first), rng=rng)
+            n = min(width, n_samples - first)
+            drawn = rng.standard_exponential((size, n))
+            weights = np.vstack([rng.standard_gamma(PRIOR, n), drawn])
             for row in rows:
-                wins[row] += _compare_pair(*_rescale_differences(apart[row, :size], rope), draws)
+                wins[row] += _compare_pair(*_rescale_differences(apart[row, :size], rope), weights)
     return wins / n_samples
 
 
@@ -175,41 +116,29 @@ def _rescale_differences(ascending: FloatArray, rope: float) -> tuple[FloatArray
     return np.round(ascending * 10.0**-decade, DECIMALS), rope * 10.0**-decade
 
 
-def _compare_pair(ascending: FloatArray, rope: float, draws: Draws) -> FloatArray:
-    """In how many draws the first model is better, equivalent and worse."""
+def _compare_pair(ascending: FloatArray, rope: float, weights: FloatArray) -> FloatArray:
+    """In how many draws the first model is better, equivalent and worse.
+
+    The weights, not normalized, are those of the pseudo-difference 0 and of the differences.
+    """
     # Of a pair and its mirror image only one is computed, so that the two agree exactly.
     lean = ascending + ascending[::-1]
     first = np.flatnonzero(lean)[:1]
     is_mirrored = bool(len(first) and lean[first[0]] < 0)
-    values = -ascending[::-1] if is_mirrored else ascending
-    upper = _weigh_corner(values, 2 * rope, draws)
-    lower = draws.total - (_weigh_corner(values, -2 * rope, draws) if rope else upper)
-    chances = _count_winners(upper, lower, draws.total, has_middle=rope > 0)
+    values = np.concatenate([[0.0], -ascending[::-1] if is_mirrored else ascending])
+    sums = np.round(values[:, None] + values, DECIMALS)
+    total = weights.sum(axis=0) ** 2
+    upper = _weigh_above(sums, 2 * rope, weights)
+    lower = total - (_weigh_above(sums, -2 * rope, weights) if rope else upper)
+    chances = _count_winners(upper, lower, total, has_middle=rope > 0)
     return np.flip(chances) if is_mirrored else chances
 
 
-def _weigh_corner(values: FloatArray, threshold: float, draws: Draws) -> FloatArray:
+def _weigh_above(sums: FloatArray, threshold: float, weights: FloatArray) -> FloatArray:
     """Weight of the pairs of differences with a sum above the threshold, half of those at it."""
-    edge = round(threshold, DECIMALS)
-    strict = Staircase(
-        _count_below(values, np.nextafter(edge, np.inf)), int((values <= edge).sum())
-    )
-    wide = Staircase(_count_below(values, edge), int((values < edge).sum()))
-    weight = draws.weigh(strict)
-    if strict.prior != wide.prior or not np.array_equal(strict.firsts, wide.firsts):
-        weight = (weight + draws.weigh(wide)) / 2
-    return np.asarray(weight + draws.prior**2 * np.heaviside(-edge, 0.5))
-
-
-def _count_below(values: FloatArray, edge: float) -> IntArray:
-    """How many sums of each of some ascending values with all of them are below an edge."""
-    low, high = np.zeros(len(values), dtype=np.intp), np.full(len(values), len(values))
-    while (open_ := low < high).any():
-        middle = (low + high) // 2
-        sums = np.round(values + values[np.minimum(middle, len(values) - 1)], DECIMALS)
-        is_below = open_ & (sums < edge)
-        low, high = np.where(is_below, middle + 1, low), np.where(open_ & ~is_below, middle, high)
-    return low
+    shares = np.heaviside(sums - round(threshold, DECIMALS), 0.5)
+    parts = np.split(weights, range(CACHED, weights.shape[1], CACHED), axis=1)
+    return np.concatenate([np.einsum("ns,ns->s", shares @ part, part) for part in parts])
 
 
 def _count_winners(
