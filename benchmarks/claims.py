@@ -26,7 +26,7 @@ from capmap.claims import (
 )
 from capmap.comparison.pairwise import compare_pairs
 from capmap.comparison.rank_tests import compare_mean_ranks, tabulate_rank_tests
-from capmap.comparison.rope import vary_rope
+from capmap.comparison.rope import compare_posteriors
 from capmap.comparison.score_matrix import arrange_runs
 from capmap.ranking.models import ESTIMATES
 from capmap.ranking.ranks import rank_statistic
@@ -112,18 +112,19 @@ def measure_tests(models: int, datasets: int, noise: str) -> dict[str, object]:
         )
         matrix = arrange_runs(runs)
         means = matrix.means.mean(axis=1)
-        rope = vary_rope(
+        posteriors = compare_posteriors(
             matrix,
-            reference=matrix.models[int(means.argmax())],
             rope=0.01,
             probability=LEVEL,
             n_samples=2000,
             make_rng=lambda size: make_stream(0, "claims", "posterior", str(size)),
         )
         pairs = compare_pairs(matrix, unit="runs_and_datasets", confidence_level=LEVEL)
+        pairs = pairs.join(posteriors)
+        reference = matrix.models[int(means.argmax())]
         claims = [
             *claim_pairs(pairs, alpha=1 - LEVEL),
-            *claim_decisions(rope, pairs, probability=LEVEL, alpha=1 - LEVEL),
+            *claim_decisions(pairs, reference=reference, probability=LEVEL, alpha=1 - LEVEL),
             *claim_mean_ranks(tabulate_rank_tests(matrix), alpha=1 - LEVEL),
             *claim_nemenyi(compare_mean_ranks(matrix, alpha=1 - LEVEL), alpha=1 - LEVEL),
         ]

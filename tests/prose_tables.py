@@ -32,12 +32,6 @@ A,B,8,0,0.1,0.05,0.15,7,0,1,0.01,0.03,0.9,0.8,0.7,0.9,0.99,0.01,0,a better
 A,C,7,1,0.02,-0.02,0.06,5,0,2,0.3,0.6,0.2,0.55,0.5,0.6,0.6,0.3,0.1,undecided
 B,C,6,3,-0.19,-0.3,-0.1,1,0,5,0.0001,0.0003,-0.8,0.2,0.1,0.3,0,0.1,0.9,undecided
 """,
-    "rope": """
-A,B,0,0.0,0.99,0.0,0.01,reference better
-A,B,1,0.01,0.99,0.01,0.0,reference better
-A,C,0,0.0,0.6,0.0,0.4,undecided
-A,C,1,0.01,0.02,0.97,0.01,equivalent
-""",
     "friedman": """
 friedman,9.2834,3,0.0258,4,14,56,2
 """,
@@ -192,7 +186,6 @@ OWN_COLUMNS = {
 
 # What may be missing from a table that is not empty, beside the ends of intervals.
 MAY_BE_EMPTY = {
-    "rope": ["rope", "p_reference_better", "p_equivalent", "p_model_better"],
     "friedman": ["test_statistic", "df", "p"],
     "nemenyi": ["p"],
     "mean_ranks": ["mean_rank", "nemenyi_group", "wilcoxon_group"],
@@ -214,8 +207,8 @@ MAY_BE_EMPTY = {
 
 COMPARISONS = {
     describe_pairwise: (
-        ["pairwise", "rope"],
-        {"unit": "runs", "alpha": 0.05}
+        ["pairwise"],
+        {"reference": "A", "unit": "runs", "alpha": 0.05}
         | {"n_resamples": 2000, "confidence_level": 0.95}
         | {"rope_setting": 0.01},
     ),

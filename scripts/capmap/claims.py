@@ -19,11 +19,7 @@ SCOPES = {"runs": "these datasets", "seeds": "these datasets"}
 ANY_DATASETS = "datasets like these"
 FEWEST_RANKED = 3
 BETTER, WORSE = "does better than expected on", "does worse than expected on"
-BAYESIAN = {
-    "reference better": "is better than",
-    "model better": "is worse than",
-    "equivalent": "is practically equivalent to",
-}
+BAYESIAN = ("is better than", "is worse than", "is practically equivalent to")
 OMNIBUS = {
     "friedman": "Friedman's test",
     "skillings_mack": "the test of Skillings and Mack",
@@ -158,14 +154,16 @@ def claim_pairs(pairwise: pd.DataFrame, *, alpha: float) -> list[Claim]:
 
 
 def claim_decisions(
-    rope: pd.DataFrame, pairwise: pd.DataFrame, *, probability: float, alpha: float
+    pairwise: pd.DataFrame, *, reference: str, probability: float, alpha: float
 ) -> list[Claim]:
     """Say what the Bayesian signed-rank test decided, allowing for all pairs.
 
     Parameters
     ----------
-    rope, pairwise : pandas.DataFrame
-        The columns of ``comparisons/rope.csv``, and those that `claim_pairs` reads.
+    pairwise : pandas.DataFrame
+        The columns of ``comparisons/pairwise.csv``.
+    reference : str
+        The model whose pairs are told.
     probability : float
         From which posterior probability on something counts as decided, between 0 and 1.
     alpha : float
@@ -181,23 +179,24 @@ def claim_decisions(
         so many datasets that this test could have separated them: of models that differ by more
         than the region, 43% would be called equivalent on one dataset, and 5% on five.
     """
-    own = rope[rope["factor"] == 1]
-    if own.empty:
-        return []
-    pairs = len(own) * (len(own) + 1) // 2
-    chances = own[["p_reference_better", "p_equivalent", "p_model_better"]].max(axis=1)
-    decided = own[own["decision"].isin(BAYESIAN) & (1 - chances <= (1 - probability) / pairs)]
-    found = claim_pairs(pairwise, alpha=alpha)
-    differ = {frozenset((claim.subject, claim.object)) for claim in found}
-    least = 2.0 ** (1 - pairwise["datasets"])
-    enough = pairwise.loc[least * pairs < 1 - probability, ["model_a", "model_b"]]
-    testable = {frozenset(names) for names in enough.to_numpy().tolist()}
+    pairs = len(pairwise)
+    own = pairwise[(pairwise["model_a"] == reference) | (pairwise["model_b"] == reference)]
+    chances = own[["p_a_better", "p_equivalent", "p_b_better"]].max(axis=1)
+    is_equivalent = own["decision"] == "equivalent"
+    is_testable = 2.0 ** (1 - own["datasets"]) * pairs < 1 - probability
+    confirmed = is_testable.where(is_equivalent, own["wilcoxon_p_holm"] < alpha)
+    decided = (own["decision"] != "undecided") & (1 - chances <= (1 - probability) / pairs)
     about = probability, "Bayesian signed-rank test", "Bonferroni, all pairs", _name_pairs(pairs)
-    return [
-        Claim(ANY_DATASETS, BAYESIAN[decision], reference, model, *about)
-        for reference, model, decision in decided[["reference", "model", "decision"]].to_numpy()
-        if frozenset((reference, model)) in (testable if decision == "equivalent" else differ)
-    ]
+    better, worse, equivalent = BAYESIAN
+    claims = []
+    for one, other, decision in own.loc[
+        decided & confirmed, ["model_a", "model_b", "decision"]
+    ].to_numpy():
+        leads = (decision == "a better") == (one == reference)
+        relation = equivalent if decision == "equivalent" else better if leads else worse
+        rival = other if one == reference else one
+        claims.append(Claim(ANY_DATASETS, relation, reference, rival, *about))
+    return claims
 
 
 def claim_mean_ranks(friedman: pd.DataFrame, *, alpha: float) -> list[Claim]:
@@ -384,16 +383,17 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
     confidence = settings["bootstrap"]["confidence"]
     alpha = find_alpha(confidence)
     scopes, claims = tables["scopes"], []
+    reference = settings["comparison"]["reference"] or next(iter(scopes["model"]), "")
     for unit, own in () if ranks_apart(tables) else scopes.groupby("unit", sort=False):
         found = claim_ranking(own, unit=str(unit), confidence_level=confidence)
         claims += [("main", claim) for claim in found]
     tests: dict[str, tuple[str, Callable[[pd.DataFrame], list[Claim]]]] = {
-        "pairwise": ("pairwise", partial(claim_pairs, alpha=alpha)),
-        "rope": (
+        "pairwise": (
             "pairwise",
-            lambda rope: claim_decisions(
-                rope, tables["pairwise"], probability=DECIDED, alpha=alpha
-            ),
+            lambda pairs: [
+                *claim_pairs(pairs, alpha=alpha),
+                *claim_decisions(pairs, reference=reference, probability=DECIDED, alpha=alpha),
+            ],
         ),
         "friedman": ("ranks", partial(claim_mean_ranks, alpha=alpha)),
         "mean_ranks": ("ranks", partial(claim_wilcoxon, alpha=alpha)),

@@ -76,6 +76,7 @@ def test_models_without_a_rank_are_not_compared() -> None:
 
 def list_claims(**tables: pd.DataFrame) -> pd.DataFrame:
     settings = make_settings()
+    settings["comparison"]["reference"] = "A"
     known = {name: make_table(name) for name in TABLES}
     scopes = pd.concat(
         [
@@ -104,23 +105,19 @@ def test_all_claims_of_a_study_are_listed() -> None:
     assert table.drop(columns="object").ne("").all(axis=None)
 
 
-@pytest.mark.parametrize("relation", sorted({*claims.BAYESIAN.values(), "differs from"}))
+@pytest.mark.parametrize("relation", sorted({*claims.BAYESIAN, "differs from"}))
 def test_bayesian_verdicts_need_probability_and_wilcoxon(relation: str) -> None:
-    sure = {"p_reference_better": 0.0, "p_equivalent": 0.0, "p_model_better": 0.0}
     which = {
-        "is better than": ("reference better", "p_reference_better"),
-        "is worse than": ("model better", "p_model_better"),
+        "is better than": ("a better", "p_a_better"),
+        "is worse than": ("b better", "p_b_better"),
         "is practically equivalent to": ("equivalent", "p_equivalent"),
     }
     decision, chance = which.get(relation, ("undecided", "p_equivalent"))
-    rope = pd.DataFrame(
-        [{"reference": "A", "model": "B", "factor": 1.0, "decision": decision, **sure, chance: 1.0}]
-    )
+    sure = {"p_a_better": 0.0, "p_equivalent": 0.0, "p_b_better": 0.0, chance: 1.0}
     for p, datasets, pairs in ((0.01, 6, [relation]), (0.2, 6, []), (0.01, 5, [relation])):
-        pairwise = pd.DataFrame(
-            {"model_a": ["A"], "model_b": ["B"], "wilcoxon_p_holm": [p], "datasets": [datasets]}
-        )
-        found = claims.claim_decisions(rope, pairwise, probability=0.95, alpha=0.05)
+        row = {"model_a": "A", "model_b": "B", "wilcoxon_p_holm": p, "datasets": datasets}
+        pairwise = pd.DataFrame([{**row, "decision": decision, **sure}])
+        found = claims.claim_decisions(pairwise, reference="A", probability=0.95, alpha=0.05)
         if relation == "differs from":
             found = claims.claim_pairs(pairwise, alpha=0.05)
         # On five datasets no test could have separated them, so nothing says they are equivalent.

@@ -293,8 +293,8 @@ class Study:
         bounds = {"dataset": datasets, "metric": metric, "direction": "min", "low": 0, "high": 10}
         self.bounds = pd.DataFrame(bounds)
 
-    def run(self, **options: object) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Run the step and read its tables."""
+    def run(self, **options: object) -> pd.DataFrame:
+        """Run the step and read its table."""
         settings = {
             "reference": "",
             "rope_setting": 0.01,
@@ -305,13 +305,13 @@ class Study:
         own = {"scopes": ranking, "bounds": self.bounds}
         options = settings | options
         tables = run_on_runs("compare_models", self.path, self.runs, tables=own, **options)
-        return tables["pairwise"], tables["rope"]
+        return tables["pairwise"]
 
 
 @pytest.mark.parametrize("unit", ["runs", "runs_and_datasets"])
 def test_step_writes_the_tables_of_hostile_names(tmp_path: Path, unit: str) -> None:
     runs = draw_benchmark(0, models=3, datasets=4, seeds=3).replace({"M1": EVIL, "D2": "007"})
-    pairs, ropes = Study(tmp_path, runs).run(unit=unit)
+    pairs = Study(tmp_path, runs).run(unit=unit)
     named = pairs[["model_a", "model_b"]].to_numpy().tolist()
     assert named == [[EVIL, "M0"], [EVIL, "M2"], ["M0", "M2"]]
     assert pairs.columns.tolist() == [
@@ -321,21 +321,6 @@ def test_step_writes_the_tables_of_hostile_names(tmp_path: Path, unit: str) -> N
         *("p_a_better", "p_equivalent", "p_b_better", "decision"),
     ]
     assert pairs.notna().all(axis=None)
-    assert ropes["factor"].tolist() == [0, 0.5, 1, 2, 5] * 2
-    assert ropes["rope"].tolist() == pytest.approx([0, 0.005, 0.01, 0.02, 0.05] * 2)
-    best = runs.groupby("model")["score"].mean().idxmax()
-    assert set(ropes["reference"]) == {best}
-
-
-def test_reference_is_compared_as_in_the_matrix(tmp_path: Path) -> None:
-    runs = draw_benchmark(3, models=3, datasets=6, seeds=2)
-    pairs, ropes = Study(tmp_path, runs).run(reference="M1", rope_setting=0.2)
-    same = ropes[ropes["factor"] == 1].set_index("model")
-    chances = ["p_reference_better", "p_equivalent", "p_model_better"]
-    mirrored = pick(pairs, "M0", "M1")[["p_b_better", "p_equivalent", "p_a_better"]]
-    assert same.loc["M0", chances].tolist() == mirrored.tolist()
-    straight = pick(pairs, "M1", "M2")[["p_a_better", "p_equivalent", "p_b_better"]]
-    assert same.loc["M2", chances].tolist() == straight.tolist()
 
 
 def test_same_values_in_another_order_give_the_same_bytes(tmp_path: Path) -> None:
@@ -344,7 +329,7 @@ def test_same_values_in_another_order_give_the_same_bytes(tmp_path: Path) -> Non
     for name, rows in (("one", runs), ("other", runs.sample(frac=1, random_state=2))):
         (tmp_path / name).mkdir()
         Study(tmp_path / name, rows).run(unit="runs_and_datasets")
-        names = ("comparisons/pairwise.csv", "comparisons/pairwise.md", "comparisons/rope.tex")
+        names = ("comparisons/pairwise.csv", "comparisons/pairwise.md")
         names += ("comparisons/pairwise.txt",)
         written.append([(tmp_path / name / file).read_bytes() for file in names])
     assert written[0] == written[1]
@@ -355,11 +340,9 @@ def test_region_in_raw_units_is_that_of_normalized_ones(tmp_path: Path) -> None:
     runs = draw_benchmark(5, models=3, datasets=5, seeds=2)
     runs["score"] = 0.5 + 0.05 * runs["score"]
     study = Study(tmp_path, runs)
-    raw, raw_ropes = study.run(rope_setting={"rmse": 0.2})
-    normalized, ropes = study.run(rope_setting=0.02)
+    raw = study.run(rope_setting={"rmse": 0.2})
+    normalized = study.run(rope_setting=0.02)
     pd.testing.assert_frame_equal(raw, normalized)
-    assert raw_ropes["rope"].isna().all()
-    pd.testing.assert_frame_equal(raw_ropes.drop(columns="rope"), ropes.drop(columns="rope"))
 
 
 @pytest.mark.parametrize(
@@ -393,10 +376,9 @@ def test_step_bears_little_data(
     tmp_path: Path, rows: list[tuple[str, str, float]], unit: str
 ) -> None:
     runs = make_runs(*rows)
-    pairs, ropes = Study(tmp_path, runs).run(unit=unit, rope_setting=0)
+    pairs = Study(tmp_path, runs).run(unit=unit, rope_setting=0)
     models = runs["model"].nunique()
     assert len(pairs) == models * (models - 1) / 2
-    assert len(ropes) == 5 * (models - 1)
     is_apart = pairs["datasets"] == 0
     assert (pairs["p_improvement"].isna() == is_apart).all()
     assert (pairs.loc[is_apart, "decision"] == "undecided").all()

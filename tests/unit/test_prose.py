@@ -112,9 +112,10 @@ def test_names_survive_whatever_they_are(describe, name, tmp_path) -> None:
     named = ("A", "d", "sea", "full") if describe in COMPARISONS else ("A", "C", "d", "land")
     # What moved is told by its date, and transfer of all types together.
     swap = {} if describe in (describe_drift, describe_transfer) else dict.fromkeys(named, name)
-    paragraphs = tell(
-        describe, **{key: table.replace(swap) for key, table in make_tables(describe).items()}
-    )
+    changes = {key: table.replace(swap) for key, table in make_tables(describe).items()}
+    if describe == describe_pairwise:
+        changes["reference"] = name
+    paragraphs = tell(describe, **changes)
     shown = repr(name if len(name) <= 80 else name[:79] + "…")
     assert any(shown in paragraph for paragraph in paragraphs) == bool(swap)
     write_paragraphs(paragraphs, [tmp_path / "a.txt", tmp_path / "a.tex"])

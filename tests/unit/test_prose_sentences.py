@@ -78,27 +78,31 @@ def test_models_that_never_met_are_not_compared() -> None:
 
 
 def test_undecided_comparisons_are_told_apart() -> None:
-    rope = make_table("rope").assign(
-        decision=["undecided", "undecided", "undecided", "model better"],
-        p_model_better=[0.01, 0.0, 0.4, 0.99],
+    pairwise = make_table("pairwise").assign(
+        decision=["undecided", "b better", "undecided"], p_b_better=[0.01, 0.99, 0.9]
     )
-    pairwise = make_table("pairwise").assign(wilcoxon_p_holm=0.01)
-    _, results = tell(describe_pairwise, rope=rope, pairwise=pairwise)
+    _, results = tell(describe_pairwise, pairwise=pairwise.assign(wilcoxon_p_holm=0.01))
     assert "'A' was worse than 'C'. 'A' against 'B' stayed undecided." in results
     # Wilcoxon's test does not agree.
-    _, results = tell(describe_pairwise, rope=rope)
+    _, results = tell(describe_pairwise, pairwise=pairwise.assign(wilcoxon_p_holm=0.6))
     assert "worse" not in results
+
+
+def test_the_reference_may_be_the_second_of_a_pair() -> None:
+    pairwise = make_table("pairwise").assign(wilcoxon_p_holm=0.01)
+    _, results = tell(describe_pairwise, pairwise=pairwise, reference="B")
+    assert "'B' was worse than 'A'. 'B' against 'C' stayed undecided." in results
 
 
 def test_verdicts_on_the_reference_allow_for_all_pairs() -> None:
     # 0.97 is more than 0.95, and less than 1 - 0.05 / 3.
-    rope = make_table("rope").assign(p_reference_better=0.97)
-    assert tell(describe_pairwise, rope=rope)[1].count("stayed undecided at posterior") == 1
+    pairwise = make_table("pairwise").assign(p_a_better=0.97)
+    told = tell(describe_pairwise, pairwise=pairwise)[1]
+    assert told.count("stayed undecided at posterior") == 1
 
 
 def test_long_lists_of_names_are_cut() -> None:
     names = [f"M{place}" for place in range(8)]
-    rope = make_table("rope").iloc[[1] * 8].assign(model=names, p_reference_better=1.0)
-    pairwise = make_table("pairwise").iloc[[0] * 8].assign(model_b=names)
-    _, results = tell(describe_pairwise, rope=rope, pairwise=pairwise)
+    pairwise = make_table("pairwise").iloc[[0] * 8].assign(model_b=names, p_a_better=1.0)
+    _, results = tell(describe_pairwise, pairwise=pairwise)
     assert "'A' was better than 'M0', 'M1', 'M2', 'M3', 'M4' and 3 more." in results

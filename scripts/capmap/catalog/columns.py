@@ -44,8 +44,6 @@ COLUMNS = {
     "p_improvement": Column("P(improvement)"),
     "p_improvement_high": Column("P(improvement) to"),
     "p_improvement_low": Column("P(improvement) from"),
-    "p_model_better": Column("P(model better)"),
-    "p_reference_better": Column("P(reference better)"),
     "share_top": Column("Share in top"),
     "rank_high": Column("Rank to"),
     "rank_high_all": Column("Rank to, all models at once"),

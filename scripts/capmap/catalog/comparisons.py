@@ -19,11 +19,6 @@ PAIRWISE = Analysis(
             "p_improvement_high p_a_better p_equivalent p_b_better decision",
             formats="csv parquet md tex",
         ),
-        "rope": Table(
-            "The Bayesian signed-rank test of every model against the reference, with the "
-            "region of practical equivalence narrower and wider than configured.",
-            "reference model factor rope p_reference_better p_equivalent p_model_better decision",
-        ),
     },
     figures={
         "pairwise": Figure(
@@ -53,7 +48,7 @@ PAIRWISE = Analysis(
     steps={
         "compare_models": Step(
             "capmap.comparison.model_pairs:compare_models",
-            tables=["pairwise", "rope"],
+            tables=["pairwise"],
             reads=["runs", "scopes", "bounds"],
             options={
                 "reference": "comparison/reference",

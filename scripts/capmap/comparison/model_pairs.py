@@ -8,7 +8,7 @@ import pandas as pd
 
 from capmap.comparison.improvement import estimate_improvement
 from capmap.comparison.pairwise import compare_pairs
-from capmap.comparison.rope import compare_equivalence
+from capmap.comparison.rope import compare_posteriors, scale_means
 from capmap.comparison.score_matrix import arrange_runs
 from capmap.problems import require_known
 from capmap.rng import make_stream
@@ -49,7 +49,7 @@ def compare_models(
     Returns
     -------
     dict
-        The tables ``pairwise`` and ``rope``, and ``unit``, what intervals are over.
+        The table ``pairwise``, the name of the ``reference``, and ``unit`` of the intervals.
     """
     unit: Unit = scopes["unit"].iloc[0]
     matrix = arrange_runs(runs, by_seed=unit == "seeds")
@@ -64,15 +64,15 @@ def compare_models(
         make_rng=partial(make_stream, seed, study, "improvement"),
         make_dataset_rng=lambda names: make_stream(seed, study, "improvement_datasets", *names),
     )
-    posterior, ropes = compare_equivalence(
+    if isinstance(rope_setting, Mapping):
+        matrix = scale_means(matrix, bounds=bounds, widths=rope_setting)
+    posterior = compare_posteriors(
         matrix,
-        rope=rope_setting,
-        bounds=bounds,
-        reference=reference,
+        rope=1.0 if isinstance(rope_setting, Mapping) else float(rope_setting),
         probability=DECIDED,
         n_samples=n_samples,
         make_rng=lambda datasets: make_stream(seed, study, "signed_rank", str(datasets)),
     )
     # All three have a row per pair in the same order.
     joined = pd.concat([pairs, improvement.iloc[:, 2:], posterior], axis=1)
-    return {"pairwise": joined, "rope": ropes, "unit": unit}
+    return {"pairwise": joined, "reference": reference, "unit": unit}

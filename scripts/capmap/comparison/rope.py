@@ -1,4 +1,4 @@
-"""The region of practical equivalence: in the raw units of metrics, and at several widths."""
+"""Equivalence of all pairs of models, with a region in normalized scores or in raw units."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -6,15 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from capmap.comparison.pairwise import subtract_in_blocks, subtract_means
-from capmap.comparison.score_matrix import Pairs, ScoreMatrix, list_pairs
+from capmap.comparison.pairwise import subtract_in_blocks
+from capmap.comparison.score_matrix import ScoreMatrix, list_pairs
 from capmap.comparison.signed_rank import compare_signed_ranks, decide
 from capmap.errors import ValidationError
 from capmap.metrics import canonical_name
 from capmap.problems import require_known
 from capmap.wording import quote_name
-
-FACTORS = (0.0, 0.5, 1.0, 2.0, 5.0)
 
 
 def scale_means(
@@ -54,57 +52,6 @@ def scale_means(
     return replace(matrix, means=matrix.means * scales, variances=matrix.variances * scales**2)
 
 
-def compare_equivalence(
-    matrix: ScoreMatrix,
-    *,
-    rope: float | Mapping[str, float],
-    bounds: pd.DataFrame,
-    reference: str,
-    probability: float,
-    n_samples: int,
-    make_rng: Callable[[int], np.random.Generator],
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Compare all pairs of models, and all models with a reference at several widths.
-
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        Cells of normalized scores.
-    rope : float or mapping of float
-        Half-width of the region: of normalized scores, or by metric in its raw units.
-    bounds : pandas.DataFrame
-        As in `scale_means`; used where half-widths are by metric.
-    reference, probability, n_samples, make_rng
-        As in `vary_rope`.
-
-    Returns
-    -------
-    pairs, ropes : pandas.DataFrame
-        From `compare_posteriors` and `vary_rope`. The column ``rope`` is NaN where half-widths are
-        by metric.
-
-    Raises
-    ------
-    ValidationError
-        As in `scale_means`.
-    """
-    width, unit = (1.0, np.nan) if isinstance(rope, Mapping) else (float(rope), 1.0)
-    if isinstance(rope, Mapping):
-        matrix = scale_means(matrix, bounds=bounds, widths=rope)
-    pairs = compare_posteriors(
-        matrix, rope=width, probability=probability, n_samples=n_samples, make_rng=make_rng
-    )
-    ropes = vary_rope(
-        matrix,
-        reference=reference,
-        rope=width,
-        probability=probability,
-        n_samples=n_samples,
-        make_rng=make_rng,
-    )
-    return pairs, ropes.assign(rope=ropes["rope"] * unit)
-
-
 def compare_posteriors(
     matrix: ScoreMatrix,
     *,
@@ -133,60 +80,7 @@ def compare_posteriors(
     apart = subtract_in_blocks(matrix, list_pairs(len(matrix.models)))
     chances = compare_signed_ranks(apart, rope=rope, n_samples=n_samples, make_rng=make_rng)
     table = pd.DataFrame(chances, columns=["p_a_better", "p_equivalent", "p_b_better"])
-    words = ("a better", "equivalent", "b better")
-    return table.assign(decision=decide(chances, probability=probability, words=words))
-
-
-def vary_rope(
-    matrix: ScoreMatrix,
-    *,
-    reference: str,
-    rope: float,
-    probability: float,
-    n_samples: int,
-    make_rng: Callable[[int], np.random.Generator],
-) -> pd.DataFrame:
-    """Compare all models with a reference at several widths of the region.
-
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        Cells in units of `rope`, the reference's among them.
-    reference : str
-        A model's name.
-    rope : float
-        Half-width of the region, 0 or more.
-    probability, n_samples, make_rng : float, int, callable
-        As in `decide` and `compare_signed_ranks`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per other model and factor, ordered by both: ``reference``, ``model``, ``factor`` (0,
-        0.5, 1, 2, 5), ``rope`` (factor times `rope`), ``p_reference_better``, ``p_equivalent``,
-        ``p_model_better`` and ``decision``.
-    """
-    models = np.array(matrix.models, dtype=object)
-    others = np.flatnonzero(models != reference)
-    pairs = Pairs(np.full_like(others, matrix.models.index(reference)), others)
-    apart = subtract_means(matrix, pairs)
-    words = ("reference better", "equivalent", "model better")
-    tables = []
-    for factor in FACTORS:
-        width = factor * rope
-        chances = compare_signed_ranks(apart, rope=width, n_samples=n_samples, make_rng=make_rng)
-        columns = {
-            "reference": reference,
-            "model": models[others],
-            "factor": factor,
-            "rope": width,
-            "p_reference_better": chances[:, 0],
-            "p_equivalent": chances[:, 1],
-            "p_model_better": chances[:, 2],
-            "decision": decide(chances, probability=probability, words=words),
-        }
-        tables.append(pd.DataFrame(columns))
-    return pd.concat(tables, ignore_index=True).sort_values(["model", "factor"], ignore_index=True)
+    return table.assign(decision=decide(chances, probability=probability))
 
 
 def _match_widths(metrics: list[str], widths: Mapping[str, float]) -> dict[str, float]:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from capmap.comparison.wilcoxon import find_decades
 from capmap.ranking.aggregation import FloatArray
 
+DECISIONS = ("a better", "equivalent", "b better")
 PRIOR = 0.5
 DECIMALS = 12
 NEGLIGIBLE = 1e-12
@@ -83,7 +84,7 @@ def compare_signed_ranks(
     return wins / n_samples
 
 
-def decide(chances: FloatArray, *, probability: float, words: tuple[str, str, str]) -> list[str]:
+def decide(chances: FloatArray, *, probability: float) -> list[str]:
     """Put the probabilities of each pair into a decision.
 
     Parameters
@@ -92,21 +93,19 @@ def decide(chances: FloatArray, *, probability: float, words: tuple[str, str, st
         From `compare_signed_ranks`.
     probability : float
         What it takes at least, more than 0.5.
-    words : tuple of str
-        What to say where the first, the second or the third is that probable.
 
     Returns
     -------
     list of str
-        One of `words` or ``undecided``.
+        One of `DECISIONS` or ``undecided``.
 
     Examples
     --------
-    >>> decide(np.array([[0.0, 0.04, 0.96]]), probability=0.95, words=("a", "same", "b"))
-    ['b']
+    >>> decide(np.array([[0.0, 0.04, 0.96]]), probability=0.95)
+    ['b better']
     """
     reached = chances >= probability
-    return [words[row.argmax()] if row.any() else "undecided" for row in reached]
+    return [DECISIONS[row.argmax()] if row.any() else "undecided" for row in reached]
 
 
 def _rescale_differences(ascending: FloatArray, rope: float) -> tuple[FloatArray, float]:

@@ -31,7 +31,7 @@ ALLOWING = {
 }
 # Said of many pairs at once, and what follows the verb.
 PAIRS = {"differs from": "", "differs in mean rank from": " in mean rank"}
-WAS = {relation: relation.replace("is ", "was ", 1) for relation in BAYESIAN.values()}
+WAS = {relation: relation.replace("is ", "was ", 1) for relation in BAYESIAN}
 
 
 def describe_results(rankings: Sequence[Ranking], claims: pd.DataFrame) -> list[str]:

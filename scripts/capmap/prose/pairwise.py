@@ -42,8 +42,8 @@ IMPROVEMENTS = {"runs": "runs", "runs_and_datasets": "runs and datasets"}
 
 def describe_pairwise(
     pairwise: pd.DataFrame,
-    rope: pd.DataFrame,
     *,
+    reference: str,
     unit: str,
     alpha: float,
     n_resamples: int,
@@ -54,8 +54,10 @@ def describe_pairwise(
 
     Parameters
     ----------
-    pairwise, rope : pandas.DataFrame
-        The columns of ``comparisons/pairwise.csv`` and ``comparisons/rope.csv``.
+    pairwise : pandas.DataFrame
+        The columns of ``comparisons/pairwise.csv``.
+    reference : str
+        The model whose pairs are told.
     unit : {"runs", "seeds", "runs_and_datasets"}
         What intervals generalize to.
     alpha : float
@@ -90,8 +92,7 @@ def describe_pairwise(
     results = join_sentences(
         _describe_significance(pairwise, alpha),
         _describe_largest(pairwise, confidence_level, OVER[unit]),
-        _describe_decisions(rope, pairwise, alpha),
-        _describe_sensitivity(rope),
+        _describe_decisions(pairwise, reference, alpha),
     )
     return [methods, results]
 
@@ -190,14 +191,13 @@ def _describe_largest(pairwise: pd.DataFrame, confidence_level: float, over: str
     )
 
 
-def _describe_decisions(rope: pd.DataFrame, pairwise: pd.DataFrame, alpha: float) -> str:
-    own = rope[rope["factor"] == 1]
-    if own.empty:
-        return ""
-    name = quote_name(own["reference"].iloc[0])
-    pairs = len(own) * (len(own) + 1) // 2
-    found: dict[str, list[str]] = {relation: [] for relation in BAYESIAN.values()}
-    for claim in claim_decisions(rope, pairwise, probability=DECIDED, alpha=alpha):
+def _describe_decisions(pairwise: pd.DataFrame, reference: str, alpha: float) -> str:
+    own = pairwise[(pairwise["model_a"] == reference) | (pairwise["model_b"] == reference)]
+    rivals = own["model_a"].where(own["model_b"] == reference, own["model_b"])
+    name = quote_name(reference)
+    pairs = len(pairwise)
+    found: dict[str, list[str]] = {relation: [] for relation in BAYESIAN}
+    for claim in claim_decisions(pairwise, reference=reference, probability=DECIDED, alpha=alpha):
         found[claim.relation].append(claim.object)
     parts = [
         f"{relation.removeprefix('is ')} {join_names(models)}"
@@ -207,20 +207,7 @@ def _describe_decisions(rope: pd.DataFrame, pairwise: pd.DataFrame, alpha: float
     allowing = f", allowing for {format_count(pairs, 'pair')}" if pairs > 1 else ""
     level = f"posterior probability {format_percent(DECIDED)}{allowing}"
     decided = f"With {level}, {name} was {join_words(parts)}."
-    others = own.loc[~own["model"].isin(list(chain(*found.values()))), "model"]
+    others = rivals[~rivals.isin(list(chain(*found.values())))]
     at = "" if parts else f" at {level}"
     undecided = f"{name} against {join_names(others)} stayed undecided{at}."
     return join_sentences(decided if parts else "", undecided if len(others) else "")
-
-
-def _describe_sensitivity(rope: pd.DataFrame) -> str:
-    verdicts = rope.groupby("model")["decision"].nunique()
-    if verdicts.empty or rope["factor"].nunique() < 2:
-        return ""
-    low, high = rope["factor"].min(), rope["factor"].max()
-    changed = verdicts.index[verdicts > 1].sort_values().tolist()
-    span = f"with regions {low:g} to {high:g} times as wide"
-    if not changed:
-        return f"No decision of a pair alone changed {span}."
-    decision = "decision" if len(changed) == 1 else "decisions"
-    return f"Of each pair alone, the {decision} on {join_names(changed)} changed {span}."
