@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
-from capmap.comparison import dataset_clusters, pairwise, robustness, sample_size, signed_rank
+from capmap.comparison import pairwise, robustness, sample_size, signed_rank
 from capmap.comparison.score_matrix import arrange_runs, list_pairs
 from capmap.ranking import resampling
 from tests.toy_runs import draw_benchmark
@@ -53,20 +51,3 @@ def test_samples_of_the_signed_rank_test(monkeypatch):
     # Of 20 000 samples the standard error is at most 0.0035, and two such runs differ by less.
     np.testing.assert_allclose(compare(), whole, atol=0.02)
     np.testing.assert_allclose(compare().sum(axis=1), 1)
-
-
-@pytest.mark.parametrize("excess", [0.2, 0.6])
-def test_datasets_are_joined_without_all_correlations(monkeypatch, excess):
-    means = np.random.default_rng(3).normal(size=(12, 30))
-    means += np.repeat(means[:, :3], 10, axis=1)
-    monkeypatch.setattr(dataset_clusters, "BLOCK_PAIRS", 70)
-    found = dataset_clusters._join_datasets(dataset_clusters._find_directions(means), excess)
-    pairs = np.corrcoef(means.T)
-    others = ~np.eye(30, dtype=bool)
-    least = np.tanh(np.arctanh(pairs[others].mean()) + excess)
-    tree = linkage(squareform(1 - pairs, checks=False), method="average")
-    labels = fcluster(tree, t=1 - least, criterion="distance")
-    np.testing.assert_array_equal(
-        (found[:, None] == found) & (found > 0) & others, (labels[:, None] == labels) & others
-    )
-    assert 1 < len(set(found)) < 15

@@ -1,7 +1,5 @@
 """Variance components and generalizability, against published data, closed forms and simulation."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,12 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.comparison.reliability import (
-    assess_benchmark,
     assess_reliability,
     count_effective,
-    measure_components,
 )
-from capmap.comparison.score_matrix import arrange_runs
 from capmap.prose.reliability import describe_reliability
 
 # Shrout and Fleiss (1979), table 2: six targets rated by four judges.
@@ -36,7 +31,7 @@ def assess(scores: np.ndarray, level: float = 0.95) -> dict[str, pd.DataFrame]:
 
 
 def tell(scores: np.ndarray) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    tables = assess_benchmark(make_runs(scores), confidence_level=0.95, seed=0, study="s")
+    tables = assess(scores)
     return tables, describe_reliability(**tables, confidence_level=0.95)
 
 
@@ -50,14 +45,9 @@ def draw(number: int, *, models: int = 12, datasets: int = 9, seeds: int = 4) ->
 
 
 def test_coefficients_are_those_of_shrout_and_fleiss() -> None:
-    found = measure_components(arrange_runs(make_runs(np.array(RATINGS, float)[:, :, None])))
-    assert found is not None
-    single, mean = found.generalize(1, 1), found.generalize(4, 1)
-    assert [round(value, 2) for value in (*single, *mean)] == [0.71, 0.29, 0.91, 0.62]
-    # As the R package psych prints them for the same data.
-    for datasets, ends in ((1, (0.34, 0.95)), (4, (0.68, 0.99))):
-        low, high = found.bound(datasets, confidence_level=0.95)
-        assert (round(low, 2), round(high, 2)) == ends
+    row = assess(np.array(RATINGS, float)[:, :, None])["generalizability"].iloc[0]
+    # As they print it, and its ends as the R package psych does.
+    assert row[["relative", "ci_low", "ci_high"]].round(2).tolist() == [0.91, 0.68, 0.99]
 
 
 def test_components_are_found_again() -> None:
@@ -81,18 +71,6 @@ def test_the_interval_holds_the_coefficient_where_a_component_became_0(number: i
     assert (tables["variance_components"]["variance"] == 0).any()
     row = tables["generalizability"].iloc[0]
     assert row["relative"] == row["ci_low"] > 0, "it lay below"
-
-
-def test_more_datasets_and_runs_are_more_reliable() -> None:
-    table = assess(draw(0))["generalizability"]
-    assert table.iloc[0][["datasets", "seeds"]].tolist() == [9, 4]
-    rest = table.iloc[1:]
-    for one, other in itertools.product(rest.itertuples(), rest.itertuples()):
-        if one.datasets <= other.datasets and one.seeds <= other.seeds:
-            assert one.relative <= other.relative + 1e-12
-            assert one.absolute <= other.absolute + 1e-12
-    assert table["absolute"].le(table["relative"]).all()
-    assert (table["ci_low"].notna() == (table["seeds"] == 4)).all()
 
 
 @pytest.mark.parametrize(("models", "datasets"), [(121, 38), (14, 19), (5, 40)])
@@ -135,7 +113,7 @@ def test_single_runs_leave_runs_and_cells_together() -> None:
 
 def test_constant_and_tiny_tables_are_told_as_such() -> None:
     flat = assess(np.full((3, 4, 2), 0.1 + 0.2))
-    assert flat["generalizability"][["relative", "absolute"]].eq(0).all(axis=None)
+    assert flat["generalizability"]["relative"].eq(0).all()
     assert flat["generalizability"]["ci_high"].dropna().eq(0).all()
     for scores in (draw(0, models=1), draw(0, datasets=1)):
         tables, told = tell(scores)
@@ -154,20 +132,14 @@ def test_coefficients_and_their_ends_lie_between_0_and_1(number: int) -> None:
     noise = np.random.default_rng(number).standard_normal((4, 5, 3))
     table = assess(noise)["generalizability"]
     assert table["relative"].between(0, 1).all()
-    assert table["absolute"].between(0, 1).all()
     known = table.dropna(subset="ci_low")
     assert known["ci_low"].between(0, 1).all()
     assert known["ci_high"].between(0, 1).all()
     assert (known["ci_low"] <= known["ci_high"]).all()
 
 
-def test_five_runs_everywhere_are_five_seeds() -> None:
-    table = assess(draw(0, models=6, datasets=11, seeds=5))["generalizability"]
-    assert sorted(set(table["seeds"])) == [1, 3, 5, 10]
-
-
 def test_what_is_told_is_in_the_tables() -> None:
-    tables, (methods, results, *_) = tell(draw(2))
+    tables, (methods, results) = tell(draw(2))
     now = tables["generalizability"].iloc[0]
     assert f"coefficient of {now['relative']:.3f} (95% " in results
     assert "12 models on the 9 datasets" in methods

@@ -504,36 +504,27 @@ RELIABILITY = Analysis(
         "variance_components": Table(
             "Variance of normalized scores between models, between datasets, of cells beyond both, "
             "and between runs within cells; without repeated runs the third has the fourth in it.",
-            "component variance share df",
+            "component variance share",
             text="component",
         ),
         "generalizability": Table(
-            "Generalizability coefficients of means over that many datasets, with that many runs "
-            "on each: of the order (relative) and of the scores themselves (absolute). The first "
-            "row is the study as it is.",
-            "datasets seeds relative ci_low ci_high absolute",
+            "Generalizability coefficient of means over the datasets that all models have, with "
+            "the runs that there are.",
+            "datasets seeds relative ci_low ci_high",
         ),
         "effective_datasets": Table(
             "Effective number of datasets, by what they say of models beyond the models' overall "
             "levels, and about what it would be if they were independent.",
             "datasets models effective effective_independent cells_unused",
         ),
-        "dataset_clusters": Table(
-            "Stable clusters of datasets that order models more alike than datasets do on average, "
-            "the most similar dataset of each, and its correlation with the mean of the others.",
-            "dataset cluster stability closest closest_correlation rest_correlation",
-        ),
     },
     figures={},
     steps={
         "assess_reliability": Step(
-            "capmap.comparison.reliability:assess_benchmark",
-            tables=[
-                *("variance_components", "generalizability", "effective_datasets"),
-                "dataset_clusters",
-            ],
+            "capmap.comparison.reliability:assess_reliability",
+            tables=["variance_components", "generalizability", "effective_datasets"],
             reads=["runs"],
-            options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},
+            options={"confidence_level": "bootstrap/confidence"},
             describe="capmap.prose.reliability:describe_reliability",
         )
     },

@@ -1,102 +1,36 @@
-"""How reliable a ranking by mean scores is: variance components, and what more datasets bring."""
-
-from dataclasses import dataclass
+"""How reliable a ranking by mean scores is: variance components, and what datasets add to it."""
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
-from capmap.comparison.dataset_clusters import cluster_datasets
 from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs, count_unused
 from capmap.ranking.aggregation import FloatArray
-from capmap.rng import make_stream
 
-COMPONENTS = ["component", "variance", "share", "df"]
-COEFFICIENTS = ["datasets", "seeds", "relative", "ci_low", "ci_high", "absolute"]
+COMPONENTS = ["component", "variance", "share"]
+COEFFICIENTS = ["datasets", "seeds", "relative", "ci_low", "ci_high"]
 EFFECTIVE = ["datasets", "models", "effective", "effective_independent", "cells_unused"]
-DATASETS = (5, 10, 20, 30, 50, 100)
-SEEDS = (1.0, 3.0, 5.0, 10.0)
 NEGLIGIBLE = 1e-12
 
 
-@dataclass(frozen=True)
-class Components:
-    """Variance components of normalized scores: models × datasets, with runs within cells.
-
-    Parameters
-    ----------
-    models, datasets : int
-        How many there are, two or more.
-    seeds : float
-        Harmonic mean of the numbers of runs per cell.
-    model, dataset, interaction, run : float
-        Variances between models, datasets, cells beyond both, and runs within cells; 0 or more. NaN
-        for runs where no cell has two: the interaction then has both.
-    ratio : float
-        Mean square of models over that of the interaction; infinite where only the latter is 0.
-    freedom : dict of str to float
-        Degrees of freedom of each mean square, by component.
-    """
-
-    models: int
-    datasets: int
-    seeds: float
-    model: float
-    dataset: float
-    interaction: float
-    run: float
-    ratio: float
-    freedom: dict[str, float]
-
-    def generalize(self, datasets: float, seeds: float) -> tuple[float, float]:
-        """Coefficients of relative and absolute decisions by means over datasets and runs.
-
-        References
-        ----------
-        Brennan, R. L. (2001). Generalizability Theory. Springer. Equations 1.13 and 1.14.
-        """
-        within = 0.0 if np.isnan(self.run) else self.run / seeds
-        relative = (self.interaction + within) / datasets
-        absolute = relative + self.dataset / datasets
-        if self.model == 0:
-            return 0.0, 0.0
-        noises = (relative, absolute)
-        order, score = (float(self.model / (self.model + noise)) for noise in noises)
-        return order, score
-
-    def bound(self, datasets: float, *, confidence_level: float) -> tuple[float, float]:
-        """Interval of the relative coefficient for other numbers of datasets, with these seeds.
-
-        It is stretched to the coefficient, which may lie beyond it where a component became 0.
-
-        References
-        ----------
-        McGraw, K. O. and Wong, S. P. (1996). Forming inferences about some intraclass correlation
-        coefficients. Psychological Methods 1, 30–46. ICC(C,1) and ICC(C,k).
-        """
-        tail = (1 - confidence_level) / 2
-        df = self.freedom["model"], self.freedom["model x dataset"]
-        quantiles = special.fdtri(*df, 1 - tail), special.fdtri(*df, tail)
-        gains = [
-            max(self.ratio / quantile - 1, 0.0) / self.datasets * datasets for quantile in quantiles
-        ]
-        low, high = (1.0 if np.isinf(gain) else float(gain / (1 + gain)) for gain in gains)
-        estimate, _ = self.generalize(datasets, self.seeds)
-        return min(low, estimate), max(high, estimate)
-
-
-def measure_components(matrix: ScoreMatrix) -> Components | None:
+def measure_components(matrix: ScoreMatrix) -> tuple[pd.DataFrame, float, float]:
     """Variance components by the analysis of variance of the cells' means.
 
     Parameters
     ----------
     matrix : ScoreMatrix
-        Without empty cells.
+        Without empty cells, of two models and datasets or more.
 
     Returns
     -------
-    Components or None
-        None with fewer than two models or datasets.
+    components : pandas.DataFrame
+        The columns of `COMPONENTS`: variances between models, between datasets, of cells beyond
+        both, and between runs within cells. The last is NaN where no cell has two runs; that of
+        cells then has both.
+    seeds : float
+        Harmonic mean of the numbers of runs per cell.
+    ratio : float
+        Mean square of models over that of cells; infinite where only the latter is 0.
 
     Notes
     -----
@@ -108,40 +42,49 @@ def measure_components(matrix: ScoreMatrix) -> Components | None:
     Searle, S. R., Casella, G. and McCulloch, C. E. (1992). Variance Components. Wiley. Chapter 4.
     """
     n_models, n_datasets = matrix.means.shape
-    if min(n_models, n_datasets) < 2:
-        return None
     means, counts = matrix.means, matrix.counts
     rows, columns = (means.mean(axis=axis, keepdims=True) - means.mean() for axis in (1, 0))
     rest = means - means.mean() - rows - columns
-    freedom = {
-        "model": n_models - 1.0,
-        "dataset": n_datasets - 1.0,
-        "model x dataset": (n_models - 1.0) * (n_datasets - 1.0),
-        "run": float((counts - 1).sum()),
-    }
+    squares = [
+        n_datasets * float((rows**2).sum()) / (n_models - 1),
+        n_models * float((columns**2).sum()) / (n_datasets - 1),
+        float((rest**2).sum()) / ((n_models - 1) * (n_datasets - 1)),
+    ]
     size = NEGLIGIBLE * float((means**2).max())
-    square = {
-        "model": n_datasets * float((rows**2).sum()) / freedom["model"],
-        "dataset": n_models * float((columns**2).sum()) / freedom["dataset"],
-        "model x dataset": float((rest**2).sum()) / freedom["model x dataset"],
-    }
-    square = {name: 0.0 if value <= size else value for name, value in square.items()}
-    run = np.nan
-    if freedom["run"] > 0:
-        run = float(np.nansum(matrix.variances * (counts - 1))) / freedom["run"]
+    model, dataset, cell = (0.0 if value <= size else value for value in squares)
+    freedom, run = int((counts - 1).sum()), np.nan
+    if freedom > 0:
+        run = float(np.nansum(matrix.variances * (counts - 1))) / freedom
     seeds = round(1 / float((1 / counts).mean()), 9)
-    between = square["model x dataset"]
-    return Components(
-        models=n_models,
-        datasets=n_datasets,
-        seeds=seeds,
-        model=max(square["model"] - between, 0) / n_datasets,
-        dataset=max(square["dataset"] - between, 0) / n_models,
-        interaction=max(between - (0 if np.isnan(run) else run / seeds), 0),
-        run=run,
-        ratio=_divide(square["model"], between),
-        freedom=freedom,
-    )
+    variances = {
+        "model": max(model - cell, 0) / n_datasets,
+        "dataset": max(dataset - cell, 0) / n_models,
+        "model x dataset": max(cell - (0 if np.isnan(run) else run / seeds), 0),
+        "run": run,
+    }
+    table = pd.DataFrame({"component": list(variances), "variance": list(variances.values())})
+    total = float(table["variance"].sum())
+    table["share"] = table["variance"] / total if total > 0 else np.nan
+    return table, seeds, _divide(model, cell)
+
+
+def bound_coefficient(
+    ratio: float, shape: tuple[int, int], *, confidence_level: float
+) -> tuple[float, float]:
+    """Interval of the coefficient of means over datasets, from the ratio of mean squares.
+
+    References
+    ----------
+    McGraw, K. O. and Wong, S. P. (1996). Forming inferences about some intraclass correlation
+    coefficients. Psychological Methods 1, 30–46. ICC(C,k).
+    """
+    n_models, n_datasets = shape
+    tail = (1 - confidence_level) / 2
+    df = n_models - 1, (n_models - 1) * (n_datasets - 1)
+    quantiles = special.fdtri(*df, 1 - tail), special.fdtri(*df, tail)
+    gains = [max(ratio / quantile - 1, 0.0) for quantile in quantiles]
+    low, high = (1.0 if np.isinf(gain) else float(gain / (1 + gain)) for gain in gains)
+    return low, high
 
 
 def count_effective(means: FloatArray) -> tuple[float, float]:
@@ -191,84 +134,42 @@ def _divide(one: float, other: float) -> float:
 
 
 def assess_reliability(runs: pd.DataFrame, *, confidence_level: float) -> dict[str, pd.DataFrame]:
-    """Say how reliable the order of the models is, and how many datasets it needs.
+    """Say how reliable the order of the models is.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         Normalized runs of all models.
     confidence_level : float
-        Of intervals, between 0 and 1.
+        Of the interval, between 0 and 1.
 
     Returns
     -------
     dict
         The tables ``variance_components``, ``generalizability`` and ``effective_datasets``. The
-        first two are empty with fewer than two models, or datasets that all models have. The first
-        row of the second is the study as it is.
+        first two are empty with fewer than two models, or datasets that all models have.
+
+    Notes
+    -----
+    The coefficient is that of relative decisions (Brennan 2001, equation 1.13). Its interval is
+    stretched to it where a component became 0.
     """
     every = arrange_runs(runs)
     matrix = every.choose_datasets(every.is_filled.all(axis=0))
-    effective = (len(matrix.datasets), len(matrix.models), *count_effective(matrix.means))
+    shape = len(matrix.models), len(matrix.datasets)
+    effective = (*shape[::-1], *count_effective(matrix.means), count_unused(every, matrix))
     tables = {
         "variance_components": pd.DataFrame(columns=COMPONENTS),
         "generalizability": pd.DataFrame(columns=COEFFICIENTS),
-        "effective_datasets": pd.DataFrame(
-            [(*effective, count_unused(every, matrix))], columns=EFFECTIVE
-        ),
+        "effective_datasets": pd.DataFrame([effective], columns=EFFECTIVE),
     }
-    found = measure_components(matrix)
-    if found is None:
+    if min(shape) < 2:
         return tables
-    variances = [found.model, found.dataset, found.interaction, found.run]
-    total = float(np.nansum(variances))
-    tables["variance_components"] = pd.DataFrame(
-        {
-            "component": list(found.freedom),
-            "variance": variances,
-            "share": np.array(variances) / total if total > 0 else np.nan,
-            "df": list(found.freedom.values()),
-        }
-    )
-    own = found.datasets, found.seeds
-    # Single runs do not show what more of them would bring.
-    numbers = {own[1]} if np.isnan(found.run) else {own[1], *SEEDS}
-    grid = [(datasets, seeds) for seeds in sorted(numbers) for datasets in DATASETS]
-    rows = []
-    for datasets, seeds in [own, *(pair for pair in grid if pair != own)]:
-        relative, absolute = found.generalize(datasets, seeds)
-        ends = (np.nan, np.nan)
-        if seeds == found.seeds:
-            ends = found.bound(datasets, confidence_level=confidence_level)
-        rows.append((datasets, seeds, relative, *ends, absolute))
-    tables["generalizability"] = pd.DataFrame(rows, columns=COEFFICIENTS)
+    tables["variance_components"], seeds, ratio = measure_components(matrix)
+    model, _, cell, run = tables["variance_components"]["variance"]
+    noise = (cell + (0.0 if np.isnan(run) else run / seeds)) / shape[1]
+    relative = float(model / (model + noise)) if model else 0.0
+    low, high = bound_coefficient(ratio, shape, confidence_level=confidence_level)
+    row = (shape[1], seeds, relative, min(low, relative), max(high, relative))
+    tables["generalizability"] = pd.DataFrame([row], columns=COEFFICIENTS)
     return tables
-
-
-def assess_benchmark(
-    runs: pd.DataFrame, *, confidence_level: float, seed: int, study: str
-) -> dict[str, pd.DataFrame]:
-    """Say how reliable the order is, and which datasets order models alike.
-
-    Parameters
-    ----------
-    runs, confidence_level
-        As in `assess_reliability`.
-    seed : int
-        As in the setting `bootstrap`.
-    study : str
-        Name of the study, part of the names of its random streams.
-
-    Returns
-    -------
-    dict
-        The tables of `assess_reliability`, and ``dataset_clusters``.
-    """
-    return {
-        **assess_reliability(runs, confidence_level=confidence_level),
-        "dataset_clusters": cluster_datasets(
-            arrange_runs(runs),
-            confidence_level=confidence_level,
-            rng=make_stream(seed, study, "reliability", "clusters"),
-        ),
-    }

@@ -8,10 +8,9 @@ from capmap.prose.words import (
     format_interval,
     format_share,
     format_value,
-    join_names,
     join_sentences,
 )
-from capmap.wording import format_count, format_percent, join_words
+from capmap.wording import format_count, join_words
 
 COMPONENTS = {
     "model": "between models",
@@ -20,14 +19,12 @@ COMPONENTS = {
     "run": "between runs",
 }
 RELIABLE = 0.9
-SHOWN_CLUSTERS = 5
 
 
 def describe_reliability(
     variance_components: pd.DataFrame,
     generalizability: pd.DataFrame,
     effective_datasets: pd.DataFrame,
-    dataset_clusters: pd.DataFrame,
     *,
     confidence_level: float,
 ) -> list[str]:
@@ -37,10 +34,8 @@ def describe_reliability(
     ----------
     variance_components, generalizability, effective_datasets : pandas.DataFrame
         The columns of the tables of these names.
-    dataset_clusters : pandas.DataFrame
-        The columns of the table of that name.
     confidence_level : float
-        Of intervals and clusters, between 0 and 1.
+        Of the interval, between 0 and 1.
 
     Returns
     -------
@@ -48,10 +43,9 @@ def describe_reliability(
         Methods, then results.
     """
     row = effective_datasets.iloc[0]
-    clusters = describe_clusters(dataset_clusters, confidence_level)
     if generalizability.empty:
         nothing = "Reliability needs two models and two datasets on which both have runs."
-        return [nothing, clusters]
+        return [nothing]
     methods = join_sentences(
         f"Normalized mean scores of {format_count(int(row['models']), 'model')} on the "
         f"{format_count(int(row['datasets']), 'dataset')} that all had runs on "
@@ -75,7 +69,7 @@ def describe_reliability(
         _describe_need(now),
         _describe_effective(row),
     )
-    return [methods, results, clusters]
+    return [methods, results]
 
 
 def _describe_need(now: "pd.Series[float]") -> str:
@@ -97,33 +91,4 @@ def _describe_effective(row: "pd.Series[float]") -> str:
         f"Beyond models' overall levels, the effective number of the {int(row['datasets']):,} "
         f"datasets is {row['effective']:.1f}, and would be about "
         f"{row['effective_independent']:.1f} if they were independent."
-    )
-
-
-def describe_clusters(dataset_clusters: pd.DataFrame, confidence_level: float) -> str:
-    """Say which datasets order models alike."""
-    if dataset_clusters.empty:
-        return "Clusters of datasets need 8 models and 4 datasets without empty cells."
-    known = dataset_clusters.dropna(subset="cluster")
-    methods = (
-        f"{format_count(len(dataset_clusters), 'dataset')} without empty cells were joined by "
-        "average linkage as long as their correlation over models is higher than chance makes it "
-        "among equally correlated ones."
-    )
-    if known.empty:
-        nothing = "No stable cluster orders models more alike than datasets do on average"
-        return f"{methods} {nothing} ({format_percent(1 - confidence_level)} level)."
-    groups = [own for _, own in known.groupby("cluster")]
-    named = [
-        f"{join_names(own['dataset'])} (stability {own['stability'].iloc[0]:.2f})"
-        for own in groups[:SHOWN_CLUSTERS]
-    ]
-    rest = len(groups) - len(named)
-    order = "orders" if len(groups) == 1 else "order"
-    return join_sentences(
-        methods,
-        f"{format_count(len(groups), 'stable cluster')} {order} models more alike than datasets do "
-        f"on average: {'; '.join(named)}{f'; and {rest} more' if rest else ''}.",
-        f"The probability of any false cluster is at most {format_percent(1 - confidence_level)}; "
-        "stability is the mean Jaccard similarity over resampled models.",
     )
