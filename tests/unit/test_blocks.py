@@ -1,30 +1,12 @@
 """What is worked on in blocks, to bound memory, comes out as if it were not."""
 
 import numpy as np
-import pytest
 
-from capmap.comparison import pairwise, robustness, sample_size, signed_rank
-from capmap.comparison.score_matrix import arrange_runs, list_pairs
+from capmap.comparison import robustness, signed_rank
 from capmap.ranking import resampling
 from tests.toy_runs import draw_benchmark
 
 RUNS = draw_benchmark(0, models=6, datasets=7, seeds=3)
-
-
-def test_differences_of_pairs(monkeypatch):
-    matrix = arrange_runs(RUNS)
-    pairs = list_pairs(6)
-    monkeypatch.setattr(pairwise, "BLOCK_CELLS", 20)
-    apart = pairwise.subtract_in_blocks(matrix, pairs)
-    np.testing.assert_array_equal(apart, pairwise.subtract_means(matrix, pairs))
-
-
-def test_pairs_in_the_wrong_order(monkeypatch):
-    noise = sample_size.measure_noise(RUNS)
-    whole = sample_size.count_misordered(noise)
-    monkeypatch.setattr(sample_size, "BLOCK_PAIRS", 12)
-    assert sample_size.count_misordered(noise) == pytest.approx(whole, rel=1e-12)
-    assert 0 < whole < 15
 
 
 def test_rankings_without_each_dataset(monkeypatch):

@@ -288,7 +288,7 @@ IMPROVABILITY = Analysis(
         "improvability_datasets": Table(
             "Error of each model on each dataset, the lowest of any model, and the share in "
             "percent that is left to it.",
-            "model dataset error best_error improvability ci_low ci_high",
+            "model dataset error best_error improvability",
         ),
     },
     figures={

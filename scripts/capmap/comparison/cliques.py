@@ -15,7 +15,6 @@ from capmap.comparison.rank_tests import (
 )
 from capmap.comparison.score_matrix import (
     BoolArray,
-    Pairs,
     ScoreMatrix,
     arrange_runs,
     list_pairs,
@@ -24,8 +23,6 @@ from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.ranking.ranks import display_letters
 from capmap.wording import MOST_LETTERED
-
-CHUNK_CELLS = 1 << 20
 
 
 def tabulate_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
@@ -117,12 +114,7 @@ def group_by_wilcoxon(matrix: ScoreMatrix, mean_ranks: FloatArray, *, alpha: flo
     if n_models > MOST_LETTERED:
         return [""] * n_models
     pairs = list_pairs(n_models)
-    p = np.full(len(pairs.first), np.nan)
-    step = max(CHUNK_CELLS // len(matrix.datasets), 1)
-    for first in range(0, len(p), step):
-        block = slice(first, first + step)
-        differences = subtract_means(matrix, Pairs(pairs.first[block], pairs.second[block]))
-        p[block], _ = compute_wilcoxon(differences)
+    p, _ = compute_wilcoxon(subtract_means(matrix, pairs))
     tied = np.eye(n_models, dtype=np.bool_)
     tied[pairs.first, pairs.second] = ~(correct_holm(p) < alpha)
     return _name_models(tied | tied.T, mean_ranks)

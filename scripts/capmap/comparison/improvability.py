@@ -11,7 +11,7 @@ import pandas as pd
 from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs
 from capmap.metrics import find_metric
 from capmap.normalization.rules import DatasetRule, find_transform
-from capmap.ranking.aggregation import FloatArray, IntArray, round_significant
+from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.ranking.ranks import measure_replicates, rank_estimates
 from capmap.ranking.resampling import draw_resamples, iterate_blocks, stratify_runs
 from capmap.ranking.standard_errors import percentile_interval
@@ -37,7 +37,7 @@ class Improvability:
         ``rank_low``, ``rank_high`` and ``datasets``; lowest first, ties by name.
     cells : pandas.DataFrame
         Columns ``model``, ``dataset``, ``error`` and ``best_error`` (both in the unit of the raw
-        score), ``improvability``, ``ci_low`` and ``ci_high`` (percent); by model and dataset.
+        score) and ``improvability`` (percent); by model and dataset.
     clipped : int
         Number of cells whose mean score lies beyond the optimum.
     """
@@ -182,7 +182,7 @@ def bootstrap_improvability(
     confidence_level : float
         Of the intervals, between 0 and 1.
     make_rng : callable
-        The random generator of a model, by its name; called anew for each pass over its runs.
+        The random generator of a model, by its name.
 
     Returns
     -------
@@ -203,9 +203,8 @@ def bootstrap_improvability(
     Intervals are percentile intervals. All models are resampled, and the best error is found anew
     in each replicate. The best of noisy errors is lower than the best of their means, so replicates
     lie a little high; an interval that would leave out the estimate is widened to end at it. A
-    model has an interval if at least half of its datasets have two or more runs, a cell if it has
-    two or more itself. Models without an interval count as not separated
-    (`rank_estimates`).
+    model has an interval if at least half of its datasets have two or more runs. Models without an
+    interval count as not separated (`rank_estimates`).
     """
     errors = measure_errors(runs, optima)
     matrix = arrange_runs(errors)
@@ -214,8 +213,7 @@ def bootstrap_improvability(
     means = np.maximum(means, 0.0)
     best = np.where(matrix.is_filled, means, np.inf).min(axis=0)
     values = compute_improvability(means, best)
-    draws = _Draws(errors, matrix, n_resamples, make_rng)
-    intervals, replicates = _bootstrap_cells(draws, confidence_level=confidence_level)
+    replicates = _replicate(errors, matrix, n_resamples, make_rng)
     units = optima.set_index("dataset").loc[matrix.datasets, "unit"].to_numpy(dtype=np.float64)
     rows, columns = np.nonzero(matrix.is_filled)
     cells = pd.DataFrame(
@@ -225,72 +223,40 @@ def bootstrap_improvability(
             "error": round_significant((means * units)[rows, columns]),
             "best_error": round_significant((best * units)[columns]),
             "improvability": values[rows, columns],
-            "ci_low": np.minimum(intervals[0], values)[rows, columns],
-            "ci_high": np.maximum(intervals[1], values)[rows, columns],
         }
     )
     models = _rank(matrix, values, replicates, confidence_level=confidence_level)
     return Improvability(models=models, cells=cells, clipped=clipped)
 
 
-class _Draws:
-    """Replicates of the errors of each model, the same ones whenever they are asked for.
-
-    They are drawn again for each pass: those of all models together would fill the memory.
-    """
-
-    def __init__(
-        self,
-        errors: pd.DataFrame,
-        matrix: ScoreMatrix,
-        n_resamples: int,
-        make_rng: Callable[[str], np.random.Generator],
-    ) -> None:
-        self.matrix = matrix
-        self.n_resamples = n_resamples
-        self._runs = {
-            str(model): own for model, own in errors.groupby("model", sort=True, observed=True)
-        }
-        self._make_rng = make_rng
-
-    def draw(self, place: int) -> tuple[IntArray, FloatArray]:
-        """Columns of a model's datasets, and replicates of its errors, shape (datasets, n)."""
-        model = self.matrix.models[place]
-        own, rng = self._runs[model], self._make_rng(model)
-        strata = stratify_runs(own["score"], own["dataset"].tolist())
-        means = np.empty((len(strata.draws), self.n_resamples))
-        for block in iterate_blocks(self.n_resamples, runs=len(own)):
-            drawn = draw_resamples(strata, n_resamples=block.stop - block.start, rng=rng)
-            means[:, block] = average_datasets(strata, drawn)
-        columns = np.flatnonzero(self.matrix.is_filled[place])
-        return columns, np.maximum(np.round(means, DECIMALS), 0.0)
-
-
-def _bootstrap_cells(
-    draws: _Draws, *, confidence_level: float
-) -> tuple[FloatArray, list[FloatArray]]:
-    """Intervals of cells, shape (2, models, datasets), and replicates of each model."""
-    matrix = draws.matrix
-    is_repeated = matrix.counts > 1
-    is_sure = 2 * is_repeated.sum(axis=1) >= matrix.is_filled.sum(axis=1)
-    intervals = np.full((2, *matrix.counts.shape), np.nan)
-    replicates = [np.empty(0) for _ in matrix.models]
-    if not is_repeated.any():
-        return intervals, replicates
-    best = np.full((len(matrix.datasets), draws.n_resamples), np.inf)
-    for place in range(len(matrix.models)):
-        columns, errors = draws.draw(place)
-        best[columns] = np.minimum(best[columns], errors)
-    tail = (1 - confidence_level) / 2
-    for place in np.flatnonzero(is_repeated.any(axis=1)).tolist():
-        columns, errors = draws.draw(place)
-        values = compute_improvability(errors, best[columns])
-        chosen = is_repeated[place, columns]
-        ends = np.quantile(values[chosen], [tail, 1 - tail], axis=1)
-        intervals[:, place, columns[chosen]] = ends
-        if is_sure[place]:
-            replicates[place] = round_significant(values.mean(axis=0))
-    return intervals, replicates
+def _replicate(
+    errors: pd.DataFrame,
+    matrix: ScoreMatrix,
+    n_resamples: int,
+    make_rng: Callable[[str], np.random.Generator],
+) -> list[FloatArray]:
+    """Replicates of each model's improvability; none where fewer than half its cells have two."""
+    is_sure = 2 * (matrix.counts > 1).sum(axis=1) >= matrix.is_filled.sum(axis=1)
+    if not is_sure.any():
+        return [np.empty(0) for _ in matrix.models]
+    best = np.full((len(matrix.datasets), n_resamples), np.inf)
+    drawn = []
+    for place, (model, own) in enumerate(errors.groupby("model", sort=True, observed=True)):
+        strata, rng = stratify_runs(own["score"], own["dataset"].tolist()), make_rng(str(model))
+        means = np.empty((len(strata.draws), n_resamples))
+        for block in iterate_blocks(n_resamples, runs=len(own)):
+            resamples = draw_resamples(strata, n_resamples=block.stop - block.start, rng=rng)
+            means[:, block] = average_datasets(strata, resamples)
+        columns = np.flatnonzero(matrix.is_filled[place])
+        values = np.maximum(np.round(means, DECIMALS), 0.0)
+        best[columns] = np.minimum(best[columns], values)
+        drawn.append((columns, values))
+    return [
+        round_significant(compute_improvability(values, best[columns]).mean(axis=0))
+        if sure
+        else np.empty(0)
+        for (columns, values), sure in zip(drawn, is_sure, strict=True)
+    ]
 
 
 def _rank(

@@ -20,8 +20,6 @@ COLUMNS = [
     *("wins", "ties", "losses", "wilcoxon_p", "wilcoxon_p_holm", "effect_size"),
 ]
 DECIMALS = 12
-# Differences that are worked on at once.
-BLOCK_CELLS = 1 << 20
 
 
 def subtract_means(matrix: ScoreMatrix, pairs: Pairs) -> FloatArray:
@@ -54,19 +52,6 @@ def subtract_means(matrix: ScoreMatrix, pairs: Pairs) -> FloatArray:
     decades = find_decades(larger)
     usual = np.minimum(decades.max(axis=-1, initial=SMALLEST_DECADE, keepdims=True), 0)
     return round_decimals(apart, DECIMALS - np.maximum(decades, usual))
-
-
-def subtract_in_blocks(matrix: ScoreMatrix, pairs: Pairs) -> FloatArray:
-    """`subtract_means` of many pairs, which takes several times as much memory as its result."""
-    blocks = _split_pairs(pairs, len(matrix.datasets))
-    return np.concatenate([subtract_means(matrix, block) for block in blocks])
-
-
-def _split_pairs(pairs: Pairs, datasets: int) -> list[Pairs]:
-    """Pairs in blocks of so many differences; one empty block where there are none."""
-    step = max(BLOCK_CELLS // datasets, 1)
-    starts = range(0, max(len(pairs.first), 1), step)
-    return [Pairs(*(side[start : start + step] for side in pairs)) for start in starts]
 
 
 def compare_pairs(matrix: ScoreMatrix, *, unit: Unit, confidence_level: float) -> pd.DataFrame:
@@ -113,13 +98,7 @@ def compare_pairs(matrix: ScoreMatrix, *, unit: Unit, confidence_level: float) -
     pairs = list_pairs(len(matrix.models))
     names = np.array(matrix.models, dtype=object)
     filled = matrix.is_filled.sum(axis=-1)
-    table = pd.concat(
-        [
-            _compare_block(matrix, block, unit, confidence_level)
-            for block in _split_pairs(pairs, len(matrix.datasets))
-        ],
-        ignore_index=True,
-    )
+    table = _compare_all(matrix, pairs, unit, confidence_level)
     cells = filled[pairs.first] + filled[pairs.second]
     table = table.assign(
         model_a=names[pairs.first],
@@ -182,7 +161,7 @@ def estimate_differences(
     return mean, mean - reach, mean + reach
 
 
-def _compare_block(
+def _compare_all(
     matrix: ScoreMatrix, pairs: Pairs, unit: Unit, confidence_level: float
 ) -> pd.DataFrame:
     mean, low, high = estimate_differences(

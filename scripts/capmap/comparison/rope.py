@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from capmap.comparison.pairwise import subtract_in_blocks
+from capmap.comparison.pairwise import subtract_means
 from capmap.comparison.score_matrix import ScoreMatrix, list_pairs
 from capmap.comparison.signed_rank import compare_signed_ranks, decide
 from capmap.errors import ValidationError
@@ -77,7 +77,7 @@ def compare_posteriors(
         A row per pair in the order of `list_pairs`: ``p_a_better``, ``p_equivalent``,
         ``p_b_better`` and ``decision``.
     """
-    apart = subtract_in_blocks(matrix, list_pairs(len(matrix.models)))
+    apart = subtract_means(matrix, list_pairs(len(matrix.models)))
     chances = compare_signed_ranks(apart, rope=rope, n_samples=n_samples, make_rng=make_rng)
     table = pd.DataFrame(chances, columns=["p_a_better", "p_equivalent", "p_b_better"])
     return table.assign(decision=decide(chances, probability=probability))

@@ -11,6 +11,7 @@ from scipy import special
 from capmap.comparison.score_matrix import (
     ScoreMatrix,
     arrange_runs,
+    list_pairs,
 )
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, round_significant
 from capmap.ranking.resampling import Strata, stratify_runs
@@ -27,8 +28,6 @@ WIDTHS = ["model", "seeds", "width", "width_low", "width_high", "width_now"]
 # Share of studies that are to find a difference that there is.
 POWER = 0.8
 DETECTABLE = ["seeds", "difference", "difference_all"]
-# Pairs of models that are looked at at once.
-BLOCK_PAIRS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -213,16 +212,11 @@ def count_misordered(noise: Noise) -> float:
     Errors are taken as normal and models as independent. A difference is rounded to 12 decimals,
     so that floating-point noise unties no pair.
     """
-    total, models = 0.0, np.arange(len(noise.estimates))
-    step = max(BLOCK_PAIRS // len(models), 1)
-    for start in range(0, len(models), step):
-        first, second = np.nonzero(models[start : start + step, None] < models)
-        first += start
-        distances = np.abs(noise.estimates[first] - noise.estimates[second])
-        apart = np.asarray(np.round(distances, DECIMALS), dtype=np.float64)
-        variances = noise.variances[first] + noise.variances[second]
-        total += float(_misorder_probability(apart, variances).sum())
-    return total
+    pairs = list_pairs(len(noise.estimates))
+    distances = np.abs(noise.estimates[pairs.first] - noise.estimates[pairs.second])
+    apart = np.asarray(np.round(distances, DECIMALS), dtype=np.float64)
+    variances = noise.variances[pairs.first] + noise.variances[pairs.second]
+    return float(_misorder_probability(apart, variances).sum())
 
 
 def advise_runs(noise: Noise) -> pd.DataFrame:
