@@ -163,11 +163,11 @@ def _make_robustness(
     columns = ["aggregation", "bounds", "left_out", "kendall_tau", "flips", "best", "models"]
     rank_columns = ["model", "aggregation", "bounds", "rank", "rank_low", "rank_high", "shift"]
     flips = [
-        [above, below, rank + 1, rank + 2, rank % 12, 12, rank % 12 / 12, "mean", "", np.nan]
+        [above, below, rank + 1, rank + 2, rank % 12, 12, rank % 12 / 12, np.nan]
         for rank, (above, below) in enumerate(pairwise(models))
     ]
     flip_columns = ["model_a", "model_b", "rank_a", "rank_b", "flips", "variations", "share"]
-    flip_columns += ["aggregations", "bounds", "left_out"]
+    flip_columns += ["left_out"]
     return {
         "robustness": pd.DataFrame(summary, columns=columns),
         "robustness_ranks": pd.DataFrame(ranks, columns=rank_columns),

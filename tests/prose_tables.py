@@ -69,7 +69,7 @@ mean,configured,,1.0,0,A,2
 median,ranks,d,0.3,1,A,2
 """,
     "flips": """
-A,B,1,2,1,2,0.5,median,ranks,d
+A,B,1,2,1,2,0.5,d
 """,
     "dethroning": """
 A,B,8,3,"'d1' 'd2' 'd3'"
@@ -103,8 +103,8 @@ B,10,0.025,0.02,0.0325,0.05
 B,20,0.015,0.012,0.0195,0.05
 """,
     "next_seeds": """
-A,d,3,0.05,0.2,0.4,2
-B,d,1,0.05,0.1,0.2,1
+A,d,3,0.4
+B,d,1,0.2
 """,
     "detectable": """
 3,0.06,0.09
@@ -194,7 +194,7 @@ MAY_BE_EMPTY = {
     ],
     "winrate": ["win_rate"],
     "robustness": ["left_out", "kendall_tau"],
-    "flips": ["aggregations", "bounds", "left_out"],
+    "flips": ["left_out"],
     "groups": ["tie_group"],
     "conditions": ["estimate"],
     "seed_widths": ["width", "width_now"],

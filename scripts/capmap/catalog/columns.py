@@ -26,11 +26,11 @@ def name_columns(names: str, **labels: str) -> dict[str, Column]:
 
 COLUMNS = {
     **name_columns(
-        "model dataset metric name seed source shard statistic model_a model_b opponent reference "
+        "model dataset metric name seed source shard statistic model_a model_b opponent "
         "best left_out group condition best_model duplicate_of architecture type family "
         "tested_on date dropped dataset_a dataset_b metric_a metric_b labels "
         "method backbone size submission tie_group release license training checkpoint ranking "
-        "ranking_a ranking_b split stamp unit leader closest",
+        "ranking_a ranking_b split stamp unit leader",
         model_a="Model a",
         model_b="Model b",
     ),

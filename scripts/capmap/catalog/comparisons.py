@@ -334,8 +334,8 @@ ROBUSTNESS = Analysis(
         ),
         "flips": Table(
             "Pairs of models that change their order under some of these variations, and "
-            "what flips a pair alone: aggregations, bounds, and datasets that are left out.",
-            "model_a model_b rank_a rank_b flips variations share aggregations bounds left_out",
+            "datasets that flip a pair alone when they are left out.",
+            "model_a model_b rank_a rank_b flips variations share left_out",
         ),
         "dethroning": Table(
             "Fewest datasets that must be left out for a model to reach the leader's mean score, "
@@ -464,10 +464,9 @@ SAMPLE_SIZE = Analysis(
             "model seeds width width_low width_high width_now",
         ),
         "next_seeds": Table(
-            "Where one more run helps most: by how much the sum of the variances of the models' "
-            "interquartile means falls, as its share, and how to spread as many further runs as "
-            "there are cells.",
-            "model dataset runs std gain share more",
+            "Where one more run helps most: by which share the sum of the variances of the models' "
+            "interquartile means falls.",
+            "model dataset runs share",
         ),
         "detectable": Table(
             "The least difference in interquartile means of two typical models that would be "

@@ -31,12 +31,11 @@ COUNT_BYTES = 8
 
 ALL_BOUNDS: tuple[Bounds, ...] = ("configured", "observed", "ranks")
 IQM: Statistic = "iqm"
-ALL_METHODS = (*AGGREGATIONS, IQM)
 
 SPANS = ["model", "aggregation", "bounds", "rank", "rank_low", "rank_high", "shift"]
 FLIPS = [
     *("model_a", "model_b", "rank_a", "rank_b", "flips", "variations", "share"),
-    *("aggregations", "bounds", "left_out"),
+    "left_out",
 ]
 
 DETHRONING = ["leader", "model", "datasets", "removed", "left_out"]
@@ -249,9 +248,8 @@ def compare_variations(
 
         ``flips``: a row per pair that is in the opposite order at least once, the most frequent
         first, then by rank and name: ``model_a`` is reported above ``model_b``; ``variations`` of
-        both, and the ``share`` of flips among them. What flips the pair when all else is as
-        reported stands in ``aggregations`` and ``bounds``, each with all datasets, and in
-        ``left_out``, the datasets of which leaving out any one flips it; empty where nothing does.
+        both, and the ``share`` of flips among them. ``left_out`` has the datasets of which leaving
+        out any one flips it when all else is as reported; empty where none does.
 
     Notes
     -----
@@ -361,23 +359,21 @@ def _list_flips(rankings: Sequence[_Ranking], study: _Study) -> pd.DataFrame:
         values[order] for values in (above, below, counts, variations)
     )
     names = np.array(study.models, dtype=object)
-    lines = {(ranking.aggregation, ranking.bounds): ranking.lines for ranking in rankings}
-    by_method = np.array([lines[method, "configured"][0] for method in ALL_METHODS])
-    by_bounds = np.array([lines["iqm", bounds][0] for bounds in ALL_BOUNDS])
+    (reported,) = [
+        ranking.lines
+        for ranking in rankings
+        if (ranking.aggregation, ranking.bounds) == (IQM, "configured")
+    ]
     columns = [
         *(names[above], names[below], study.ranks[above], study.ranks[below]),
         *(counts, variations, counts / variations),
-        _join_reversed(by_method, ALL_METHODS, above, below, separator=", "),
-        _join_reversed(by_bounds, ALL_BOUNDS, above, below, separator=", "),
-        _join_reversed(
-            lines["iqm", "configured"][1:], study.datasets, above, below, separator="; "
-        ),
+        _join_reversed(reported[1:], study.datasets, above, below),
     ]
     return pd.DataFrame(dict(zip(FLIPS, columns, strict=True)))
 
 
 def _join_reversed(
-    lines: IntArray, names: Sequence[str], above: IntArray, below: IntArray, *, separator: str
+    lines: IntArray, names: Sequence[str], above: IntArray, below: IntArray
 ) -> list[str]:
     """Names of the lines in which each of some pairs is the other way round."""
     turning: list[list[str]] = [[] for _ in above]
@@ -385,7 +381,7 @@ def _join_reversed(
         is_turned = (line[above] > line[below]) & (line[below] > 0)
         for pair in np.flatnonzero(is_turned).tolist():
             turning[pair].append(name)
-    return [separator.join(some) for some in turning]
+    return ["; ".join(some) for some in turning]
 
 
 def dethrone(matrix: ScoreMatrix, leader: str) -> pd.DataFrame:

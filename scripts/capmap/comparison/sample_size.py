@@ -40,8 +40,6 @@ class Noise:
         The cells that the policy for empty cells keeps.
     estimates : numpy.ndarray, shape (models,)
         Interquartile mean of each model, as reported.
-    spreads : numpy.ndarray, shape (models, datasets)
-        Standard deviation of each cell's runs; borrowed where there is one run, NaN where none.
     run_variances : numpy.ndarray, shape (models, datasets)
         Variance of the interquartile mean that a cell would cause with a single run; n runs cause
         the n-th part of it. 0 where a cell is empty, NaN where no cell of the study is repeated.
@@ -57,7 +55,6 @@ class Noise:
 
     matrix: ScoreMatrix
     estimates: FloatArray
-    spreads: FloatArray
     run_variances: FloatArray
     pooled: FloatArray
     shares: FloatArray
@@ -130,7 +127,6 @@ def measure_noise(runs: pd.DataFrame) -> Noise:
     return Noise(
         matrix=matrix,
         estimates=estimates,
-        spreads=np.sqrt(np.where(matrix.counts == 1, borrowed, matrix.variances)),
         run_variances=run_variances,
         pooled=scales * stays * _pool_winsorized(matrix, run_variances, scales=scales, kept=stays),
         shares=np.where(matrix.is_filled, shares, 1),
@@ -231,11 +227,8 @@ def advise_runs(noise: Noise) -> pd.DataFrame:
     -------
     pandas.DataFrame
         A row per cell that has runs and where one more would help, most helpful first and then by
-        model and dataset: ``model``, ``dataset``, ``runs`` (there are now), ``std`` (of its runs;
-        borrowed where there is one, see `measure_noise`), ``gain`` (by which the sum of the models'
-        variances falls), ``share`` (of that sum) and ``more`` (runs here of as many further ones as
-        there are cells, if these lower the sum most). Empty where no cell of the study has two
-        runs.
+        model and dataset: ``model``, ``dataset``, ``runs`` (there are now) and ``share`` (by which
+        the sum of the models' variances falls). Empty where no cell of the study has two runs.
 
     Notes
     -----
@@ -254,37 +247,19 @@ def advise_runs(noise: Noise) -> pd.DataFrame:
     n, v = np.maximum(counts, 1), noise.pooled
     gains = v / (n * (n + 1))
     rows, columns = np.nonzero((counts > 0) & (gains > 0))
-    order = round_significant(gains[rows, columns])
+    gain = round_significant(gains[rows, columns])
     table = pd.DataFrame(
         {
             "model": [noise.matrix.models[row] for row in rows],
             "dataset": [noise.matrix.datasets[column] for column in columns],
             "runs": counts[rows, columns],
-            "std": noise.spreads[rows, columns],
-            "gain": order,
-            "share": order / (v / n).sum(),
-            "more": _spread_runs(v[rows, columns], counts[rows, columns], (counts > 0).sum()),
+            "gain": gain,
+            "share": gain / (v / n).sum(),
         }
     )
     by = ["gain", "model", "dataset"]
-    return table.sort_values(by, ascending=[False, True, True], ignore_index=True)
-
-
-def _spread_runs(v: FloatArray, counts: IntArray, budget: int) -> IntArray:
-    """Further runs per cell, each where it lowers the sum of ``v / n`` most; ties get none."""
-
-    def place(least: float) -> FloatArray:
-        # The last run that gains as much makes n of them with v / (n (n - 1)) = least.
-        most = np.floor((1 + np.sqrt(1 + 4 * v / least)) / 2 * (1 + 1e-12))
-        return np.maximum(most - counts, 0)
-
-    if not len(v):
-        return counts
-    low, high = float(v.max()) * 1e-12, float(v.max())
-    for _ in range(100):
-        middle = np.sqrt(low * high)
-        low, high = (low, middle) if place(middle).sum() <= budget else (middle, high)
-    return place(high).astype(np.intp)
+    table = table.sort_values(by, ascending=[False, True, True], ignore_index=True)
+    return table.drop(columns="gain")
 
 
 def find_detectable(noise: Noise, *, confidence_level: float) -> pd.DataFrame:
