@@ -138,15 +138,10 @@ def count_gains(means: FloatArray, bars: FloatArray) -> FloatArray:
     >>> count_gains(means, find_bars(means, 1e-12)).ravel().tolist()
     [3.0, 0.0, 0.0, -3.0]
     """
-    n = len(means)
-    keys = np.concatenate([means, bars]).T
-    order = np.argsort(keys, axis=1, kind="stable")
-    is_bar = order >= n
-    bars_passed = np.cumsum(is_bar, axis=1)
-    means_passed = np.arange(1, 2 * n + 1) - bars_passed
-    gains = np.empty(keys.shape)
-    np.put_along_axis(gains, order, np.where(is_bar, means_passed - n, bars_passed), axis=1)
-    return np.asarray((gains[:, :n] + gains[:, n:]).T)
+    gains = np.empty(means.shape)
+    for own, mean, bar in zip(gains, means, bars, strict=True):
+        own[:] = np.count_nonzero(mean > bars, axis=0) - np.count_nonzero(means > bar, axis=0)
+    return gains
 
 
 def _find_largest(scores: "pd.Series[float]") -> float:
