@@ -40,9 +40,9 @@ A,B,1.1,1.25,0.06,False,14
 A,C,1.3,1.25,0.04,True,14
 """,
     "mean_ranks": """
-A,1.9,14,a
-B,2.1,14,ab
-C,3.0,14,b
+A,1.9,14,a,a
+B,2.1,14,ab,ab
+C,3.0,14,b,b
 """,
     "profile_area": """
 A,1.2,0.9,1,8,1.0,0.8,2,8
@@ -188,7 +188,7 @@ OWN_COLUMNS = {
 MAY_BE_EMPTY = {
     "friedman": ["test_statistic", "df", "p"],
     "nemenyi": ["p"],
-    "mean_ranks": ["mean_rank", "nemenyi_group"],
+    "mean_ranks": ["mean_rank", "nemenyi_group", "wilcoxon_group"],
     "profile_area": [
         f"{kind}_{way}" for kind in ("area", "share", "rank") for way in ("raw", "normalized")
     ],

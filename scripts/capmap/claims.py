@@ -220,6 +220,23 @@ def claim_mean_ranks(friedman: pd.DataFrame, *, alpha: float) -> list[Claim]:
     return [Claim(ANY_DATASETS, "differ in mean rank", "all models", "", *about)]
 
 
+def claim_wilcoxon(mean_ranks: pd.DataFrame, *, alpha: float) -> list[Claim]:
+    """Say from which models Wilcoxon's signed-rank test separates that of the best mean rank.
+
+    Parameters
+    ----------
+    mean_ranks : pandas.DataFrame
+        Columns ``model``, ``mean_rank`` and ``wilcoxon_group``.
+    alpha : float
+        Level of the test, between 0 and 1.
+    """
+    return claim_ranking(
+        mean_ranks.rename(columns={"mean_rank": "rank", "wilcoxon_group": "tie_group"}),
+        confidence_level=1 - alpha,
+        method="Wilcoxon's signed-rank test",
+    )
+
+
 def claim_nemenyi(nemenyi: pd.DataFrame, *, alpha: float) -> list[Claim]:
     """Say which pairs of three models or more Nemenyi's test separates.
 
@@ -379,6 +396,7 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
             ],
         ),
         "friedman": ("ranks", partial(claim_mean_ranks, alpha=alpha)),
+        "mean_ranks": ("ranks", partial(claim_wilcoxon, alpha=alpha)),
         "nemenyi": ("ranks", partial(claim_nemenyi, alpha=alpha)),
         "strengths": ("strengths", partial(claim_strengths, confidence_level=confidence)),
     }

@@ -1,9 +1,14 @@
-"""Mean ranks, and groups of models that Nemenyi's test cannot separate."""
+"""Mean ranks, and groups of models that Nemenyi's or Wilcoxon's test cannot separate."""
 
+import itertools
+import math
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
 
 from capmap.comparison.cliques import tabulate_mean_ranks
 from capmap.comparison.rank_tests import (
@@ -33,6 +38,33 @@ def test_nemenyi_groups_are_the_longest_runs_within_the_critical_difference() ->
     assert len(letters) > 1
 
 
+@settings(max_examples=15)
+@given(st.integers(2, 6), st.integers(6, 30), st.integers(0, 10**6), st.booleans())
+def test_models_share_a_wilcoxon_letter_exactly_if_no_test_separates_them(
+    models: int, datasets: int, seed: int, ties: bool
+) -> None:
+    scores = draw(models, datasets, seed, ties, empty=0.1)
+    ranks = tabulate_mean_ranks(arrange(scores), alpha=0.05)
+    names = ranks.set_index("model")["wilcoxon_group"]
+    pairs = list(itertools.combinations(range(models), 2))
+    p = np.array([compute_p(scores[one] - scores[other]) for one, other in pairs])
+    tested = np.flatnonzero(~np.isnan(p))
+    ordered = tested[np.argsort(p[tested])]
+    # Holm: from the smallest p on, each is held against alpha over the number of tests left.
+    fails = p[ordered] * np.arange(len(ordered), 0, -1) >= 0.05
+    rejected = ordered[: int(fails.argmax()) if fails.any() else len(ordered)]
+    for number, (one, other) in enumerate(pairs):
+        shared = set(names[f"m{one:03d}"]) & set(names[f"m{other:03d}"])
+        assert bool(shared) == (number not in rejected)
+
+
+def compute_p(differences: np.ndarray) -> float:
+    known = differences[~np.isnan(differences)].round(12)
+    if not known.any():
+        return 1.0 if len(known) else math.nan
+    return float(stats.wilcoxon(known).pvalue)
+
+
 def test_the_best_of_few_has_the_rank_of_the_best_of_all() -> None:
     ranks = rank_within_datasets(np.array([[3.0, 1.0], [2.0, np.nan], [1.0, 2.0], [0.0, 3.0]]))
     # Ranks 1, 2 and 3 of three become 1, 2.5 and 4 of four.
@@ -60,4 +92,10 @@ def test_step_writes_tables_that_read_back(tmp_path: Path) -> None:
     assert friedman["test"].tolist() == ["friedman", "skillings_mack"]
     assert nemenyi[["model_a", "model_b"]].iloc[0].tolist() == ["=a|b", "c" * 90]
     assert set(ranks["model"]) == set(runs["model"])
-    assert ranks.columns.tolist() == ["model", "mean_rank", "datasets", "nemenyi_group"]
+    assert ranks.columns.tolist() == [
+        "model",
+        "mean_rank",
+        "datasets",
+        "nemenyi_group",
+        "wilcoxon_group",
+    ]

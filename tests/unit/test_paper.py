@@ -112,6 +112,7 @@ def test_only_tests_that_had_datasets_are_named(lacking, tests):
     methods = make_paper(models, ["x", "y"], settings=settings, seeds=seeds)["methods"]
     found = {"friedman1937", "nemenyi1963", "skillings1981"} & set(re.findall(r"\w+\d{4}", methods))
     assert found == tests
+    assert "wilcoxon1945" in methods
 
 
 def test_models_without_a_rank_are_not_in_the_tables():

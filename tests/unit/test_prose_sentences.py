@@ -28,6 +28,9 @@ def test_too_few_datasets_for_any_separation_are_told() -> None:
     assert "be separated" not in tell(describe_pairwise, pairwise=pairwise.assign(datasets=7))[1]
     _, results = tell(describe_pairwise, pairwise=pairwise.head(1))
     assert "With 5 datasets the signed-rank test gives no p-value below 0.062." in results
+    mean_ranks = make_table("mean_ranks").assign(datasets=6, wilcoxon_group="a")
+    _, results = tell(describe_rank_tests, mean_ranks=mean_ranks)
+    assert results.endswith(told.format(6))
 
 
 def test_identical_models_have_no_better_one() -> None:
@@ -40,6 +43,7 @@ def test_models_that_never_meet_have_no_ranks() -> None:
     mean_ranks = make_table("mean_ranks").assign(mean_rank=NAN, datasets=0)
     _, results = tell(describe_rank_tests, mean_ranks=mean_ranks)
     assert "No two models had a dataset in common." in results
+    assert "Wilcoxon" not in results
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,8 @@ RANKS = Analysis(
         "mean_ranks": Table(
             "Mean rank of each model over its datasets, stretched where others are missing, "
             "and letters: models that share one are not separated by Nemenyi's test on the "
-            "datasets that all have.",
-            "model mean_rank datasets nemenyi_group",
+            "datasets that all have, or by Wilcoxon tests with Holm's correction.",
+            "model mean_rank datasets nemenyi_group wilcoxon_group",
             best={"mean_rank": "min"},
         ),
     },

@@ -266,6 +266,8 @@ MEANINGS = {
     "width_high": "Upper end of the interval of the width.",
     "width_low": "Lower end of the interval of the width.",
     "width_now": "Width with the runs that there are.",
+    "wilcoxon_group": "Models that share a letter are not separated by Wilcoxon tests with Holm's "
+    "correction.",
     "wilcoxon_p": "p-value of the Wilcoxon signed-rank test over datasets, for this pair alone.",
     "wilcoxon_p_holm": "That p-value, corrected for all pairs by Holm's method.",
     "win_rate": "Share of datasets on which the model beats the opponent, 0 to 1; ties are half.",

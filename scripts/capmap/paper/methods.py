@@ -5,7 +5,7 @@ from typing import Any
 
 from capmap.paper.rankings import OVER, Ranking, write_percent
 from capmap.settings.choices import DECIDED, Incomplete, find_alpha
-from capmap.wording import join_words, spell_statistic
+from capmap.wording import MOST_LETTERED, join_words, spell_statistic
 
 Setting = Mapping[str, Any]
 
@@ -56,6 +56,10 @@ ANALYSES = {
 FRIEDMAN = "Friedman's test \\citep{friedman1937}"
 SKILLINGS = "the test of \\citet{skillings1981}"
 NEMENYI = "Nemenyi's test \\citep{nemenyi1963}"
+WILCOXON = (
+    "Wilcoxon's signed-rank test \\citep{wilcoxon1945} with Holm's correction \\citep{holm1979}"
+)
+
 FILLED = {
     "adjust": "On datasets that a model lacks, its score is expected from an additive model of "
     "models and datasets \\citep{yates1933}.",
@@ -158,7 +162,7 @@ def _describe_analysis(name: str, comparison: Setting, filled: Sequence[float], 
     if name == "pairwise":
         return _describe_pairs(comparison)
     if name == "ranks":
-        return _describe_ranks(comparison, filled)
+        return _describe_ranks(comparison, filled, models)
     return ANALYSES.get(name, "")
 
 
@@ -181,15 +185,19 @@ def _describe_pairs(comparison: Setting) -> str:
     )
 
 
-def _describe_ranks(comparison: Setting, filled: Sequence[float]) -> str:
+def _describe_ranks(comparison: Setting, filled: Sequence[float], models: int) -> str:
     has_complete, has_holes = max(filled) == 1, min(filled) < 1
     tests = [
         *([FRIEDMAN] if has_complete else []),
         *([SKILLINGS] if has_holes else []),
     ]
+    pairs = [
+        *([NEMENYI] if has_complete else []),
+        *([WILCOXON] if models <= MOST_LETTERED else []),
+    ]
     together = f" by {join_words(tests)}" if tests else ""
-    apart = f", and pairs of them by {NEMENYI}" if has_complete else ""
+    apart = f"{', and pairs of them' if tests else ' in pairs'} by {join_words(pairs)}"
     return (
         f"Mean ranks over datasets \\citep{{demsar2006}} were compared{together}"
-        f"{apart}, at the {write_percent(comparison['alpha'])} level."
+        f"{apart if pairs else ''}, at the {write_percent(comparison['alpha'])} level."
     )

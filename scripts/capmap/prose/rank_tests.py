@@ -2,18 +2,22 @@
 
 import pandas as pd
 
-from capmap.claims import claim_mean_ranks, claim_nemenyi
+from capmap.claims import claim_mean_ranks, claim_nemenyi, claim_wilcoxon
 from capmap.prose.words import (
     describe_unused,
     format_value,
+    join_names,
     join_sentences,
     join_some,
     name_covered,
 )
 from capmap.wording import (
+    MOST_LETTERED,
+    describe_few,
     format_count,
     format_p,
     format_percent,
+    join_words,
 )
 
 
@@ -41,17 +45,23 @@ def describe_rank_tests(
     """
     if len(mean_ranks) < 2:
         return ["With a single model there were no ranks to test."]
+    wilcoxon = "Wilcoxon's signed-rank test with Holm's correction over all pairs"
+    pairs = [
+        *(["Nemenyi's test"] if len(nemenyi) else []),
+        *([wilcoxon] if len(mean_ranks) <= MOST_LETTERED else []),
+    ]
     level = format_percent(alpha)
     methods = join_sentences(
         "The models were ranked on each dataset by mean score (average ranks for ties).",
         _describe_tests(friedman),
-        f"Pairs were compared by Nemenyi's test, at the {level} level." if len(nemenyi) else "",
+        f"Pairs were compared by {join_words(pairs)}, at the {level} level." if pairs else "",
         "Datasets were assumed independent.",
     )
     results = join_sentences(
         _describe_omnibus(friedman, alpha),
         _describe_first(mean_ranks),
         _describe_nemenyi(nemenyi, alpha),
+        _describe_wilcoxon(mean_ranks, alpha),
     )
     return [methods, results]
 
@@ -135,3 +145,21 @@ def _describe_nemenyi(nemenyi: pd.DataFrame, alpha: float) -> str:
         f"Nemenyi's test separated {separated or 'none'} of {pairs} (critical difference "
         f"{distance}); that depends on which other models are present."
     )
+
+
+def _describe_wilcoxon(mean_ranks: pd.DataFrame, alpha: float) -> str:
+    if mean_ranks["mean_rank"].isna().all() or len(mean_ranks) > MOST_LETTERED:
+        return ""
+    is_first = mean_ranks["mean_rank"] == mean_ranks["mean_rank"].min()
+    leaders = join_names(mean_ranks.loc[is_first, "model"])
+    pairs = len(mean_ranks) * (len(mean_ranks) - 1) // 2
+    few = describe_few(int(mean_ranks["datasets"].max()), pairs=pairs, alpha=alpha)
+    separated = {claim.object for claim in claim_wilcoxon(mean_ranks, alpha=alpha)}
+    rivals = mean_ranks.loc[~is_first & ~mean_ranks["model"].isin(separated), "model"]
+    if is_first.all() or (few and not separated):
+        return few
+    if rivals.empty:
+        found = f"every other model was separated from {leaders}"
+    else:
+        found = f"{join_names(rivals)} could not be separated from {leaders}"
+    return f"By Wilcoxon's test after Holm's correction, {found}."
