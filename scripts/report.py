@@ -13,7 +13,7 @@ from capmap.pages.analyses import Outcome
 from capmap.pages.pictures import read_figures
 from capmap.pages.rendering import relate_path
 from capmap.pages.report import Results, describe_result, list_versions, render_report
-from capmap.paper.folder import write_paper
+from capmap.paper.document import write_paper
 from capmap.tables import read_declared
 
 # Folders whose tables are called by their name alone.

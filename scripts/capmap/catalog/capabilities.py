@@ -160,7 +160,7 @@ CAPABILITIES = Analysis(
             },
         ),
         "describe_capabilities": Step(
-            "capmap.capabilities.centrality:correlate_centrality",
+            "capmap.capabilities.quality:correlate_centrality",
             tables=["centrality"],
             reads=[
                 "gaps",
