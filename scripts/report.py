@@ -79,7 +79,7 @@ def report(
     write_text(headline, describe_result(results).striptags() + "\n")
     stated = list_claims(results.tables, settings)
     write_text(claims, render_csv(stated))
-    write_paper(paper, claims, results, title)
+    write_paper(paper, claims, frames, settings, title=title, figures=[*pictures])
     write_text(report, render_report(results, study=study, title=title))
     save_state(previous, read, settings, ranks)
     logger.info("%d claims", len(stated))

@@ -40,7 +40,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Rooms of the library from the ground up. A room stands on lower floors and on itself only.
 GROUND = [
-    {"addresses", "errors", "packing", "shards", "wording", "catalog"},
+    {"addresses", "errors", "files", "packing", "wording", "catalog"},
     {"settings"},
     {"problems", "artifacts", "rng", "metrics"},
     {"folders"},

@@ -12,7 +12,6 @@ import pandas as pd
 from capmap.artifacts import read_table, write_text
 from capmap.catalog import FIGURES, TOGETHER, list_analyses
 from capmap.claims import COLUMNS
-from capmap.pages.report import Results
 from capmap.paper.findings import describe_results
 from capmap.paper.latex import HEIGHT, WIDTH, declare_characters, write_name
 from capmap.paper.methods import describe_methods
@@ -143,9 +142,16 @@ def _render_figure(name: str, rankings: Sequence[Ranking], level: float) -> str:
     return FIGURE.format(name=name, caption=caption)
 
 
-def write_paper(paths: list[str], claims: str, results: Results, title: str) -> None:
-    """Write the files of a study's paper from its tables and claims."""
-    settings, tables = results.settings, results.tables
+def write_paper(
+    paths: Sequence[str],
+    claims: str,
+    tables: Mapping[str, pd.DataFrame],
+    settings: Mapping[str, Any],
+    *,
+    title: str,
+    figures: Sequence[str],
+) -> None:
+    """Write the files of a study's paper from its tables, claims and settings."""
     read = {name: tables[name] for name in ("scopes", "seeds", "bounds")}
     if "leaderboard/entries" in tables:
         read["entries"] = tables["leaderboard/entries"]
@@ -153,7 +159,7 @@ def write_paper(paths: list[str], claims: str, results: Results, title: str) -> 
         {**read, "claims": read_table(claims, names=[name for name in COLUMNS if name != "level"])},
         title=title,
         analyses=list_analyses(settings),
-        figures=[*results.figures],
+        figures=figures,
         **{name: settings[name] for name in ("bootstrap", "comparison", "failed", "incomplete")},
     )
     _write_files(paths, files)
