@@ -213,7 +213,7 @@ def drop(key):
 
 # Name of the folder: what is written, and what the message says (line, column, parts).
 FAULTS = {
-    "column": ({"results": GOOD.replace(",decoder,", ",dekoder,")}, 1, "decoder", "'dekoder'"),
+    "column": ({"results": GOOD.replace(",n_trials,", ",n_trails,")}, 1, "n_trials", "'n_trails'"),
     "twice": (
         {"results": GOOD.replace(",partition_name,", ",Seed,")},
         1,
