@@ -16,7 +16,7 @@ from capmap.settings import checking
 from capmap.settings.checking import check_settings, find_faults, read_schema
 from capmap.settings.removed import REMOVED
 from capmap.settings.study import Config
-from capmap.settings.words import list_keys
+from capmap.settings.words import list_keys, read_schema
 
 ROOT = Path(__file__).parents[2]
 KEYS = dict(list_keys(read_schema(Config)))

@@ -176,8 +176,8 @@ def _require_match(known: pd.DataFrame, names: "pd.Series[str]", *, kind: str) -
         raise ValidationError(
             f"attributes: none of the {kind}s in the file has results. It has "
             f"{list_names(known.index.tolist())}; the study has "
-            f"{list_names(sorted(set(names)))}. Set `attributes: {{{kind}s: {{name: …}}}}` to the "
-            "column with these names, or correct the names."
+            f"{list_names(sorted(set(names)))}. Call the column of "
+            f"these names {kind}, or correct the names."
         )
 
 
