@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from functools import cache
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -248,6 +247,3 @@ def _rank(place: Place, settings: Any) -> list[int]:
         ranks.append(keys.index(key) if key in keys else len(keys))
         settings = settings[key] if key in keys else ()
     return ranks
-
-
-@cache
