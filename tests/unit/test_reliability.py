@@ -37,7 +37,9 @@ def assess(scores: np.ndarray, level: float = 0.95) -> dict[str, pd.DataFrame]:
 
 def tell(scores: np.ndarray) -> tuple[dict[str, pd.DataFrame], list[str]]:
     tables = assess_benchmark(make_runs(scores), confidence_level=0.95, seed=0, study="s")
-    return tables, describe_reliability(**tables, confidence_level=0.95)
+    names = ("generalizability", "effective_datasets", "dataset_clusters")
+    told = {name: tables[name] for name in names}
+    return tables, describe_reliability(**told, confidence_level=0.95)
 
 
 def draw(number: int, *, models: int = 12, datasets: int = 9, seeds: int = 4) -> np.ndarray:
