@@ -84,7 +84,7 @@ def _describe_first(mean_ranks: pd.DataFrame, alpha: float) -> str:
     pairs = len(mean_ranks) * (len(mean_ranks) - 1) // 2
     few = describe_few(int(mean_ranks["datasets"].max()), pairs=pairs, alpha=alpha)
     if few and not separated:
-        return f"{lead}. {few}"
+        return f"{lead}."
     if rivals.empty:
         return f"{lead}; Wilcoxon's test separates every other model from {them}."
     return f"{lead}; Wilcoxon's test does not separate {join_names(rivals)} from {them}."

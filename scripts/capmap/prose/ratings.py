@@ -44,7 +44,7 @@ def _describe_winners(winrate: pd.DataFrame) -> str:
     lowest = winrate.dropna(subset="win_rate").groupby("model")["win_rate"].min()
     names = lowest.index[lowest == 1].tolist()
     if not names:
-        return "No model wins against every other one on all datasets."
+        return ""
     verb = "wins" if len(names) == 1 else "win"
     return f"{join_names(names)} {verb} on every dataset, so the distance rests on the ridge."
 

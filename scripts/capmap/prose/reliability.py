@@ -58,7 +58,7 @@ def _describe_need(generalizability: pd.DataFrame) -> str:
 def describe_clusters(dataset_clusters: pd.DataFrame, confidence_level: float) -> str:
     """Say which datasets order models alike."""
     if dataset_clusters.empty:
-        return "Clusters of datasets need 8 models and 4 datasets without empty cells."
+        return ""
     level = f"{format_percent(1 - confidence_level)} level"
     known = dataset_clusters.dropna(subset="cluster")
     if known.empty:
