@@ -41,8 +41,8 @@ DRAWS = {
 CALIBRATED = {
     "runs": "Variances are those of the runs' influences by dataset, pooled for single runs; the "
     "degrees of freedom are Satterthwaite's.",
-    "seeds": "Variances are those of the seeds' influences, with as many "
-    "degrees of freedom as seeds less one.",
+    "seeds": "Variances are those of the seeds' influences, with one degree of freedom less than "
+    "seeds.",
     "runs_and_datasets": "Variances are those of the datasets' influences, with "
     "n \N{MINUS SIGN} 1 degrees of freedom, or n / 2 \N{MINUS SIGN} 1 of the IQM (Yuen).",
 }
