@@ -223,7 +223,7 @@ def test_it_is_told_which_columns_were_taken_for_what(tmp_path, monkeypatch):
     ]
     said = describe_reading(validation).striptags()
     assert "12 runs are made up from published means" in said
-    assert "Columns: dataset from dataset, model from model and score from ROCKET and TSF." in said
+    assert "Columns: model from model, dataset from dataset and score from ROCKET and TSF." in said
 
 
 @pytest.mark.parametrize(
