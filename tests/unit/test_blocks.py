@@ -5,7 +5,7 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from capmap.comparison import dataset_clusters, pairwise, robustness, sample_size, signed_rank
+from capmap.comparison import dataset_clusters, pairwise, robustness, signed_rank
 from capmap.comparison.score_matrix import arrange_runs, list_pairs
 from capmap.ranking import resampling
 from tests.toy_runs import draw_benchmark
@@ -19,14 +19,6 @@ def test_differences_of_pairs(monkeypatch):
     monkeypatch.setattr(pairwise, "BLOCK_CELLS", 20)
     apart = pairwise.subtract_in_blocks(matrix, pairs)
     np.testing.assert_array_equal(apart, pairwise.subtract_means(matrix, pairs))
-
-
-def test_pairs_in_the_wrong_order(monkeypatch):
-    noise = sample_size.measure_noise(RUNS)
-    whole = sample_size.count_misordered(noise)
-    monkeypatch.setattr(sample_size, "BLOCK_PAIRS", 12)
-    assert sample_size.count_misordered(noise) == pytest.approx(whole, rel=1e-12)
-    assert 0 < whole < 15
 
 
 def test_rankings_without_each_dataset(monkeypatch):

@@ -163,7 +163,6 @@ CAPABILITIES = Analysis(
             "capmap.capabilities.quality:correlate_centrality",
             tables=["centrality"],
             reads=[
-                "gaps",
                 "models",
                 "datasets",
                 "summary",

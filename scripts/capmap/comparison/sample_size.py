@@ -1,7 +1,7 @@
 """How many runs are enough: widths to expect, and the cells where one more run helps most."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,6 @@ WIDTHS = ["model", "seeds", "width", "width_low", "width_high", "width_now"]
 # Share of studies that are to find a difference that there is.
 POWER = 0.8
 DETECTABLE = ["seeds", "difference", "difference_all"]
-# Pairs of models that are looked at at once.
-BLOCK_PAIRS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -63,12 +61,6 @@ class Noise:
     pooled: FloatArray
     shares: FloatArray
     lost: FloatArray
-
-    @cached_property
-    def variances(self) -> FloatArray:
-        """Variance of each model's interquartile mean with the runs there are."""
-        counts = np.maximum(self.matrix.counts, 1)
-        return np.asarray((self.run_variances / counts).sum(axis=1))
 
 
 def measure_noise(runs: pd.DataFrame) -> Noise:
@@ -191,38 +183,6 @@ def expect_widths(
             expected = measure(even[place, has_runs], np.full(len(draws), seeds), lost)
             rows.append((model, seeds, expected, *(expected * spans), now))
     return pd.DataFrame(rows, columns=WIDTHS)
-
-
-def count_misordered(noise: Noise) -> float:
-    """Expect how many pairs of models are in the wrong order.
-
-    Parameters
-    ----------
-    noise : Noise
-        From `measure_noise`.
-
-    Returns
-    -------
-    float
-        Sum over all pairs of ``Φ(−|Δ| / SE)``, with the difference Δ of their interquartile means
-        and its standard error SE. 0.5 for a pair exactly tied; NaN where no cell of the study has
-        two runs and there are two or more models.
-
-    Notes
-    -----
-    Errors are taken as normal and models as independent. A difference is rounded to 12 decimals,
-    so that floating-point noise unties no pair.
-    """
-    total, models = 0.0, np.arange(len(noise.estimates))
-    step = max(BLOCK_PAIRS // len(models), 1)
-    for start in range(0, len(models), step):
-        first, second = np.nonzero(models[start : start + step, None] < models)
-        first += start
-        distances = np.abs(noise.estimates[first] - noise.estimates[second])
-        apart = np.asarray(np.round(distances, DECIMALS), dtype=np.float64)
-        variances = noise.variances[first] + noise.variances[second]
-        total += float(_misorder_probability(apart, variances).sum())
-    return total
 
 
 def advise_runs(noise: Noise) -> pd.DataFrame:
@@ -477,14 +437,6 @@ def _divide(squares: FloatArray, freedom: FloatArray) -> FloatArray:
     return np.asarray(np.divide(squares, freedom, out=np.full(known.shape, np.nan), where=known))
 
 
-def _misorder_probability(distances: FloatArray, variances: FloatArray) -> FloatArray:
-    """Probability that noise of these variances reverses differences; ½ where there is none."""
-    distances, variances = np.broadcast_arrays(distances, variances)
-    ratios = np.full(distances.shape, np.inf)
-    np.divide(distances, np.sqrt(variances), out=ratios, where=variances != 0)
-    return np.where(distances > 0, special.ndtr(-ratios), 0.5)
-
-
 def advise_sample_size(
     runs: pd.DataFrame,
     *,
@@ -503,13 +455,11 @@ def advise_sample_size(
     Returns
     -------
     dict
-        The tables ``seed_widths``, ``next_seeds`` and ``detectable``, ``misordered`` (pairs
-        expected in the wrong order).
+        The tables ``seed_widths``, ``next_seeds`` and ``detectable``.
     """
     noise = measure_noise(runs)
     return {
         "seed_widths": expect_widths(noise, interval=interval, confidence_level=confidence_level),
         "next_seeds": advise_runs(noise),
         "detectable": find_detectable(noise, confidence_level=confidence_level),
-        "misordered": count_misordered(noise),
     }
