@@ -83,14 +83,20 @@ def test_functions_of_a_step_take_what_it_reads_and_is_told(name):
     step = STEPS[name]
     run = load_function(step.run)
     given = {"study", "folder", *step.reads, *step.paths, *step.options}
-    taken = set(signature(run).parameters)
+    taken = _list_needed(run)
     assert taken <= given
     if step.describe:
-        told = set(signature(load_function(step.describe)).parameters)
+        told = _list_needed(load_function(step.describe))
         for fact in told - given - {*step.tables, *step.files}:
             assert f'"{fact}"' in getsource(run), fact
         taken |= told
-    assert given - taken <= {"study", "folder"}
+    optional = {*signature(run).parameters}
+    assert given - taken - optional <= {"study", "folder"}
+
+
+def _list_needed(function):
+    parameters = signature(function).parameters.items()
+    return {name for name, parameter in parameters if parameter.default is parameter.empty}
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -117,7 +123,8 @@ def test_function_of_a_figure_takes_what_it_reads_and_is_told(name):
     figure, owner = FIGURES[name], find_owner(name, "figures")
     options = [*figure.options, *(["order"] if figure.order else [])]
     taken = list(signature(load_function(figure.draw)).parameters)
-    assert sorted(taken[len(figure.reads) :]) == sorted(options)
+    needed = _list_needed(load_function(figure.draw)) - {*taken[: len(figure.reads)]}
+    assert needed <= {*options} <= {*taken[len(figure.reads) :]}
     assert all(place_read(read, owner) for read in [*figure.reads, figure.order] if read)
     for path in figure.options.values():
         if path not in WORKED_OUT:
