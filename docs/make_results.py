@@ -18,8 +18,8 @@ HEAD = """\
 What each analysis writes below `results/<study>/`. Every table is there as CSV, Markdown and LaTeX,
 those of `leaderboard/` as JSON too; every figure as PDF and SVG. `snakemake` makes a table by its
 path, such as `results/toy/tables/iqm.csv`; those of `comparisons/` and `figures/` are made
-together, and the `index.csv` there lists them. An analysis writes its paragraphs beside its tables, such as
-`comparisons/ranks.txt` and `.tex`; `claims.csv` lists what they and the headline claim of models, a
+together, and the `index.csv` there lists them. An analysis writes its paragraphs beside its tables,
+such as `comparisons/ranks.txt`; `claims.csv` lists what they and the headline claim of models, a
 row per claim with its scope, level, test and the family that the test allows for.
 
 `paper/` holds what a paper prints, in LaTeX, and `main.tex`, which puts it into one article:

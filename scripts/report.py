@@ -13,7 +13,7 @@ from capmap.pages.analyses import Outcome
 from capmap.pages.pictures import read_figures
 from capmap.pages.rendering import relate_path
 from capmap.pages.report import Results, describe_result, list_versions, render_report
-from capmap.paper.folder import write_paper
+from capmap.paper.document import write_paper
 from capmap.tables import read_declared
 
 # Folders whose tables are called by their name alone.
@@ -79,7 +79,7 @@ def report(
     write_text(headline, describe_result(results).striptags() + "\n")
     stated = list_claims(results.tables, settings)
     write_text(claims, render_csv(stated))
-    write_paper(paper, claims, results, title)
+    write_paper(paper, claims, frames, settings, title=title, figures=[*pictures])
     write_text(report, render_report(results, study=study, title=title))
     save_state(previous, read, settings, ranks)
     logger.info("%d claims", len(stated))

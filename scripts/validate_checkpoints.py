@@ -4,9 +4,14 @@ import logging
 from typing import Any
 
 from capmap.artifacts import write_json, write_parquet
-from capmap.checkpoints.choice import arrange_values, choose, find_lacks, leave_out_choosing
+from capmap.checkpoints.choice import (
+    arrange_values,
+    choose,
+    find_lacks,
+    find_misfit_values,
+    leave_out_choosing,
+)
 from capmap.checkpoints.plan import Settings
-from capmap.checkpoints.scales import find_misfit_values
 from capmap.checkpoints.selection import count_choices, gather_runs
 from capmap.exports.checkpoints import check_evaluations, read_evaluations
 from capmap.exports.files import check_digests

@@ -1,98 +1,82 @@
-"""Small finished tables of comparisons and of a map of models, and what is told of them."""
+"""Small finished tables of every analysis, and what is told of them."""
 
 import re
+from inspect import signature
 from io import StringIO
 
 import numpy as np
 import pandas as pd
 
+from capmap.catalog import STEPS, find_owner
 from capmap.catalog import TABLES as CATALOG
-from capmap.prose import (
-    describe_capabilities,
-    describe_conditions,
-    describe_drift,
-    describe_groups,
-    describe_improvability,
-    describe_next_results,
-    describe_pairwise,
-    describe_placements,
-    describe_profiles,
-    describe_rank_tests,
-    describe_ratings,
-    describe_robustness,
-    describe_sample_size,
-    describe_transfer,
-)
+from capmap.steps import load_function
 
+DESCRIBED = [name for name, step in STEPS.items() if step.describe]
 NOT_A_NUMBER = re.compile(r"\b(nan|NaN|NA|None|inf)\b")
 # Rows by table; its columns are those of the catalog but for some, which are below.
 TABLES = {
-    "pairwise": """
+    "comparisons/pairwise": """
 A,B,8,0,0.1,0.05,0.15,7,0,1,0.01,0.03,0.9,0.8,0.7,0.9,0.99,0.01,0,a better
 A,C,7,1,0.02,-0.02,0.06,5,0,2,0.3,0.6,0.2,0.55,0.5,0.6,0.6,0.3,0.1,undecided
 B,C,6,3,-0.19,-0.3,-0.1,1,0,5,0.0001,0.0003,-0.8,0.2,0.1,0.3,0,0.1,0.9,undecided
 """,
-    "friedman": """
+    "comparisons/friedman": """
 friedman,9.2834,3,0.0258,4,14,56,2
 """,
-    "nemenyi": """
+    "comparisons/nemenyi": """
 A,B,1.1,1.25,0.06,False,14
 A,C,1.3,1.25,0.04,True,14
 """,
-    "mean_ranks": """
+    "comparisons/mean_ranks": """
 A,1.9,14,a,a
 B,2.1,14,ab,ab
 C,3.0,14,b,b
 """,
-    "profile_area": """
+    "comparisons/profile_area": """
 A,1.2,0.9,1,8,1.0,0.8,2,8
 B,1.0,0.7,2,7,1.1,0.85,1,8
 """,
-    "elo": """
+    "comparisons/elo": """
 A,1100.2,1050.0,1200.0,1,1,2,8,0.01,1
 B,900.0,,,2,,,1,0.01,1
 """,
-    "winrate": """
+    "comparisons/winrate": """
 A,B,0.75,6,0,2,8
 B,A,0.25,2,0,6,8
 """,
-    "improvability": """
+    "comparisons/improvability": """
 A,3.21,1.0,6.0,1,1,1,8
 B,20.0,,,2,,,8
 """,
-    "improvability_datasets": """
-A,d,0.1,0.1,0.0,0.0,3.0
-B,d,0.2,0.1,50.0,40.0,60.0
+    "comparisons/improvability_datasets": """
+A,d,0.1,0.1,0.0
+B,d,0.2,0.1,50.0
 """,
-    "robustness": """
+    "comparisons/robustness": """
 mean,configured,,1.0,0,A,2
 median,ranks,d,0.3,1,A,2
 """,
-    "flips": """
+    "comparisons/flips": """
 A,B,1,2,1,2,0.5,d
 """,
-    "dethroning": """
+    "comparisons/dethroning": """
 A,B,8,3,"'d1' 'd2' 'd3'"
 A,C,8,6,"'d1' 'd2' 'd3' 'd4' 'd5' 'd6'"
 """,
-    "groups": """
+    "comparisons/groups": """
 sea,A,0.8,0.7,0.9,1,1,1,a,0.8,1,9,3,0
 sea,B,0.7,0.6,0.8,2,1,2,a,0.7,2,9,3,0
 land,A,0.8,,,1,,,,0.8,1,3,3,0
 """,
-    "group_coverage": """
-land,drop_models,3,1,0,1,2
-sea,keep,3,2,0,0,0
-""",
-    "conditions": """
+    "comparisons/conditions": """
 full,kendall_tau,0.8,0.5,1.0,5,8,2
 full,spearman_rho,0.9,0.6,1.0,5,8,2
 """,
-    "condition_ranks": """
+    "comparisons/condition_ranks": """
 full,A,0.8,1,0.7,2,1
 full,B,0.7,2,0.8,1,-1
 """,
-    "seed_widths": """
+    "comparisons/seed_widths": """
 A,3,0.06,0.048,0.078,0.05
 A,5,0.04,0.032,0.052,0.05
 A,10,0.025,0.02,0.0325,0.05
@@ -102,33 +86,26 @@ B,5,0.04,0.032,0.052,0.05
 B,10,0.025,0.02,0.0325,0.05
 B,20,0.015,0.012,0.0195,0.05
 """,
-    "next_seeds": """
+    "comparisons/next_seeds": """
 A,d,3,0.4
 B,d,1,0.2
 """,
-    "detectable": """
+    "comparisons/detectable": """
 3,0.06,0.09
 5,0.04,0.07
 10,0.03,0.05
 20,0.02,0.03
 """,
-    "gaps": """
-A,d,80,1,0,0,
-B,d,60,0,20,1,
-A,e,70,0,10,1,
-B,e,80,1,0,0,
-C,d,70,0.5,,,few results of the model
-""",
-    "models": """
+    "capabilities/models": """
 A,2,2,1,,0.2,,,,
 B,2,2,1,,0.5,,,,
 C,1,0,,,,,,,few results
 """,
-    "datasets": """
+    "capabilities/datasets": """
 d,4,4,1,,A,80,60,10,0.5,20,,d,
 e,2,2,1,,B,80,70,5,0.4,20,,d,
 """,
-    "summary": """
+    "capabilities/summary": """
 factors,,random,10,100,0.02,0.06,0.05,0.07,-0.01,-0.015,-0.005
 factors,,strict,10,100,,0.08,0.06,0.1,-0.01,-0.03,0.01
 factors,,family,10,100,,0.09,0.07,0.11,0.01,0.005,0.015
@@ -142,49 +119,115 @@ additive,,strict,10,100,,0.1,0.08,0.12,0.01,-0.01,0.03
 additive,,family,10,100,,0.08,0.06,0.1,0,-0.005,0.005
 mean,,random,10,100,0.1,0.12,0.1,0.14,0.05,0.04,0.06
 """,
-    "predictions": """
+    "capabilities/predictions": """
 A,d,0,0.1,0,0.3,78,74,80,True
 A,e,1,0.5,0.2,0.8,75,72,78,True
 B,d,1,0.8,0.5,1,64,60,70,True
 B,e,0,0.2,0,0.4,78,76,80,True
 A,f,,0.4,0,0.8,78,76,80,False
 """,
-    "placements": """
-C,1,0.3,0.1,0.5,0
+    "capabilities/placements": """
+A,1,0.3,0.1,0.5,0
 D,3,0.5,0.2,0.8,0
 """,
-    "error_curve": """
+    "capabilities/error_curve": """
 1,40,600,0.12,0.1,0.15,0.14,-0.02,-0.03,-0.01,0.89,0.8
 4,40,500,0.1,0.08,0.12,0.13,-0.03,-0.04,-0.02,0.9,0.7
 20,20,200,0.06,0.05,0.07,0.12,-0.06,-0.08,-0.04,0.91,0.5
 """,
-    "next": """
+    "comparisons/next": """
 1,A,f,0.4,0.1,0.9,0.8
 2,A,g,0.4,0.1,0.7,0.6
 3,B,f,0.3,0.0,0.5,0.5
 """,
-    "drift": """
+    "comparisons/drift": """
 2020-01-01,8,100,0,,0.9,0.05,0,,,,
 2021-01-01,20,300,12,0.3,0.4,0.05,90,0.08,0.06,0.1,0.09
 2022-01-01,30,500,10,0.2,0,0.05,90,0.08,0.06,0.1,0.09
 """,
-    "transfer": """
-land,9,9,90,0.09,0.07,0.11,0.1,0.11,-0.01,-0.02,-0.005
-sea,9,9,90,0.1,0.07,0.13,0.1,0.11,0,-0.02,0.02
+    "comparisons/transfer": """
+sea,9,9,90,0.09,0.07,0.11,0.1,0.11,-0.01,-0.02,-0.005
+land,9,9,90,0.1,0.07,0.13,0.1,0.11,0,-0.02,0.02
 all types,18,9,180,0.095,0.07,0.12,0.1,0.11,-0.005,-0.02,0.01
 """,
+    "comparisons/strengths": """
+A,d,0.8,0.7,0.1,0.05,0.15
+A,e,0.5,0.6,-0.1,-0.15,-0.05
+B,d,0.5,0.48,0.02,-0.03,0.07
+""",
+    "comparisons/frontier": """
+A,100,0.8,0.7,0.9,True,0.95,8
+B,50,0.7,0.6,0.8,True,0.5,8
+C,200,0.6,0.5,0.7,False,0,8
+""",
+    "comparisons/generalizability": """
+8,3,0.85,0.7,0.95
+13,3,0.902,,
+""",
+    "comparisons/effective_datasets": """
+8,12,4.2,7.5,0
+""",
+    "multilabel/metrics": """
+A,d,,top1,,0.8,0.78,0.82,100
+B,d,,top1,,0.7,0.68,0.72,100
+""",
+    "multilabel/summary": """
+A,d,0.8,0.85,0.6,1,2,1,1
+B,d,0.7,0.86,0.6,2,1,1,1
+""",
+    "multilabel/rank_shift": """
+A,top1,d,asma,d,0.8,0.6,1,1,0,1,1,0
+B,top1,d,asma,d,0.7,0.6,2,1,1,2,1,1
+""",
+    "multilabel/degradation": """
+,top1,,d,e,0.75,0.65,0.1,0.09,0.11,False,200
+,asma,,d,e,0.6,0.61,-0.02,-0.03,0.01,False,200
+""",
+    "multilabel/label_counts": """
+d,1,60,0.6
+e,1,70,0.7
+""",
+    "leaderboard/entries": """
+frozen,1,a,A,b,,s,0.8,0.7,0.9,1,2,a,0.8,12,4,4,True
+frozen,2,b,B,b,,s,0.7,0.6,0.8,1,2,a,0.7,12,4,4,True
+tuned,1,c,C,b,,s,0.9,,,,,,0.9,4,4,4,True
+tuned,,d,D,b,,s,0.6,,,,,,0.6,2,2,4,False
+""",
+    "comparisons/rank_history": """
+R1,frozen,a,A,2,0.7
+R1,frozen,b,B,1,0.8
+R2,frozen,a,A,1,0.8
+R2,frozen,c,C,2,0.7
+""",
+    "comparisons/selected": """
+A,t1,step=3,3,0.8,0.7,5,0.7,0.75,0.1,0.05,0.02,
+B,t2,step=4,4,0.7,0.6,6,0.6,0.65,0.1,0.05,-0.01,
+""",
+    "comparisons/checkpoint_rankings": """
+full,mean,1,A,t1,step=3,0.8,
+full,mean,2,B,t2,step=4,0.7,
+""",
+    "comparisons/ranking_agreement": """
+full,best,0.5,2,0,0,1,
+""",
+    "tables/published": """
+A,tables/iqm,56,50,3,2,1,Because.
+""",
+    "tables/published_claims": """
+A,tables/iqm,0,1,0.5,0.4,0.6,holds,
+d,tables/iqm,0,1,2.5,2.4,2.6,fails,
+""",
 }
-FOLDERS = ("tables", "comparisons", "capabilities")
 OWN_COLUMNS = {
-    "elo": "model elo ci_low ci_high rank rank_low rank_high datasets separated component",
-    "groups": "group model iqm ci_low ci_high rank rank_low rank_high tie_group mean rank_mean "
-    "runs datasets missing",
-    "summary": "distance dimension protocol folds predictions train_mse mse mse_low mse_high "
-    "difference difference_low difference_high",
-    "placements": "model results mean_gap mean_gap_low mean_gap_high x1",
+    "comparisons/elo": "model elo ci_low ci_high rank rank_low rank_high datasets separated "
+    "component",
+    "comparisons/groups": "group model iqm ci_low ci_high rank rank_low rank_high tie_group mean "
+    "rank_mean runs datasets missing",
+    "capabilities/summary": "distance dimension protocol folds predictions train_mse mse mse_low "
+    "mse_high difference difference_low difference_high",
+    "capabilities/placements": "model results mean_gap mean_gap_low mean_gap_high x1",
 }
-
-# What may be missing from a table that is not empty, beside the ends of intervals.
+# What may be missing from a table that is not empty, besides the ends of intervals.
 MAY_BE_EMPTY = {
     "friedman": ["test_statistic", "df", "p"],
     "nemenyi": ["p"],
@@ -203,85 +246,55 @@ MAY_BE_EMPTY = {
     "placements": ["mean_gap"],
     "error_curve": ["coverage", "width"],
     "drift": ["shift", "shift_to_final", "shift_noise", "mse"],
+    "frontier": ["p_front"],
+    "effective_datasets": ["effective"],
+    "selected": ["gain_report"],
+    "ranking_agreement": ["kendall_tau"],
+}
+OPTIONS = {
+    "unit": "runs",
+    "alpha": 0.05,
+    "n_resamples": 2000,
+    "confidence_level": 0.95,
+    "rope_setting": 0.01,
+    "reference": "A",
+    "without_optimum": [],
+    "against": "cost",
+    "interval": "calibrated",
+    "method": "l2_ridge",
+    "dimension": 5,
+    "min_results": 2,
+    "rank_by": "asma",
+    "subgroups": {"d": [1], "e": [1]},
+    "split": "validation",
+    "report": "test",
 }
 
-COMPARISONS = {
-    describe_pairwise: (
-        ["pairwise"],
-        {"reference": "A", "unit": "runs", "alpha": 0.05}
-        | {"n_resamples": 2000, "confidence_level": 0.95}
-        | {"rope_setting": 0.01},
-    ),
-    describe_rank_tests: (
-        ["friedman", "nemenyi", "mean_ranks"],
-        {"alpha": 0.05},
-    ),
-    describe_profiles: (
-        ["profile_area"],
-        {"datasets_total": 8, "nonpositive": 0, "n_resamples": 2000} | {"confidence_level": 0.95},
-    ),
-    describe_ratings: (
-        ["elo", "winrate"],
-        {"n_resamples": 1000, "confidence_level": 0.95},
-    ),
-    describe_improvability: (
-        ["improvability", "improvability_datasets"],
-        {"without_optimum": [], "clipped": 0, "n_resamples": 1000} | {"confidence_level": 0.95},
-    ),
-    describe_robustness: (
-        ["robustness", "flips", "dethroning"],
-        {},
-    ),
-    describe_groups: (
-        ["groups", "group_coverage"],
-        {"interval": "percentile", "unit": "runs", "confidence_level": 0.95, "n_resamples": 10_000},
-    ),
-    describe_conditions: (
-        ["conditions", "condition_ranks"],
-        {"n_resamples": 2000, "confidence_level": 0.95},
-    ),
-    describe_sample_size: (
-        ["seed_widths", "next_seeds", "detectable"],
-        {"interval": "calibrated", "confidence_level": 0.95} | {"misordered": 0.5},
-    ),
-}
-CAPABILITIES = {
-    describe_capabilities: (
-        [
-            *("gaps", "models", "datasets", "summary", "predictions"),
-        ],
-        {"method": "l2_ridge", "dimension": 5, "min_results": 2, "confidence_level": 0.9},
-    ),
-    describe_placements: (
-        ["placements", "error_curve"],
-        {"confidence_level": 0.9},
-    ),
-    describe_next_results: (
-        ["next"],
-        {"confidence_level": 0.9},
-    ),
-    describe_drift: (["drift"], {"confidence_level": 0.9}),
-    describe_transfer: (["transfer"], {"confidence_level": 0.9}),
-}
-DESCRIBE = COMPARISONS | CAPABILITIES
+
+def load_describe(step):
+    """The function that writes the paragraphs of a step's analysis."""
+    return load_function(STEPS[step].describe)
 
 
-def list_columns(name):
+def make_tables(step):
+    """Make the tables that the paragraphs of a step are written from."""
+    folder = find_owner(step, "steps").folder
+    names = [name for name in signature(load_describe(step)).parameters if name not in OPTIONS]
+    return {name: make_table(f"{folder}/{name}") for name in names}
+
+
+def list_columns(place):
     """Columns of one of the tables."""
-    if name in OWN_COLUMNS:
-        return OWN_COLUMNS[name].split()
-    (place,) = {f"{folder}/{name}" for folder in FOLDERS} & CATALOG.keys()
-    return CATALOG[place].columns.split()
+    return OWN_COLUMNS.get(place, CATALOG[place].columns).split()
 
 
-def make_tables(describe):
-    """Make the tables of some paragraphs."""
-    return {name: make_table(name) for name in DESCRIBE[describe][0]}
-
-
-def make_table(name):
+def make_table(place):
     """Make one of the finished tables, as it is read from CSV."""
-    return pd.read_csv(StringIO(TABLES[name]), names=list_columns(name))
+    table = pd.read_csv(StringIO(TABLES[place]), names=list_columns(place))
+    for name in ("labels", "stamp"):
+        if name in table:
+            table[name] = ["" if value != value else str(value) for value in table[name]]
+    return table
 
 
 def drop_intervals(table):
@@ -290,15 +303,8 @@ def drop_intervals(table):
     return table.assign(**dict.fromkeys(ends, np.nan))
 
 
-def change(name, where, **values):
-    """Change some columns of a table in the rows of some values."""
-    table = make_table(name)
-    chosen = np.logical_and.reduce([table[column] == value for column, value in where.items()])
-    for column, value in values.items():
-        table[column] = table[column].where(~chosen, value)
-    return table
-
-
-def tell(describe, **changes):
+def tell(step, **changes):
     """Describe the tables above, with some of them or of the settings changed."""
-    return describe(**{**make_tables(describe), **DESCRIBE[describe][1], **changes})
+    describe = load_describe(step)
+    options = {name: OPTIONS[name] for name in signature(describe).parameters if name in OPTIONS}
+    return describe(**{**make_tables(step), **options, **changes})

@@ -114,6 +114,7 @@ def write_study(
     put(pd.DataFrame(columns=[*KEY, "score"], dtype="str"), folder / "runs.parquet")
     (folder / "comparisons").mkdir(exist_ok=True)
     write_index(folder / "comparisons")
+    (folder / "figures").mkdir(exist_ok=True)
     for name in {*FIGURES} - {*nothing}:
         artifacts.write_bytes(folder / f"figures/{name}.svg", (figures or {}).get(name, figure))
     write_index(folder / "figures", dict.fromkeys(nothing, "Nothing."))

@@ -30,7 +30,7 @@ from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_storage_plugins.io import Mtime
 
 from capmap.addresses import hide, reveal
-from capmap.inputs.servers import (
+from capmap.inputs.downloads import (
     ADDRESS,
     BLOCK,
     CUT,

@@ -172,7 +172,8 @@ def _read_attributes(path: str, columns: Mapping[str, str], role: Role) -> pd.Da
 def _read_cells(sheet: Sheet, path: str, columns: Mapping[str, str], role: Role) -> Cells:
     """Read the rows with a filled cell, all columns of them."""
     wishes = [
-        Wish(f"attributes: {{{role}s: {{{key}: …}}}}", column) for key, column in columns.items()
+        Wish(f"attributes: {{{role}s: {{{'file' if key == 'name' else key}: …}}}}", column)
+        for key, column in columns.items()
     ]
     if problems := check_columns(wishes, sheet.columns, path):
         raise UnreadableExportError(*problems)

@@ -17,7 +17,7 @@ COLUMNS = ["file", "sha256", "reason"]
 
 def write_index(folder: str | Path, absent: Mapping[str, str] | None = None) -> None:
     """List the files of a folder with their SHA-256, and what is not there with the reason."""
-    files = sorted(path for path in Path(folder).iterdir() if path.name != INDEX)
+    files = sorted(path for path in Path(folder).glob("*") if path.name != INDEX)
     rows = [(path.name, digest_file(path), "") for path in files]
     rows += [(name, "", reason) for name, reason in (absent or {}).items()]
     write_text(Path(folder, INDEX), render_csv(pd.DataFrame(rows, columns=COLUMNS)))

@@ -219,19 +219,15 @@ def describe_few(datasets: int, *, pairs: int, alpha: float) -> str:
     Examples
     --------
     >>> describe_few(7, pairs=10, alpha=0.05)
-    "With 7 datasets Wilcoxon's test can separate no pair after correction over 10 pairs."
+    "With 7 datasets Wilcoxon's test cannot reach the 5% level after correction over 10 pairs."
     >>> describe_few(5, pairs=1, alpha=0.05)
-    'With 5 datasets the signed-rank test gives no p-value below 0.062.'
+    "With 5 datasets Wilcoxon's test cannot reach the 5% level."
     """
-    least = 2.0 ** (1 - datasets)
-    if pairs * least < alpha:
+    if pairs * 2.0 ** (1 - datasets) < alpha:
         return ""
-    count = format_count(datasets, "dataset")
-    if pairs == 1:
-        return f"With {count} the signed-rank test gives no p-value below {least:.3f}."
-    return (
-        f"With {count} Wilcoxon's test can separate no pair after correction over {pairs:,} pairs."
-    )
+    count, level = format_count(datasets, "dataset"), format_percent(alpha)
+    correction = f" after correction over {pairs:,} pairs" if pairs > 1 else ""
+    return f"With {count} Wilcoxon's test cannot reach the {level} level{correction}."
 
 
 def join_words(words: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ each_profile = pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILE
 @each_profile
 def test_a_profile_names_rules_that_exist(profile):
     arrays = [name.strip() for name in profile.get("slurm-array-jobs", "").split(",") if name]
-    named = {*profile["groups"], *profile.get("set-resources", {}), *arrays}
+    named = {*profile["groups"], *arrays}
     assert named - RULES == set()
     # A group is never submitted as an array; of a large study this rule is taken out of its group.
     assert set(arrays) & set(profile["groups"]) <= {"bootstrap"}
@@ -47,22 +47,11 @@ def test_few_rules_are_jobs_of_their_own(profile):
     assert RULES - set(profile["groups"]) - arrays == single
 
 
-@pytest.mark.parametrize("setting", ["groups", "set-resources"])
-def test_both_profiles_agree(setting):
-    assert PROFILES["slurm"][setting] == PROFILES["cluster-generic"][setting]
-
-
 def test_all_tasks_of_an_array_may_be_submitted_at_once():
     # The plugin forgets tasks that were not ready in one go, and waits for them for ever.
     profile = PROFILES["slurm"]
     per_second = int(profile["max-jobs-per-timespan"].removesuffix("/1s"))
     assert min(profile["jobs"], per_second) >= profile["slurm-array-limit"]
-
-
-@each_profile
-def test_memory_and_time_grow_with_each_attempt(profile):
-    for kinds in (profile["default-resources"], *profile["set-resources"].values()):
-        assert all(re.fullmatch(r"\d+ \* attempt", text) for text in kinds.values())
 
 
 @each_profile
@@ -72,3 +61,7 @@ def test_every_setting_of_a_profile_is_explained(profile):
     keys = [index for index, line in enumerate(lines) if re.match(r"[a-z]", line)]
     explained = [index for index in keys if index and lines[index - 1].startswith("#")]
     assert len(explained) >= (len(keys) if name == "slurm" else 5)
+
+
+def test_both_profiles_agree():
+    assert PROFILES["slurm"]["groups"] == PROFILES["cluster-generic"]["groups"]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.checkpoints.agreement import add_metric_rankings, compare_rankings
+from capmap.checkpoints.rankings import add_metric_rankings, compare_rankings
 
 SCORES = st.lists(st.integers(0, 5), min_size=2, max_size=12)
 

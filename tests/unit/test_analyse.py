@@ -10,8 +10,10 @@ from capmap.artifacts import write_parquet
 from capmap.catalog import STEPS
 from capmap.catalog.declarations import TOO_MANY
 from capmap.errors import ConfigError, ValidationError
+from capmap.figures.canvas import NothingToDraw
+from capmap.figures.drawing import draw_figure
+from capmap.steps import read_place
 from capmap.tables import read_declared
-from plot import _is_left_out
 from tests.toy_runs import draw_benchmark
 
 FILES = ["friedman.csv", "elo.csv", "ranks.txt", "ratings_text.tex", "index.csv"]
@@ -84,4 +86,5 @@ def test_pairs_of_more_models_than_the_bound_are_left_out_with_the_reason(
     elo = read_declared(study.folder / "comparisons/elo.csv")
     assert elo.empty
     assert "elo" in elo
-    assert _is_left_out("elo", ["elo"], str(study.folder))
+    with pytest.raises(NothingToDraw, match=TOO_MANY):
+        draw_figure("elo", {}, str(study.folder), read_place)

@@ -28,17 +28,16 @@ from capmap.catalog import (
 from capmap.catalog.columns import COLUMNS, TEXT_COLUMNS
 from capmap.catalog.meanings import MEANINGS, explain_column
 from capmap.changes import COLUMNS as CHANGES
+from capmap.inputs.analyses import WORKED_OUT
 from capmap.pages.analyses import Outcome, show_analyses
-from capmap.settings.sections import write_schema
 from capmap.settings.study import Config
+from capmap.settings.words import read_schema
 from capmap.steps import load_function
 from tests.toy_settings import make_settings
 
-SCHEMA = write_schema(Config)
+SCHEMA = read_schema(Config)
 STUDY = SCHEMA["properties"]["studies"]["additionalProperties"]["properties"]
 DRAWN = [name for name, figure in FIGURES.items() if figure.draw]
-# What the workflow works out of several settings.
-WORKED_OUT = ["leaderboard/dimensions", "multilabel/counted", "predictions/order"]
 
 
 def test_catalog_and_settings_know_the_same_analyses():
@@ -84,14 +83,20 @@ def test_functions_of_a_step_take_what_it_reads_and_is_told(name):
     step = STEPS[name]
     run = load_function(step.run)
     given = {"study", "folder", *step.reads, *step.paths, *step.options}
-    taken = set(signature(run).parameters)
+    taken = _list_needed(run)
     assert taken <= given
     if step.describe:
-        told = set(signature(load_function(step.describe)).parameters)
+        told = _list_needed(load_function(step.describe))
         for fact in told - given - {*step.tables, *step.files}:
             assert f'"{fact}"' in getsource(run), fact
         taken |= told
-    assert given - taken <= {"study", "folder"}
+    optional = {*signature(run).parameters}
+    assert given - taken - optional <= {"study", "folder"}
+
+
+def _list_needed(function):
+    parameters = signature(function).parameters.items()
+    return {name for name, parameter in parameters if parameter.default is parameter.empty}
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -118,10 +123,12 @@ def test_function_of_a_figure_takes_what_it_reads_and_is_told(name):
     figure, owner = FIGURES[name], find_owner(name, "figures")
     options = [*figure.options, *(["order"] if figure.order else [])]
     taken = list(signature(load_function(figure.draw)).parameters)
-    assert sorted(taken[len(figure.reads) :]) == sorted(options)
+    needed = _list_needed(load_function(figure.draw)) - {*taken[: len(figure.reads)]}
+    assert needed <= {*options} <= {*taken[len(figure.reads) :]}
     assert all(place_read(read, owner) for read in [*figure.reads, figure.order] if read)
     for path in figure.options.values():
-        read_setting(make_settings(), path)
+        if path not in WORKED_OUT:
+            read_setting(make_settings(), path)
 
 
 def test_analyses_without_their_settings_are_left_out():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from capmap.capabilities.bend import locate_bend
+from capmap.capabilities.crossvalidation import locate_bend
 
 KNOWN = np.array([5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28, 32, 38, 45, 50, 60], dtype=float)
 

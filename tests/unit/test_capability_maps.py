@@ -8,8 +8,12 @@ from scipy.spatial.distance import pdist, squareform
 from capmap.artifacts import read_parquet
 from capmap.capabilities import maps
 from capmap.capabilities.geometry import enter_ball
-from capmap.capabilities.maps import measure_pairs, project_points, scale_distances
-from capmap.capabilities.neighbor_maps import project_neighbors
+from capmap.capabilities.maps import (
+    measure_pairs,
+    project_neighbors,
+    project_points,
+    scale_distances,
+)
 from capmap.rng import make_stream
 from tests.steps import run_step
 

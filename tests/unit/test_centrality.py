@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
-from capmap.capabilities.centrality import correlate_centrality
+from capmap.capabilities.quality import correlate_centrality
 
 
 def make_tables(centrality: list[float], gaps: list[float]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -11,8 +11,7 @@ import yaml
 from capmap.inputs import configuration
 from capmap.inputs.configuration import check_configuration
 from capmap.inputs.studies import list_faults
-from capmap.settings.files import read_yaml
-from capmap.settings.paths import expand_home
+from capmap.settings.files import expand_home, read_yaml
 from tests.fuzz.studies import read_exports_of
 
 MISTAKES = yaml.safe_load(Path(__file__).with_name("config_mistakes.yaml").read_text("utf-8"))

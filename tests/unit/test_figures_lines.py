@@ -18,7 +18,7 @@ from capmap.figures.rank_tests import (
     draw_critical_difference,
     stack_bars,
 )
-from capmap.prose import describe_ratings
+from capmap.prose.ratings import describe_ratings
 from tests.curve_figure_tables import make_study, name
 from tests.figure_checks import assert_legible, drawn_words
 from tests.figure_plans import plan_curves
@@ -76,7 +76,7 @@ def test_figure_and_paragraph_warn_of_the_ridge_together(separated, confidence_l
         n_resamples=100,
         confidence_level=confidence_level,
     )
-    assert ("ends of intervals there depend on the ridge" in " ".join(told)) == is_named
+    assert ("of the resamples" in " ".join(told)) == is_named
 
 
 def test_win_rates_stand_in_the_row_of_the_winner_sorted_by_their_average():

@@ -105,8 +105,9 @@ def test_dates_are_years_and_models_without_a_cost_are_left_out(tmp_path):
     sizes = trace(tmp_path, text, make_runs(scores))
     assert sizes["p_front"].isna().tolist() == [False, True, True]
     methods, results = describe_frontier(sizes, against="parameters")
-    assert "It is not known of 2 models." in methods
-    assert results.startswith("Of 1 model, 'a' (100%) is on the front.")
+    assert "Percentages are shares" in methods
+    assert "'a' (100%)" in results
+    assert "2 models have no known parameters." in results
 
 
 def test_single_runs_have_a_front_and_no_share(tmp_path):

@@ -321,10 +321,10 @@ def test_ties_for_the_best_and_repeated_columns_are_told() -> None:
 def test_attributes_of_other_names_only_are_refused() -> None:
     gaps = make_gaps(simulate_results(4, 4, dimension=1).cells)
     other = pd.DataFrame({"model": ["m1"], "architecture": "C", "parameters": 1.0, "date": None})
-    with pytest.raises(ValidationError, match=r"models: \{name: …\}"):
+    with pytest.raises(ValidationError, match="Call the column of these names model"):
         describe_models(gaps, other)
     other = pd.DataFrame({"dataset": ["d1"], "type": "seg"})
-    with pytest.raises(ValidationError, match=r"datasets: \{name: …\}"):
+    with pytest.raises(ValidationError, match="Call the column of these names dataset"):
         describe_datasets(gaps, make_bounds(gaps), other)
 
 
@@ -333,7 +333,7 @@ def test_steps_write_tables_that_read_back(tmp_path: Path) -> None:
     renamed = {"M000": EVIL, "M001": "007", "D000": EVIL, "D001": "1.0", "D002": "F / v"}
     runs = cells.replace(renamed)
     bounds = make_bounds(runs, lower_is_better=("1.0",))
-    write_text(tmp_path / "models.csv", "name,size\n007,1.5\n")
+    write_text(tmp_path / "models.csv", "Model,size\n007,1.5\n")
     run_step("measure_gaps", tmp_path, {"runs": runs, "bounds": bounds}, min_results=2)
     gaps_file = tmp_path / "capabilities/gaps.csv"
     run_step(
@@ -342,8 +342,7 @@ def test_steps_write_tables_that_read_back(tmp_path: Path) -> None:
         {"model_file": [tmp_path / "models.csv"]},
         renamed={},
         model_attributes={
-            **{"name": "name", "parameters": "size"},
-            **{"architecture": "", "date": ""},
+            **{"architecture": "", "parameters": "size", "date": ""},
         },
         dataset_attributes={"type": ""},
     )

@@ -114,7 +114,6 @@ def test_improvability_by_hand() -> None:
     assert result.models["datasets"].tolist() == [2, 2]
     assert result.cells["error"].tolist() == [0.1, 0.4, 0.2, 0.3]
     assert result.cells["best_error"].tolist() == [0.1, 0.3, 0.1, 0.3]
-    assert result.clipped == 0
 
 
 @pytest.mark.parametrize(
@@ -155,7 +154,6 @@ def test_percent_and_shares_have_the_same_improvability() -> None:
         for unit in (1, 100)
     )
     pd.testing.assert_frame_equal(share.models, percent.models)
-    assert share.clipped == percent.clipped == 0
 
 
 def test_transform_has_an_optimum_of_its_own() -> None:
@@ -171,13 +169,12 @@ def test_transform_has_an_optimum_of_its_own() -> None:
     assert improve(runs, bounds).cells["error"].tolist() == [0.35]
 
 
-def test_score_beyond_the_optimum_has_no_error_and_is_counted() -> None:
+def test_score_beyond_the_optimum_has_no_error() -> None:
     bounds = make_bounds(("x", "quality", "max", 0.0, 5.0))
     result = improve(make_runs(("a", "x", 1.2), ("b", "x", 1.0), ("c", "x", 0.5)), bounds)
     assert result.cells["error"].tolist() == [0.0, 0.0, 2.5]
     assert result.models["improvability"].tolist() == [0.0, 0.0, 100.0]
     assert result.models["rank"].tolist() == [1, 1, 3]
-    assert result.clipped == 1
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.2, 0.95), (0.1, 0.7), (0.3, 0.9)])
@@ -187,7 +184,6 @@ def test_perfect_score_has_no_error_whatever_the_bounds(low: float, high: float)
     result = improve(normalize(raw, bounds), bounds)
     assert result.cells["error"].tolist() == [0.0, 0.0, 0.5, 0.5]
     assert result.models["improvability"].tolist() == [0.0, 100.0]
-    assert result.clipped == 0
 
 
 def test_model_is_averaged_over_the_datasets_it_has() -> None:
@@ -352,8 +348,8 @@ def test_step_tells_what_has_no_known_optimum(
 ) -> None:
     told: dict[str, object] = {}
 
-    def describe(without_optimum: list[str], clipped: int) -> list[str]:
-        told.update(without_optimum=without_optimum, clipped=clipped)
+    def describe(without_optimum: list[str]) -> list[str]:
+        told.update(without_optimum=without_optimum)
         return ["It is told."]
 
     monkeypatch.setattr("capmap.prose.improvability.describe_improvability", describe)
@@ -361,8 +357,6 @@ def test_step_tells_what_has_no_known_optimum(
     study.runs.loc[study.runs["model"] == EVIL, "score"] += 0.5
     study.run()
     assert told["without_optimum"] == ["x"]
-    # Beyond 1 on x and y; on 007 the error of 1 + (1 − 1.4) · 8 is negative as well.
-    assert told["clipped"] == 3
 
 
 def test_step_works_for_one_model_with_one_run(tmp_path: Path) -> None:

@@ -403,7 +403,9 @@ def test_images_are_composed_before_there_are_dumps() -> None:
 def test_all_dumps_of_a_model_are_in_one_shard() -> None:
     models = [f"m{number}" for number in range(9)]
     touch(*(f"d/{model}/{dataset}.npy" for model in models for dataset in ["V1", "V2"]))
-    study = make_study(format="predictions", exports="d/{model}/{dataset}.npy")
+    study = make_study(
+        format="predictions", exports="d/{model}/{dataset}.npy", bootstrap={"shards": 4}
+    )
     shards = predictions.shard_dumps(study)
     assert 1 < len(shards) <= 4
     of_shards = [{cell.model for cell in dumps.values()} for dumps in shards.values()]

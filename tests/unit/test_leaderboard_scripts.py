@@ -85,14 +85,14 @@ def test_tables_have_their_columns_in_every_format(tmp_path):
         1,
     )
     text = (tmp_path / "leaderboard/leaderboard.txt").read_text("utf-8")
-    assert "'Ant' had the highest IQM" in text
+    assert "'Ant' has the highest IQM" in text
 
 
 @pytest.mark.parametrize(
     ("rank_by", "best", "said"),
     [
-        ("mean", "b", "'b' had the highest mean, 0.738"),
-        ("median", "Ant", "'Ant' had the highest median, 0.800"),
+        ("mean", "b", "'b' has the highest mean, 0.738"),
+        ("median", "Ant", "'Ant' has the highest median, 0.800"),
     ],
 )
 def test_entries_go_by_what_ranks_the_models(tmp_path, rank_by, best, said):
@@ -148,8 +148,8 @@ def test_history_follows_each_entry_through_its_releases(tmp_path):
     keep_release(tmp_path / "leaderboard", "entries.csv", both)
     run_step("track_releases", tmp_path, {"releases": [newer, old]})
     assert (tmp_path / "comparisons/releases.txt").read_text("utf-8") == (
-        "The current release was compared with the last of 2 former releases, '2025-02'. "
-        "Now ranked: 'a'. Moved in rank: 'b' from 1 to 2.\n"
+        "The current release is compared with the one before, '2025-02'.\n\n"
+        "Now ranked: 'a'. Changed rank: 'b' from 1 to 2.\n"
     )
     table = read_step("track_releases", tmp_path)["rank_history"]
     assert list(table.columns) == ["release", "method", "model", "name", "rank", "iqm"]

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from capmap.artifacts import write_text
-from capmap.inputs.locks import LOCKS, RUNS, release_lock
+from capmap.inputs.configuration import LOCKS, RUNS, release_lock
 
 HOST = socket.gethostname()
 THIS = psutil.Process()

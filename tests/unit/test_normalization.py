@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from capmap.artifacts import render_csv, render_parquet
 from capmap.errors import ConfigError
+from capmap.inputs.predictions import split_shards
 from capmap.normalization import (
     Reference,
     apply_transforms,
@@ -24,7 +25,6 @@ from capmap.normalization import (
     read_references,
     select_runs,
 )
-from capmap.shards import split_shards
 from tests.toy_runs import draw_benchmark, find_bounds, find_problem, make_runs, normalize, resolve
 
 PLAIN = make_runs(("A", "D", 0.2), ("B", "D", 0.6))

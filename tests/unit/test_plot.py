@@ -5,10 +5,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import plot as script
-from capmap.artifacts import render_csv, write_parquet, write_text
+from capmap.artifacts import write_text
 from capmap.catalog import ANALYSES, FIGURES, find_owner, place_read
 from capmap.errors import CapmapError, ValidationError
+from capmap.figures import drawing
 from capmap.figures.canvas import NothingToDraw
 from capmap.figures.datasets import draw_runs_per_cell, draw_scores
 from capmap.figures.pairwise import draw_elo
@@ -17,6 +17,7 @@ from capmap.pages.pictures import read_figures
 from plot import plot
 from tests.curve_figure_tables import make_study
 from tests.figure_checks import make_tables
+from tests.steps import put
 
 HOSTILE = ["007", "=cmd|calc", "$x_1$ <script>", "模型甲"]
 OPTIONS = {"scores": {}, "runs_per_cell": {}, "elo": {"confidence_level": 0.95}}
@@ -30,7 +31,7 @@ class Study:
         self.folder = folder
         self.tables = make_study(models) | make_tables(models, ["D", "-1"])
         for place in TABLES:
-            write_text(folder / f"{place}.csv", render_csv(self.tables[place.partition("/")[2]]))
+            put(self.tables[place.partition("/")[2]], folder / f"{place}.csv")
 
     def draw(self) -> None:
         """Draw the figures."""
@@ -65,17 +66,19 @@ def test_figures_have_the_bytes_of_those_that_are_drawn_from_the_tables(tmp_path
         paths = [tmp_path / f"{name}.{suffix}" for suffix in ("pdf", "svg")]
         save_figure(figure, paths)
         expected |= {path.name: path.read_bytes() for path in paths}
-    index = "figure,reason\n" + "".join(f"{name},\n" for name in OPTIONS)
-    assert study.read() == expected | {"index.csv": index.encode()}
+    found = study.read()
+    del found["index.csv"]
+    assert found == expected
+    assert read_figures(tmp_path / "figures")[0].keys() == {*OPTIONS}
 
 
 def test_nothing_is_drawn_where_there_is_nothing_to_show(study, monkeypatch):
     def refuse(*_tables, **_options):
         raise NothingToDraw("No run.")
 
-    monkeypatch.setattr(script, "load_function", lambda _: refuse)
+    monkeypatch.setattr(drawing, "load_function", lambda _: refuse)
     study.draw()
-    index = "figure,reason\n" + "".join(f"{name},No run.\n" for name in OPTIONS)
+    index = "file,sha256,reason\n" + "".join(f"{name},,No run.\n" for name in OPTIONS)
     assert study.read() == {"index.csv": index.encode()}
     assert read_figures(study.folder / "figures") == ({}, {*OPTIONS})
 
@@ -84,11 +87,7 @@ def test_no_figure_of_tables_without_rows_is_drawn(tmp_path):
     for name, figure in FIGURES.items():
         for read in filter(None, [*figure.reads, figure.order]):
             place = tmp_path / place_read(read, find_owner(name, "figures"))
-            place.parent.mkdir(parents=True, exist_ok=True)
-            if place.suffix == ".parquet":
-                write_parquet(place, pd.DataFrame({"model": []}))
-            else:
-                write_text(place, "model\n")
+            put(pd.DataFrame({"model": []}), place)
     for name, analysis in ANALYSES.items():
         write_text(tmp_path / f"{analysis.folder}/{name}.txt", "")
     plot(
@@ -111,6 +110,6 @@ def test_a_refused_figure_fails_the_job(study, monkeypatch):
     def refuse(*_tables, **_options):
         raise ValidationError("no model 'x'")
 
-    monkeypatch.setattr(script, "load_function", lambda _reference: refuse)
+    monkeypatch.setattr(drawing, "load_function", lambda _reference: refuse)
     with pytest.raises(ValidationError, match="no model 'x'"):
         study.draw()

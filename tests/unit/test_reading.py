@@ -222,8 +222,8 @@ def test_it_is_told_which_columns_were_taken_for_what(tmp_path, monkeypatch):
         }
     ]
     said = describe_reading(validation).striptags()
-    assert "12 runs stand for published means and standard deviations" in said
-    assert "read with models in model, datasets in dataset and scores in ROCKET and TSF." in said
+    assert "12 runs are made up from published means" in said
+    assert "Columns: model from model, dataset from dataset and score from ROCKET and TSF." in said
 
 
 @pytest.mark.parametrize(

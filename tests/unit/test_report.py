@@ -193,7 +193,7 @@ def test_a_study_of_single_runs_has_no_columns_of_intervals(tmp_path: Path) -> N
     text = write_study(tmp_path, ["A", "B"], ["D1", "D2"], tables=tables)
     ranking = text.split('<table id="table-ranking"')[1].split("</table>")[0]
     assert re.findall('data-name="(.*?)"', ranking) == ["rank", "model", "iqm", "runs", "datasets"]
-    assert "no measure of uncertainty" in text
+    assert "Repeated runs are too few for intervals" in text
 
 
 @pytest.mark.slow

@@ -15,9 +15,8 @@ from capmap.errors import ConfigError
 from capmap.settings import checking
 from capmap.settings.checking import check_settings, find_faults
 from capmap.settings.removed import REMOVED
-from capmap.settings.schema import read_schema
 from capmap.settings.study import Config
-from capmap.settings.words import list_keys
+from capmap.settings.words import list_keys, read_schema
 
 ROOT = Path(__file__).parents[2]
 KEYS = dict(list_keys(read_schema(Config)))

@@ -145,7 +145,7 @@ def test_single_runs_and_runs_that_do_not_vary_tell_nothing():
         assert table[["ci_low", "ci_high"]].isna().all(axis=None)
         assert claim_strengths(table, confidence_level=LEVEL) == []
         [text] = describe_strengths(table, confidence_level=LEVEL)
-        assert "nothing separates a strength from chance" in text
+        assert "Without repeated runs" in text
         with pytest.raises(NothingToDraw):
             draw_strengths(table)
 
@@ -190,21 +190,21 @@ def test_order_shift_and_scale_change_nothing_else(seed, scale, shift):
     assert_allclose(both[0], scale * both[1], rtol=1e-6, atol=1e-9)
 
 
-def test_the_account_names_three_datasets_and_counts_the_rest():
+def test_the_account_names_the_three_largest_residuals_of_each_sign():
     table = pd.DataFrame(
         {
             "model": ["a"] * 5 + ["b"],
             "dataset": list("vwxyzv"),
+            "difference": [0.11, 0.14, 0.13, 0.12, -0.2, 0.05],
             "ci_low": [0.1] * 4 + [-0.3, -0.1],
             "ci_high": [0.2] * 4 + [-0.1, 0.1],
         }
     )
-    methods, results = describe_strengths(table, confidence_level=LEVEL)
-    assert "all 6 cells at once with 95%" in methods
-    assert results == (
-        "'a' did better on 'v', 'w', 'x' and 1 more and worse on 'z' than its level leads one to "
-        "expect. No other model deviates significantly from its expected scores."
-    )
+    _, results = describe_strengths(table, confidence_level=LEVEL)
+    assert "5 of 6 cells" in results
+    assert "'a' on 'w' (+0.140), 'a' on 'x' (+0.130) and 'a' on 'y' (+0.120)." in results
+    assert "'a' on 'z' (-0.200)." in results
+    assert "'b'" not in results
 
 
 def test_trigamma_has_its_inverse():

@@ -135,6 +135,6 @@ def check_figures(folder: Path, settings: dict[str, Any]) -> list[str]:
     drawn, nothing = read_figures(folder / "figures")
     assert {*drawn} | nothing == {*list_figures(settings)}
     for name in drawn:
-        for suffix in settings["figures"]["formats"]:
+        for suffix in settings.get("figures", {}).get("formats", ["pdf", "svg"]):
             assert (folder / f"figures/{name}.{suffix}").stat().st_size > 300
     return [*drawn]

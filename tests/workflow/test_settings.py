@@ -57,7 +57,7 @@ DIRECT = {
     "comparison.replicates checkpoints.rankings conditions",
     "compare plot": "comparison.reference comparison.alpha frontier",
     "board compare": "leaderboard.releases",
-    "plot": "comparison.highlight figures.only figures.skip figures.each",
+    "plot": "figures.only figures.skip figures.each figures.formats",
     "validate_submissions": "submission",
     "validate_checkpoints compare": "checkpoints.select.datasets checkpoints.select.direction "
     "checkpoints.select.split checkpoints.allow_test_selection checkpoints.test_splits "

@@ -11,11 +11,6 @@ MULTILABEL = [
 ]
 
 
-def cells_of_shard(wildcards):
-    """What each dump of a shard is of: model, dataset and seed."""
-    return predictions.list_cells(study_of(wildcards), shard=int(wildcards.shard))
-
-
 rule crop:
     """Annotated images → a patch per object, and what could not be cut."""
     input:
@@ -89,7 +84,9 @@ rule evaluate:
         runtime=attempts(60),
     params:
         study="{study}",
-        cells=cells_of_shard,
+        cells=lambda wildcards: predictions.list_cells(
+            study_of(wildcards), shard=int(wildcards.shard)
+        ),
         cfg=cfg(
             *("predictions/classes", "bootstrap/confidence", "bootstrap/seed"),
             replicates=studies.count_of_images,

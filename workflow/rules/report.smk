@@ -9,12 +9,8 @@ import tomllib
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 PUBLISHED = [
-    "published.csv",
-    "published_cells.csv",
-    "published_claims.csv",
-    "published.txt",
+    f"published{part}" for part in (".csv", "_cells.csv", "_claims.csv", ".txt")
 ]
-
 REPORTS = expand("results/{study}/report.html", study=STUDIES)
 BOARDS = [
     f"results/{name}/leaderboard/index.html"

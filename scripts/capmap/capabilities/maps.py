@@ -1,5 +1,7 @@
 """Maps of models and datasets: their points in two dimensions, by their distances."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 from scipy.linalg import eigh
@@ -7,6 +9,9 @@ from scipy.linalg import eigh
 from capmap.capabilities.geometry import DISTANCES, enter_ball, normalize_lengths, settle_points
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import make_stream
+
+FEWEST_POINTS = 5
+NEIGHBORS = 15
 
 MOST_POINTS = 3000
 # Distances of points that meet are smoothed, by 3e-5, so axes are not exact either.
@@ -17,8 +22,6 @@ def project_map(fits: pd.DataFrame, *, study: str, projection: str, seed: int) -
     """Project models and datasets to the plane, "mds" as `project_points` does or by "umap"."""
     if projection == "mds":
         return project_points(fits)
-    from capmap.capabilities.neighbor_maps import project_neighbors
-
     return project_neighbors(fits, rng=make_stream(seed, study, "capabilities", "umap"))
 
 
@@ -141,3 +144,61 @@ def _flatten(points: FloatArray) -> FloatArray:
     plane = np.pad(settled, ((0, 0), (0, max(2 - settled.shape[1], 0))))[:, :2]
     widths = np.ptp(plane, axis=0)
     return np.where(widths > NEGLIGIBLE * widths.max(), plane, 0.0)
+
+
+def project_neighbors(fits: pd.DataFrame, *, rng: np.random.Generator) -> pd.DataFrame:
+    """Project models and datasets to the plane by UMAP.
+
+    Parameters
+    ----------
+    fits : pandas.DataFrame
+        Of `tabulate_fit`.
+    rng : numpy.random.Generator
+        Seeds UMAP.
+
+    Returns
+    -------
+    pandas.DataFrame
+        kind, name, x and y, in the order of the fit.
+
+    Notes
+    -----
+    - Points that are near stay near; how far groups are from each other means little. The map is
+      turned as in `settle_points`.
+    - UMAP starts from the map of `project_points`, with 15 neighbors or all others.
+    - It needs at least five different points; the map of fewer is that of `project_points`.
+    - The map is the same from run to run on one machine. Other machines and versions may round
+      differently, which moves points.
+
+    References
+    ----------
+    McInnes, Healy and Melville (2018), arXiv:1802.03426.
+    """
+    start = project_points(fits)
+    points, distance = choose_points(fits)
+    if len(np.unique(points, axis=0)) < FEWEST_POINTS:
+        return start
+    given, metric = points, "euclidean"
+    if distance != "l2":
+        given, metric = measure_pairs(points, distance=distance), "precomputed"
+    plane = _run_umap(given, metric, start=start[["x", "y"]].to_numpy(), rng=rng)
+    return name_points(fits, settle_points(plane, distance="l2"))
+
+
+def _run_umap(
+    given: FloatArray, metric: str, *, start: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    seed = int(rng.integers(2**31))
+    with warnings.catch_warnings():
+        # It warns of what is asked for here: one job, and distances that are given.
+        warnings.simplefilter("ignore")
+        import umap
+
+        reducer = umap.UMAP(
+            n_neighbors=min(NEIGHBORS, len(given) - 1),
+            metric=metric,
+            init=start if np.ptp(start, axis=0).all() else "random",
+            random_state=seed,
+            n_jobs=1,
+        )
+        return np.asarray(reducer.fit_transform(given), dtype=float)

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from capmap.catalog import capabilities, comparisons, leaderboard, multilabel, published
+from capmap.catalog import capabilities, comparisons, leaderboard, multilabel
 from capmap.catalog.columns import TEXT_COLUMNS, spell_column
 from capmap.catalog.declarations import FOLDER, Analysis, Figure, Step, Table
-from capmap.catalog.main import HEADLINE, MAIN, TOGETHER
+from capmap.catalog.main import HEADLINE, MAIN, PUBLISHED, TOGETHER
 
 __all__ = [
     "ANALYSES",
@@ -31,7 +31,7 @@ ANALYSES: dict[str, Analysis] = (
     | capabilities.ANALYSES
     | multilabel.ANALYSES
     | leaderboard.ANALYSES
-    | published.ANALYSES
+    | {"published": PUBLISHED}
 )
 EVERYTHING = {"main": MAIN, **ANALYSES}
 # Those that compare ranked models; models with too few datasets take no part.

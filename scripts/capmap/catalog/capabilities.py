@@ -160,10 +160,9 @@ CAPABILITIES = Analysis(
             },
         ),
         "describe_capabilities": Step(
-            "capmap.capabilities.centrality:correlate_centrality",
+            "capmap.capabilities.quality:correlate_centrality",
             tables=["centrality"],
             reads=[
-                "gaps",
                 "models",
                 "datasets",
                 "summary",

@@ -38,13 +38,10 @@ class Improvability:
     cells : pandas.DataFrame
         Columns ``model``, ``dataset``, ``error`` and ``best_error`` (both in the unit of the raw
         score) and ``improvability`` (percent); by model and dataset.
-    clipped : int
-        Number of cells whose mean score lies beyond the optimum.
     """
 
     models: pd.DataFrame
     cells: pd.DataFrame
-    clipped: int
 
 
 def find_optima(bounds: pd.DataFrame, datasets: Mapping[str, DatasetRule]) -> pd.DataFrame:
@@ -209,7 +206,6 @@ def bootstrap_improvability(
     errors = measure_errors(runs, optima)
     matrix = arrange_runs(errors)
     means = np.round(matrix.means, DECIMALS)
-    clipped = int(np.count_nonzero(means < 0))
     means = np.maximum(means, 0.0)
     best = np.where(matrix.is_filled, means, np.inf).min(axis=0)
     values = compute_improvability(means, best)
@@ -226,7 +222,7 @@ def bootstrap_improvability(
         }
     )
     models = _rank(matrix, values, replicates, confidence_level=confidence_level)
-    return Improvability(models=models, cells=cells, clipped=clipped)
+    return Improvability(models=models, cells=cells)
 
 
 def _replicate(
@@ -321,8 +317,7 @@ def measure_improvability(
     Returns
     -------
     dict
-        The tables ``improvability`` and ``improvability_datasets``, ``without_optimum``
-        and ``clipped``.
+        The tables ``improvability`` and ``improvability_datasets``, and ``without_optimum``.
     """
     limits = bounds.set_index("dataset").loc[sorted(runs["dataset"].unique())].reset_index()
     optima = find_optima(limits, datasets)
@@ -337,5 +332,4 @@ def measure_improvability(
         "improvability": result.models,
         "improvability_datasets": result.cells,
         "without_optimum": optima.loc[~optima["is_known"], "dataset"].tolist(),
-        "clipped": result.clipped,
     }

@@ -117,7 +117,7 @@ def compute_ratios(scores: npt.ArrayLike, *, is_max: npt.ArrayLike) -> FloatArra
     return np.where(is_empty | ~has_ratios, np.nan, ratios)
 
 
-def compare_scores(means: npt.ArrayLike, bounds: pd.DataFrame) -> tuple[dict[str, FloatArray], int]:
+def compare_scores(means: npt.ArrayLike, bounds: pd.DataFrame) -> dict[str, FloatArray]:
     """Compare raw and normalized scores with the best ones on their datasets.
 
     Parameters
@@ -127,18 +127,15 @@ def compare_scores(means: npt.ArrayLike, bounds: pd.DataFrame) -> tuple[dict[str
 
     Returns
     -------
-    ratios : dict
+    dict
         From `compute_ratios`: ``raw`` and ``normalized``.
-    nonpositive : int
-        Number of cells with a score of 0 or less on either scale.
     """
     scores = np.asarray(means, dtype=np.float64)
     raw, normalized = rebuild_scores(scores, bounds), np.round(scores, DECIMALS)
-    ratios = {
+    return {
         "raw": compute_ratios(raw, is_max=bounds["direction"] == "max"),
         "normalized": compute_ratios(normalized, is_max=np.ones(len(bounds), dtype=bool)),
     }
-    return ratios, int(np.count_nonzero((raw <= 0) | (normalized <= 0)))
 
 
 def trace_ratios(models: Sequence[str], ratios: FloatArray) -> pd.DataFrame:
@@ -412,11 +409,11 @@ def profile_models(
     Returns
     -------
     dict
-        The tables ``profiles`` and ``profile_area``, ``nonpositive`` and ``datasets_total``.
+        The tables ``profiles`` and ``profile_area``.
     """
     matrix = arrange_runs(runs)
     limits = bounds.set_index("dataset").loc[matrix.datasets]
-    ratios, nonpositive = compare_scores(matrix.means, limits)
+    ratios = compare_scores(matrix.means, limits)
     tables = [trace_ratios(matrix.models, own).assign(kind=kind) for kind, own in ratios.items()]
     scores = trace_scores(
         runs,
@@ -427,6 +424,4 @@ def profile_models(
     return {
         "profiles": pd.concat([*tables, scores.assign(kind="scores")], ignore_index=True),
         "profile_area": compare_areas(matrix.models, ratios),
-        "nonpositive": nonpositive,
-        "datasets_total": runs["dataset"].nunique(),
     }

@@ -1,5 +1,7 @@
 """How reliable a ranking by mean scores is: variance components, and what datasets add to it."""
 
+import math
+
 import numpy as np
 import pandas as pd
 from scipy import special
@@ -11,6 +13,7 @@ COMPONENTS = ["component", "variance", "share"]
 COEFFICIENTS = ["datasets", "seeds", "relative", "ci_low", "ci_high"]
 EFFECTIVE = ["datasets", "models", "effective", "effective_independent", "cells_unused"]
 NEGLIGIBLE = 1e-12
+RELIABLE = 0.9
 
 
 def measure_components(matrix: ScoreMatrix) -> tuple[pd.DataFrame, float, float]:
@@ -147,7 +150,8 @@ def assess_reliability(runs: pd.DataFrame, *, confidence_level: float) -> dict[s
     -------
     dict
         The tables ``variance_components``, ``generalizability`` and ``effective_datasets``. The
-        first two are empty with fewer than two models, or datasets that all models have.
+        first two are empty with fewer than two models, or datasets that all models have. The second
+        has the study as it is, and the fewest datasets with which 0.9 is expected.
 
     Notes
     -----
@@ -170,6 +174,11 @@ def assess_reliability(runs: pd.DataFrame, *, confidence_level: float) -> dict[s
     noise = (cell + (0.0 if np.isnan(run) else run / seeds)) / shape[1]
     relative = float(model / (model + noise)) if model else 0.0
     low, high = bound_coefficient(ratio, shape, confidence_level=confidence_level)
-    row = (shape[1], seeds, relative, min(low, relative), max(high, relative))
-    tables["generalizability"] = pd.DataFrame([row], columns=COEFFICIENTS)
+    rows = [(shape[1], seeds, relative, min(low, relative), max(high, relative))]
+    if 0 < relative < RELIABLE and low > 0:
+        # The formula of Spearman and Brown.
+        needed = math.ceil(round(RELIABLE / (1 - RELIABLE) * noise / model * shape[1], 6))
+        expected = float(model / (model + noise * shape[1] / needed))
+        rows.append((needed, seeds, expected, np.nan, np.nan))
+    tables["generalizability"] = pd.DataFrame(rows, columns=COEFFICIENTS)
     return tables

@@ -1,7 +1,7 @@
 """How many runs are enough: widths to expect, and the cells where one more run helps most."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from scipy import special
 from capmap.comparison.score_matrix import (
     ScoreMatrix,
     arrange_runs,
-    list_pairs,
 )
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, round_significant
 from capmap.ranking.resampling import Strata, stratify_runs
@@ -59,12 +58,6 @@ class Noise:
     pooled: FloatArray
     shares: FloatArray
     lost: FloatArray
-
-    @cached_property
-    def variances(self) -> FloatArray:
-        """Variance of each model's interquartile mean with the runs there are."""
-        counts = np.maximum(self.matrix.counts, 1)
-        return np.asarray((self.run_variances / counts).sum(axis=1))
 
 
 def measure_noise(runs: pd.DataFrame) -> Noise:
@@ -186,33 +179,6 @@ def expect_widths(
             expected = measure(even[place, has_runs], np.full(len(draws), seeds), lost)
             rows.append((model, seeds, expected, *(expected * spans), now))
     return pd.DataFrame(rows, columns=WIDTHS)
-
-
-def count_misordered(noise: Noise) -> float:
-    """Expect how many pairs of models are in the wrong order.
-
-    Parameters
-    ----------
-    noise : Noise
-        From `measure_noise`.
-
-    Returns
-    -------
-    float
-        Sum over all pairs of ``Φ(−|Δ| / SE)``, with the difference Δ of their interquartile means
-        and its standard error SE. 0.5 for a pair exactly tied; NaN where no cell of the study has
-        two runs and there are two or more models.
-
-    Notes
-    -----
-    Errors are taken as normal and models as independent. A difference is rounded to 12 decimals,
-    so that floating-point noise unties no pair.
-    """
-    pairs = list_pairs(len(noise.estimates))
-    distances = np.abs(noise.estimates[pairs.first] - noise.estimates[pairs.second])
-    apart = np.asarray(np.round(distances, DECIMALS), dtype=np.float64)
-    variances = noise.variances[pairs.first] + noise.variances[pairs.second]
-    return float(_misorder_probability(apart, variances).sum())
 
 
 def advise_runs(noise: Noise) -> pd.DataFrame:
@@ -446,14 +412,6 @@ def _divide(squares: FloatArray, freedom: FloatArray) -> FloatArray:
     return np.asarray(np.divide(squares, freedom, out=np.full(known.shape, np.nan), where=known))
 
 
-def _misorder_probability(distances: FloatArray, variances: FloatArray) -> FloatArray:
-    """Probability that noise of these variances reverses differences; ½ where there is none."""
-    distances, variances = np.broadcast_arrays(distances, variances)
-    ratios = np.full(distances.shape, np.inf)
-    np.divide(distances, np.sqrt(variances), out=ratios, where=variances != 0)
-    return np.where(distances > 0, special.ndtr(-ratios), 0.5)
-
-
 def advise_sample_size(
     runs: pd.DataFrame,
     *,
@@ -472,13 +430,11 @@ def advise_sample_size(
     Returns
     -------
     dict
-        The tables ``seed_widths``, ``next_seeds`` and ``detectable``, ``misordered`` (pairs
-        expected in the wrong order).
+        The tables ``seed_widths``, ``next_seeds`` and ``detectable``.
     """
     noise = measure_noise(runs)
     return {
         "seed_widths": expect_widths(noise, interval=interval, confidence_level=confidence_level),
         "next_seeds": advise_runs(noise),
         "detectable": find_detectable(noise, confidence_level=confidence_level),
-        "misordered": count_misordered(noise),
     }

@@ -36,7 +36,7 @@ from capmap.exports.submission_results import (
 )
 from capmap.packing import unpack_columns
 from capmap.problems import Problem, UnreadableExportError, shorten
-from capmap.settings.paths import leads_out
+from capmap.settings.files import leads_out
 from capmap.wording import list_names
 
 INFORMATION = "additional_info.json"

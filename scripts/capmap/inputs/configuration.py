@@ -1,19 +1,22 @@
 """All that is wrong with a configuration, found before any job and reported in one list."""
 
+import atexit
 import logging
+import shutil
+import socket
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import psutil
 from snakemake_interface_common.exceptions import WorkflowError
 
 from capmap.addresses import hide_in_text, keep_secrets
 from capmap.errors import ConfigError, explain_machine
 from capmap.inputs.downloads import fetch_files, is_named, list_texts
 from capmap.inputs.exports import check_files
-from capmap.inputs.locks import release_lock
 from capmap.inputs.studies import (
     Inspected,
     Settings,
@@ -26,6 +29,10 @@ from capmap.inputs.studies import (
 )
 from capmap.settings.effects import find_ineffective
 from capmap.settings.files import open_yaml, read_yaml
+
+LOCKS = Path(".snakemake/locks")
+# A file per run, called after its host and process, that holds when the process began.
+RUNS = Path(".snakemake/runs")
 
 logger = logging.getLogger("snakemake.logging")
 # What decides whether a setting has an effect.
@@ -167,3 +174,43 @@ def _find_missing(names: list[str], inspected: Inspected, prefix: str) -> Iterat
     for name in _list_asked(names, inspected):
         study = Study(name, studies[name], prefix=prefix)
         yield from list_faults(check_files, study, inspected.spoiled.get(name, ()))
+
+
+def release_lock() -> str:
+    """Register this run, and release the lock that runs left which no longer are.
+
+    Notes
+    -----
+    Runs register before they look. Of two that start at once, each sees the other, and neither
+    releases what the other may have locked meanwhile.
+    """
+    host, this = socket.gethostname(), psutil.Process()
+    mine = RUNS.absolute() / f"{host}.{this.pid}"
+    try:
+        RUNS.mkdir(parents=True, exist_ok=True)
+        mine.write_text(str(this.create_time()), encoding="utf-8")
+    except OSError:
+        return ""  # Snakemake says that it cannot write here
+    atexit.register(mine.unlink, missing_ok=True)
+    others = [path for path in RUNS.iterdir() if path.name != mine.name]
+    gone = [path for path in others if _is_gone(path, host)]
+    is_left = bool(gone) and gone == others and any(LOCKS.glob("*"))
+    if is_left:
+        shutil.rmtree(LOCKS, ignore_errors=True)
+    for path in gone:
+        path.unlink(missing_ok=True)
+    pids = ", ".join(path.name.rpartition(".")[2] for path in gone)
+    return f"The run before was killed (process {pids}): its lock is released." * is_left
+
+
+def _is_gone(run: Path, host: str) -> bool:
+    """Whether the process of a registered run is gone; a later one may have its number."""
+    name, _, pid = run.name.rpartition(".")
+    if name != host or not pid.isdecimal():
+        return False
+    try:
+        process = psutil.Process(int(pid))
+        is_other = str(process.create_time()) != run.read_text("utf-8")
+        return is_other or process.status() == psutil.STATUS_ZOMBIE
+    except (psutil.NoSuchProcess, FileNotFoundError):
+        return True

@@ -8,7 +8,7 @@ from capmap.benchmarks import read_benchmark
 from capmap.catalog import list_analyses
 from capmap.errors import ConfigError
 from capmap.inputs.studies import Study, match_paths
-from capmap.settings.paths import leads_out
+from capmap.settings.files import leads_out
 from capmap.wording import ALL
 
 RESULTS = "results_and_parameters.csv"

@@ -1,6 +1,7 @@
 """What multi-label evaluation reads: dumps of scores, labels and images."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from pathlib import Path
 
 from capmap.errors import ConfigError
@@ -8,7 +9,6 @@ from capmap.inputs.studies import Study, list_faults, match_paths
 from capmap.multilabel.dumps import Cell, list_paths, match_dumps, write_glob
 from capmap.renaming import OPTION, find_bad_renames
 from capmap.settings.choices import SUBGROUPS
-from capmap.shards import split_shards
 from capmap.wording import find_nearest, list_names, quote_name, write_key
 
 PATCHML = "PatchML"
@@ -257,3 +257,34 @@ def _check_compared(study: Study) -> None:
             hint = hint or f"There are {list_names(sorted(known))}."
             text = f"there are no dumps of the dataset {quote_name(unknown[0])}. {hint}"
             raise study.refuse(f"multilabel.{option}", text)
+
+
+def split_shards(names: Iterable[str], n: int) -> dict[int, list[str]]:
+    """Spread names over shards by a hash that is the same on every machine.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of models; repeats count once.
+    n : int
+        Number of shards, positive.
+
+    Returns
+    -------
+    dict
+        The names of each shard that has any, by name; shards in order.
+
+    Notes
+    -----
+    A name's shard depends on the name and `n` alone, so a new model moves no other.
+
+    Examples
+    --------
+    >>> split_shards(["resnet50", "clay", "dofa"], 3)
+    {1: ['dofa', 'resnet50'], 2: ['clay']}
+    """
+    shards: dict[int, list[str]] = {}
+    for name in sorted(set(names)):
+        digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        shards.setdefault(int.from_bytes(digest, "little") % n, []).append(name)
+    return dict(sorted(shards.items()))

@@ -47,43 +47,20 @@ def is_uneven(validation: Mapping[str, Any]) -> bool:
 
 
 def describe_reading(validation: Mapping[str, Any]) -> Markup:
-    """Say how much was read.
-
-    Parameters
-    ----------
-    validation : mapping
-        The content of ``validation.json``.
-
-    Returns
-    -------
-    markupsafe.Markup
-        A few sentences.
-    """
+    """Say how many runs a cell has, how many cells are empty, and which columns were read."""
     counts, seeds = validation["counts"], validation["seeds_per_cell"]
-    text = Markup("{} held {} of {} on {}.").format(
-        format_count(counts["files"], "file"),
-        format_count(counts["runs"], "usable run"),
-        format_count(counts["models"], "model"),
-        format_count(counts["datasets"], "dataset"),
+    empty, spread = counts["cells_empty"], ""
+    if seeds["min"] != seeds["max"]:
+        spread = f"{seeds['min']} to "
+    runs = f"Each cell with a score has {spread}{format_count(seeds['max'], 'run')}"
+    cells = format_count(counts["cells"] + empty, "cell")
+    text = Markup("{}; {:,} of {} {} empty.").format(
+        runs, empty, cells, "is" if empty == 1 else "are"
     )
-    if seeds["min"] == seeds["max"]:
-        text += Markup(" Every filled cell has {}.").format(format_count(seeds["min"], "run"))
-    else:
-        text += Markup(" A cell, one model on one dataset, has {} to {} (median {:g}).").format(
-            seeds["min"], format_count(seeds["max"], "run"), seeds["median"]
-        )
-    empty = counts["cells_empty"]
-    if not empty:
-        text += Markup(" No cell is empty.")
-    else:
-        of_all = format_count(counts["cells"] + empty, "cell")
-        verb = "is" if empty == 1 else "are"
-        text += Markup(" {:,} of {} {} empty.").format(empty, of_all, verb)
     if summarized := validation["conversions"].get("summarized", 0):
-        text += Markup(
-            " {} stand for published means and standard deviations: they have these, and are made "
-            "up otherwise."
-        ).format(format_count(summarized, "run"))
+        text += Markup(" {} made up from published means and standard deviations.").format(
+            format_count(summarized, "run is", "runs are")
+        )
     return text + _describe_columns(validation.get("readings", []))
 
 
@@ -93,64 +70,39 @@ def _describe_columns(readings: Sequence[Mapping[str, Any]]) -> Markup:
         return Markup("")
     first = max(readings, key=lambda reading: reading["files"])
     parts = [
-        Markup("{}s in {}").format(role, join_names(names))
+        Markup("{} from {}").format(role, join_names(names))
         for role, names in first["names"].items()
     ]
-    scores = join_names(first["scores"])
-    count = first["columns"]
-    parts.append(
-        Markup("scores in {}").format(scores)
-        if count == len(first["scores"])
-        else Markup("scores in {:,} columns such as {}").format(count, scores)
-    )
+    count, scores = first["columns"], join_names(first["scores"])
+    such = "" if count == len(first["scores"]) else f"{count:,} columns such as "
+    parts.append(Markup("score from {}{}").format(such, scores))
     rest = sum(reading["files"] for reading in readings) - first["files"]
-    others = f" {format_count(rest, 'file')} had other columns." if rest else ""
-    return Markup(" It was read with {}.{}").format(join_words(parts), others)
+    others = f" {format_count(rest, 'file has', 'files have')} other columns." if rest else ""
+    return Markup(" Columns: {}.{}").format(join_words(parts), others)
 
 
 def describe_changes(changes: pd.DataFrame) -> Markup:
-    """Say what came, went and moved since the former run.
-
-    Parameters
-    ----------
-    changes : pandas.DataFrame
-        The columns of ``changes.csv``.
-
-    Returns
-    -------
-    markupsafe.Markup
-        Two sentences, or none if nothing changed; names are escaped.
-    """
-    if changes.empty:
-        return Markup("")
+    """Say what came, went and moved since the former run, or nothing if nothing changed."""
     parts = []
-    for kind, plural in (("model", "models"), ("dataset", "datasets"), ("run", "runs")):
+    for kind in ("model", "dataset", "run", "setting"):
         own = changes[changes["kind"] == kind]
         is_new, is_gone = own["before"].isna(), own["after"].isna()
-        for verb, chosen in (
-            ("new", is_new),
-            ("removed", is_gone),
-            ("changed", ~is_new & ~is_gone),
-        ):
+        ways = {"new": is_new, "removed": is_gone, "changed": ~is_new & ~is_gone}
+        if kind == "setting":
+            ways = {"changed": own["name"].notna()}
+        for verb, chosen in ways.items():
             if chosen.any():
-                noun = format_count(chosen.sum(), kind, plural).replace(" ", f" {verb} ", 1)
+                noun = format_count(chosen.sum(), f"{verb} {kind}")
                 parts.append(Markup("{} ({})").format(noun, join_names(own.loc[chosen, "name"])))
-    settings = changes.loc[changes["kind"] == "setting", "name"]
-    if len(settings):
-        noun = format_count(len(settings), "changed setting")
-        parts.append(Markup("{} ({})").format(noun, join_names(settings)))
     text = Markup("Since the former run: {}.").format(join_words(parts)) if parts else Markup("")
-    return text + _describe_move(changes[changes["kind"] == "rank"])
-
-
-def _describe_move(ranks: pd.DataFrame) -> Markup:
-    """Name the model that moved most, of those that both runs rank."""
-    both = ranks.dropna(subset=["before", "after"]).astype({"before": int, "after": int})
-    if both.empty:
-        return Markup("")
-    largest = both.iloc[int((both["after"] - both["before"]).abs().argmax())]
-    name, before, after = NAME.format(largest["name"]), largest["before"], largest["after"]
-    return Markup(" Largest move: {}, from rank {} to {}.").format(name, before, after)
+    ranks = changes[changes["kind"] == "rank"].dropna(subset=["before", "after"])
+    if ranks.empty:
+        return text
+    ranks = ranks.astype({"before": int, "after": int})
+    row = ranks.iloc[int((ranks["after"] - ranks["before"]).abs().argmax())]
+    return text + Markup(" Largest move: {}, from rank {} to {}.").format(
+        NAME.format(row["name"]), row["before"], row["after"]
+    )
 
 
 def tabulate_rows(validation: Mapping[str, Any]) -> pd.DataFrame:

@@ -15,8 +15,7 @@ from capmap.wording import find_statistic, name_most, spell_statistic
 # A script element ends at its end tag wherever that stands, and old engines end lines at U+2028.
 ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 # In this order they make one script.
-PARTS = ["data", "state", "columns", "selection", "table", "controls", "model", "plot", "download"]
-PARTS += ["board"]
+PARTS = ["board_state", "board_table", "board_views"]
 MAX_PAGE = 1_950_000
 # What each of these tables repeats of the entries.
 REPEATED = ["method", "name", "submission"]

@@ -48,10 +48,8 @@ def render_page(template: str, *, style: str, script: str, **content: object) ->
 
 def render_study_page(template: str, **content: object) -> str:
     """Make a page of a template with the style and the scripts of studies."""
-    style, *scripts = (
-        (TEMPLATES / name).read_text("utf-8") for name in ("page.css", "tables.js", "figures.js")
-    )
-    return render_page(template, style=style, script="\n".join(scripts), **content)
+    style, script = ((TEMPLATES / name).read_text("utf-8") for name in ("page.css", "page.js"))
+    return render_page(template, style=style, script=script, **content)
 
 
 def render_index(studies: Sequence[Mapping[str, Any]]) -> str:

@@ -129,11 +129,7 @@ def describe_result(results: Results) -> Markup:
     if ranks_apart(results.tables):
         return verdict.describe_board(results.tables["leaderboard/entries"])
     level = results.settings["bootstrap"]["confidence"]
-    text = verdict.describe_ranking(results.tables["scopes"], confidence_level=level)
-    if "multilabel/rank_shift" not in results.tables:
-        return text
-    rank_by = results.settings["multilabel"]["rank_by"]
-    return text + verdict.describe_metrics(results.tables["multilabel/rank_shift"], rank_by=rank_by)
+    return verdict.describe_ranking(results.tables["scopes"], confidence_level=level)
 
 
 def list_versions(own: str) -> dict[str, str]:

@@ -44,28 +44,3 @@ def join_names(names: Iterable[str], *, shown: int = SHOWN) -> Markup:
     'a, b and 4 more'
     """
     return join_some((NAME.format(name) for name in names), shown=shown)
-
-
-def format_percentile(share: float) -> str:
-    """Say which percentile has a share of the numbers below it.
-
-    Examples
-    --------
-    >>> [format_percentile(share) for share in (0.01, 0.025, 0.95, 0.975, 0.99)]
-    ['1st', '2.5th', '95th', '97.5th', '99th']
-    """
-    percent = round(100 * share, ndigits=6)
-    return format_ordinal(int(percent)) if percent.is_integer() else f"{percent:g}th"
-
-
-def format_ordinal(rank: int) -> str:
-    """Say a rank in words.
-
-    Examples
-    --------
-    >>> [format_ordinal(rank) for rank in (1, 2, 3, 11, 22)]
-    ['1st', '2nd', '3rd', '11th', '22nd']
-    """
-    if 10 < rank % 100 < 20:
-        return f"{rank}th"
-    return f"{rank}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(rank % 10, 'th') }"

@@ -1,11 +1,17 @@
 """The folder of a paper: tables, figures with captions, paragraphs, and what inputs them all."""
 
+import logging
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from capmap.catalog import FIGURES, TOGETHER
+from capmap.artifacts import read_table, write_text
+from capmap.catalog import FIGURES, TOGETHER, list_analyses
+from capmap.claims import COLUMNS
 from capmap.paper.findings import describe_results
 from capmap.paper.latex import HEIGHT, WIDTH, declare_characters, write_name
 from capmap.paper.methods import describe_methods
@@ -14,6 +20,8 @@ from capmap.paper.references import render_references
 from capmap.paper.scores import render_results
 from capmap.settings.choices import Incomplete
 from capmap.tables import escape_latex
+
+logger = logging.getLogger("report")
 
 MAIN = r"""% All of this folder in one article: pdflatex main, bibtex main, and pdflatex main twice.
 \documentclass{{article}}
@@ -132,3 +140,54 @@ def _render_figure(name: str, rankings: Sequence[Ranking], level: float) -> str:
     if name == "intervals" and rankings and rankings[0].is_sure:
         caption += f" Intervals are {write_percent(level)} intervals."
     return FIGURE.format(name=name, caption=caption)
+
+
+def write_paper(
+    paths: Sequence[str],
+    claims: str,
+    tables: Mapping[str, pd.DataFrame],
+    settings: Mapping[str, Any],
+    *,
+    title: str,
+    figures: Sequence[str],
+) -> None:
+    """Write the files of a study's paper from its tables, claims and settings."""
+    read = {name: tables[name] for name in ("scopes", "seeds", "bounds")}
+    if "leaderboard/entries" in tables:
+        read["entries"] = tables["leaderboard/entries"]
+    files = render_paper(
+        {**read, "claims": read_table(claims, names=[name for name in COLUMNS if name != "level"])},
+        title=title,
+        analyses=list_analyses(settings),
+        figures=figures,
+        **{name: settings[name] for name in ("bootstrap", "comparison", "failed", "incomplete")},
+    )
+    _write_files(paths, files)
+
+
+def _write_files(paths: Sequence[str], files: Mapping[str, str]) -> None:
+    """Write files by their names without suffix; what was edited by hand is put aside."""
+    for path in map(Path, paths):
+        _put_aside(path)
+        text = files[path.stem]
+        write_text(path, f"{_sign(text)}\n{text}")
+
+
+def _sign(text: str) -> str:
+    """The first line of a file, which says by the digest of the others whether it was edited."""
+    digest = sha256(text.encode()).hexdigest()[:16]
+    return f"% Written by capmap ({digest}), and again in the next run: include it, do not edit it."
+
+
+def _put_aside(path: Path) -> None:
+    """Rename a file that was edited by hand, so that the edit is not lost."""
+    if not path.is_file():
+        return
+    first, _, rest = path.read_text("utf-8").partition("\n")
+    if first != _sign(rest):
+        names = (f"{path.stem}.edited{number or ''}{path.suffix}" for number in count())
+        aside = next(path.with_name(name) for name in names if not path.with_name(name).exists())
+        path.rename(aside)
+        logger.warning(
+            "%s was edited by hand. It is written again; the edit is in %s.", path, aside
+        )

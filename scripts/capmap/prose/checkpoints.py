@@ -1,11 +1,11 @@
-"""Sentences on checkpoints: how they were chosen, what the choice is worth, and who leads."""
-
-from collections.abc import Hashable, Mapping
+"""Sentences on checkpoints: how they are chosen, what the choice is worth, and who leads."""
 
 import pandas as pd
 
-from capmap.prose.words import format_span, format_value, join_sentences, join_some
+from capmap.prose.words import format_value, join_sentences, join_some
 from capmap.wording import format_count, quote_name
+
+SHOWN_RANKINGS = 2
 
 
 def describe_checkpoints(
@@ -16,118 +16,61 @@ def describe_checkpoints(
     split: str,
     report: str,
 ) -> list[str]:
-    """Say how the checkpoints of a study were chosen, and which ones lead its rankings.
-
-    Parameters
-    ----------
-    selected, checkpoint_rankings, ranking_agreement : pandas.DataFrame
-        The tables of these names in ``leaderboard/``; at least one training, the others may be
-        empty.
-    split, report : str
-        Where checkpoints were chosen and where they were compared; empty without splits.
-
-    Returns
-    -------
-    list of str
-        Methods, what the choice is worth, and a paragraph of rankings, if there are any.
-    """
-    rankings = [
-        _describe_ranking(str(name), rows)
-        for name, rows in checkpoint_rankings.groupby("ranking", sort=False)
-    ]
-    paragraphs = [
-        _describe_choice(selected, split, report),
-        _describe_worth(selected, split, report),
-        join_sentences(*rankings, _describe_agreement(ranking_agreement)),
-    ]
-    return [paragraph for paragraph in paragraphs if paragraph]
-
-
-def _describe_choice(selected: pd.DataFrame, split: str, report: str) -> str:
-    trainings = format_count(len(selected), "training")
-    models = format_count(selected["model"].nunique(), "model")
-    spans = format_span(selected["checkpoints"], "checkpoint")
-    chosen = (
-        f"Of each of {trainings} of {models}, the best of its checkpoints ({spans}) was chosen by "
-        f"its value{_name_split(split)}, the earliest where several were equal."
-    )
-    if report == split:
-        compared = "They were compared by the values that they were chosen by, which flatter them."
-    else:
-        compared = f"The chosen checkpoints were compared{_name_split(report)}."
+    """Say how checkpoints are chosen, which ones lead, and whether the choice is worth it."""
     stamp = selected["stamp"].iloc[0]
-    warning = f"Caution: they were {stamp}, so no split is left to judge them by." if stamp else ""
-    return join_sentences(chosen, compared, warning)
-
-
-def _name_split(split: str) -> str:
-    return f" on the split {quote_name(split)}" if split else ""
-
-
-def _describe_worth(selected: pd.DataFrame, split: str, report: str) -> str:
-    several = selected[selected["checkpoints"] > 1]
-    if several.empty:
-        return "No training had a choice between checkpoints."
-    mean, last = (several[f"optimism_{name}"].mean() for name in ("mean", "last"))
-    worth = (
-        f"Averaged over {format_count(len(several), 'training')}, the chosen checkpoint was "
-        f"{format_value(mean)} better than the mean and {format_value(last)} better than the last "
-        f"that could be chosen of its training{_name_split(split)}."
+    compared = "by the same values, which flatters them"
+    if report != split:
+        compared = f"on the split {quote_name(report)}"
+    where = f" on the split {quote_name(split)}" if split else ""
+    methods = join_sentences(
+        f"Of each of {format_count(len(selected), 'training')}, the checkpoint with the best value"
+        f"{where} is chosen (ties: the earliest) and compared {compared}. The best of several "
+        "exceeds their mean even by noise alone.",
+        f"Caution: they are {stamp}, so no split is left to judge them by." if stamp else "",
     )
-    noise = "The best of several is above their mean even where they differ by noise only."
-    gains = several["gain_report"].dropna()
-    if report == split or gains.empty:
-        return join_sentences(worth, noise)
-    return join_sentences(worth, noise, _describe_gains(gains, report))
+    rankings = [*checkpoint_rankings.groupby("ranking", sort=False)]
+    rest = len(rankings) - SHOWN_RANKINGS
+    results = join_sentences(
+        *(_describe_ranking(str(name), rows) for name, rows in rankings[:SHOWN_RANKINGS]),
+        f"The table has {format_count(rest, 'more ranking')}." if rest > 0 else "",
+        _describe_gains(selected) if report != split else "",
+        _describe_agreement(ranking_agreement),
+    )
+    return [methods, results or "No training has a choice between checkpoints."]
 
 
-def _describe_gains(gains: "pd.Series[float]", report: str) -> str:
-    """Say how much better than the last the chosen checkpoints are where they are compared."""
-    gain = gains.mean()
-    change = "better" if gain >= 0 else "worse"
+def _describe_gains(selected: pd.DataFrame) -> str:
+    """Say in how many trainings the chosen checkpoint beats the last where it is compared."""
+    gains = selected.loc[selected["checkpoints"] > 1, "gain_report"].dropna()
+    if gains.empty:
+        return "No training has a choice between checkpoints."
     better, worse = int((gains > 0).sum()), int((gains < 0).sum())
     return (
-        f"On the split {quote_name(report)}, it was {format_value(abs(gain))} {change} than the "
-        f"last (better in {better} and worse in {worse} of "
-        f"{format_count(len(gains), 'training')}), which the choice does not flatter."
+        f"The choice is better than the last checkpoint in {better} and worse in {worse} of "
+        f"{format_count(len(gains), 'training')}."
     )
 
 
 def _describe_agreement(agreement: pd.DataFrame) -> str:
-    """Say which two rankings are least and most alike."""
+    """Say which two rankings are least alike."""
     known = agreement.dropna(subset="kendall_tau").sort_values("kendall_tau", kind="stable")
     if known.empty:
         return ""
-    least, most = (
-        f"{row['kendall_tau']:.2f} ({quote_name(row['ranking_a'])} and "
-        f"{quote_name(row['ranking_b'])})"
-        for _, row in known.iloc[[0, -1]].iterrows()
+    row = known.iloc[0]
+    return (
+        f"Kendall's tau is lowest, {row['kendall_tau']:.2f}, between {quote_name(row['ranking_a'])}"
+        f" and {quote_name(row['ranking_b'])}."
     )
-    if len(known) == 1:
-        return f"Kendall's tau of the two rankings is {least}."
-    return f"Kendall's tau of two rankings, also by each metric alone, is from {least} to {most}."
 
 
 def _describe_ranking(name: str, rows: pd.DataFrame) -> str:
-    ranked = rows[rows["rank"].notna()]
-    unranked = len(rows) - len(ranked)
-    left = f"{format_count(unranked, 'checkpoint')} could not be ranked." if unranked else ""
-    if ranked.empty:
-        return join_sentences(f"In the ranking {quote_name(name)}, nothing has a score.", left)
-    first = ranked[ranked["rank"] == 1]
-    names = join_some([_name_row(row) for row in first.to_dict("records")])
-    verb = "led" if len(first) == 1 else "shared the lead"
+    first = rows[rows["rank"] == 1]
+    if first.empty:
+        return f"In the ranking {quote_name(name)}, no checkpoint has a score."
+    leaders = [
+        f"{quote_name(row['model'])} (checkpoint {quote_name(str(row['checkpoint']))})"
+        for _, row in first.iterrows()
+    ]
+    verb = "leads" if len(first) == 1 else "share the lead"
     score = format_value(first["score"].iloc[0])
-    return join_sentences(
-        f"In the ranking {quote_name(name)} of {format_count(len(ranked), 'checkpoint')}, {names} "
-        f"{verb} ({score}).",
-        left,
-    )
-
-
-def _name_row(row: Mapping[Hashable, object]) -> str:
-    model, training = str(row["model"]), str(row["training"])
-    place = f"checkpoint {quote_name(str(row['checkpoint']))}"
-    if training != model:
-        place += f" of the training {quote_name(training)}"
-    return f"{quote_name(model)} ({place})"
+    return f"In the ranking {quote_name(name)}, {join_some(leaders)} {verb} with {score}."

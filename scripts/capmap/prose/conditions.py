@@ -2,21 +2,10 @@
 
 import pandas as pd
 
-from capmap.prose.words import (
-    describe_unused,
-    format_interval,
-    format_value,
-    join_names,
-    join_sentences,
-)
-from capmap.wording import (
-    format_count,
-    format_percent,
-    join_words,
-    quote_name,
-)
+from capmap.prose.words import format_interval, format_value, join_names, join_sentences
+from capmap.wording import format_count, format_percent, quote_name
 
-COEFFICIENTS = {"kendall_tau": "Kendall's tau-b", "spearman_rho": "Spearman's rho"}
+SHOWN_CONDITIONS = 3
 
 
 def describe_conditions(
@@ -26,86 +15,41 @@ def describe_conditions(
     n_resamples: int,
     confidence_level: float,
 ) -> list[str]:
-    """Say how well the order of models agrees with that of other studies.
-
-    Parameters
-    ----------
-    conditions, condition_ranks : pandas.DataFrame
-        The columns of ``comparisons/conditions.csv`` and ``comparisons/condition_ranks.csv``; at
-        least one condition.
-    n_resamples : int
-        Number of resamples of datasets.
-    confidence_level : float
-        Of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    list of str
-        Methods, then a paragraph of results per condition.
-    """
-    names = conditions["condition"].unique()
-    intervals = ""
-    if conditions["ci_low"].notna().any():
-        intervals = (
-            f"The {format_percent(confidence_level)} intervals, not simultaneous, were percentiles "
-            f"of {n_resamples:,} resamples of the datasets (assumed exchangeable), stretched where "
-            "they would miss the estimate."
-        )
+    """Say how well the order of models agrees with that of other studies."""
     methods = join_sentences(
-        f"The ranking was compared with {format_count(len(names), 'other condition')} "
-        f"({join_names(names)}). The models that both have were ranked anew on the datasets that "
-        "both have, by the IQM of cells that have runs in both.",
-        intervals,
-        "Coefficients and intervals are those of rankings on as many datasets and runs, whose "
-        "noise alone lowers them where conditions agree."
-        if conditions["estimate"].notna().any()
+        "The models that both conditions have are ranked by the IQM on the datasets that both "
+        "have. Noise alone lowers the "
+        "agreement, even where conditions agree.",
+        f"The {format_percent(confidence_level)} intervals, not simultaneous, are percentiles of "
+        f"{n_resamples:,} resamples of the datasets."
+        if conditions["ci_low"].notna().any()
         else "",
     )
-    return [
-        methods,
-        *(
-            _describe_condition(name, conditions, condition_ranks, confidence_level)
-            for name in names
-        ),
-    ]
+    taus = conditions[conditions["statistic"] == "kendall_tau"]
+    shown = taus.sort_values("estimate", kind="stable").head(SHOWN_CONDITIONS)
+    rest = len(taus) - len(shown)
+    results = join_sentences(
+        *(_describe_condition(row, confidence_level) for _, row in shown.iterrows()),
+        f"{format_count(rest, 'more condition agrees', 'more conditions agree')} better."
+        if rest
+        else "",
+        _describe_changes(condition_ranks),
+    )
+    return [methods, results]
 
 
-def _describe_condition(
-    name: str, conditions: pd.DataFrame, ranks: pd.DataFrame, confidence_level: float
-) -> str:
-    rows = conditions[conditions["condition"] == name]
-    first = rows.iloc[0]
-    shape = (
-        f"{format_count(first['models'], 'model')} on {format_count(first['datasets'], 'dataset')}"
-    )
-    known = rows.dropna(subset=["estimate"])
-    if known.empty:
-        return join_sentences(
-            f"With {quote_name(name)} there was no correlation to compute ({shape} in common).",
-            describe_unused(first["cells_unused"]),
-        )
-    parts = [
-        f"{COEFFICIENTS[row['statistic']]} was {format_value(row['estimate'])}"
-        + format_interval(
-            row["ci_low"], row["ci_high"], confidence_level=confidence_level, over="datasets"
-        )
-        for _, row in known.iterrows()
-    ]
-    return join_sentences(
-        f"With {quote_name(name)} ({shape}), {join_words(parts)}.",
-        _describe_changes(ranks[ranks["condition"] == name]),
-        describe_unused(first["cells_unused"]),
-    )
+def _describe_condition(row: "pd.Series", confidence_level: float) -> str:
+    name = quote_name(row["condition"])
+    if pd.isna(row["estimate"]):
+        return f"With {name}, too few models or datasets are in common for a correlation."
+    ends = format_interval(row["ci_low"], row["ci_high"], confidence_level=confidence_level)
+    return f"Kendall's tau with {name} is {format_value(row['estimate'])}{ends}."
 
 
 def _describe_changes(ranks: pd.DataFrame) -> str:
-    moved = ranks[ranks["change"] != 0]
+    moved = ranks[ranks["change"].fillna(0) != 0]
     if moved.empty:
-        return "No model changed its rank."
+        return "No model changes its rank."
     most = int(moved["change"].abs().max())
-    movers = moved.loc[moved["change"].abs() == most, "model"].sort_values()
-    changed = format_count(len(moved), "model")
-    return (
-        f"{changed} changed rank, at most by {format_count(most, 'place')} ({join_names(movers)}), "
-        "which noise may explain."
-    )
+    movers = sorted({*moved.loc[moved["change"].abs() == most, "model"]})
+    return f"Ranks change by at most {format_count(most, 'place')} ({join_names(movers)})."

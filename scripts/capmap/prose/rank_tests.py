@@ -3,14 +3,7 @@
 import pandas as pd
 
 from capmap.claims import claim_mean_ranks, claim_nemenyi, claim_wilcoxon
-from capmap.prose.words import (
-    describe_unused,
-    format_value,
-    join_names,
-    join_sentences,
-    join_some,
-    name_covered,
-)
+from capmap.prose.words import count_of, format_value, join_names, join_sentences
 from capmap.wording import (
     MOST_LETTERED,
     describe_few,
@@ -20,6 +13,8 @@ from capmap.wording import (
     join_words,
 )
 
+FEWEST_RANKED = 3
+
 
 def describe_rank_tests(
     friedman: pd.DataFrame,
@@ -28,138 +23,79 @@ def describe_rank_tests(
     *,
     alpha: float,
 ) -> list[str]:
-    """Say whether the models' ranks differ, and which models can be separated.
-
-    Parameters
-    ----------
-    friedman, nemenyi, mean_ranks : pandas.DataFrame
-        The columns of ``comparisons/friedman.csv``, ``comparisons/nemenyi.csv`` and
-        ``comparisons/mean_ranks.csv``.
-    alpha : float
-        Level of the tests.
-
-    Returns
-    -------
-    list of str
-        Methods, then results.
-    """
+    """Say whether mean ranks differ, and which models can be separated."""
     if len(mean_ranks) < 2:
-        return ["With a single model there were no ranks to test."]
-    wilcoxon = "Wilcoxon's signed-rank test with Holm's correction over all pairs"
+        return ["With a single model there are no ranks to test."]
     pairs = [
         *(["Nemenyi's test"] if len(nemenyi) else []),
-        *([wilcoxon] if len(mean_ranks) <= MOST_LETTERED else []),
+        *(
+            ["Wilcoxon's signed-rank test with Holm's correction over all pairs"]
+            if len(mean_ranks) <= MOST_LETTERED
+            else []
+        ),
     ]
     level = format_percent(alpha)
+    tests = [
+        text
+        for name, text in (
+            ("friedman", "Friedman's test"),
+            ("skillings_mack", "the test of Skillings and Mack, which allows empty cells"),
+        )
+        if ((friedman["test"] == name) & friedman["p"].notna()).any()
+    ]
     methods = join_sentences(
-        "The models were ranked on each dataset by mean score (average ranks for ties).",
-        _describe_tests(friedman),
-        f"Pairs were compared by {join_words(pairs)}, at the {level} level." if pairs else "",
-        "Datasets were assumed independent.",
+        "Models are ranked on each dataset by mean score; ties have average ranks.",
+        f"All models together are tested by {join_words(tests)}." if tests else "",
+        f"Pairs are compared by {join_words(pairs)}, at the {level} level." if pairs else "",
+        "Datasets are assumed independent.",
     )
+    if mean_ranks["mean_rank"].isna().all():
+        return [methods, "No two models have a dataset in common."]
     results = join_sentences(
-        _describe_omnibus(friedman, alpha),
-        _describe_first(mean_ranks),
+        _describe_all(friedman, alpha),
+        _describe_first(mean_ranks, alpha),
         _describe_nemenyi(nemenyi, alpha),
-        _describe_wilcoxon(mean_ranks, alpha),
     )
     return [methods, results]
 
 
-def _find_test(friedman: pd.DataFrame, test: str) -> "pd.Series | None":
-    rows = friedman[(friedman["test"] == test) & friedman["p"].notna()]
-    return None if rows.empty else rows.iloc[0]
-
-
-def _describe_tests(friedman: pd.DataFrame) -> str:
-    has_mack = _find_test(friedman, "skillings_mack") is not None
-    if _find_test(friedman, "friedman") is None:
-        mack = "The test of Skillings and Mack used all datasets on which several models had runs."
-        return mack if has_mack else ""
-    incomplete = "; that of Skillings and Mack used the incomplete datasets as well"
-    return (
-        "Friedman's chi-squared test (corrected for ties) "
-        f"used the datasets on which every model had runs{incomplete if has_mack else ''}."
-    )
-
-
-def _describe_omnibus(friedman: pd.DataFrame, alpha: float) -> str:
-    row = _find_test(friedman, "friedman")
-    mack = _find_test(friedman, "skillings_mack")
-    if row is None and mack is None:
-        return "No test of all models together could be computed."
-    parts = []
-    if row is not None:
-        shape = (
-            f"{format_count(row['models'], 'model')}, {format_count(row['datasets'], 'dataset')}"
-        )
-        parts.append(
-            f"Friedman's chi-squared was {format_value(row['test_statistic'])} with "
-            f"{format_count(row['df'], 'degree')} of freedom ({format_p(row['p'])}; {shape})."
-        )
-        parts.append(describe_unused(row["cells_unused"]) if row["cells_unused"] else "")
-    if mack is not None:
-        parts.append(
-            f"The Skillings-Mack statistic on {format_count(mack['cells_used'], 'cell')} was "
-            f"{format_value(mack['test_statistic'])} with {format_count(mack['df'], 'degree')} of "
-            f"freedom ({format_p(mack['p'])})."
-        )
-    rejected = [found["p"] < alpha for found in (row, mack) if found is not None]
-    level = format_percent(alpha)
+def _describe_all(friedman: pd.DataFrame, alpha: float) -> str:
+    known = friedman.dropna(subset="p")
+    if known.empty or known["models"].max() < FEWEST_RANKED:
+        return ""
+    row, level = known.iloc[0], format_percent(alpha)
+    what = f"the mean ranks of {format_count(row['models'], 'model')}"
     if claim_mean_ranks(friedman, alpha=alpha):
-        verdict = f"At the {level} level, the mean ranks differed."
-    elif friedman["models"].max() == 2:
-        verdict = "Of two models only Wilcoxon's test says whether they differ."
-    elif any(rejected):
-        verdict = f"At the {level} level, these tests disagreed on whether the mean ranks differ."
-    else:
-        verdict = (
-            f"At the {level} level, this is no evidence of different mean ranks, nor of equal ones."
-        )
-    return join_sentences(*parts, verdict)
+        largest = format_p(known["p"].max())
+        return f"On datasets like these, {what} differ significantly ({largest}; {level} level)."
+    return f"On datasets like these, {what} do not differ significantly ({level} level)."
 
 
-def _describe_first(mean_ranks: pd.DataFrame) -> str:
+def _describe_first(mean_ranks: pd.DataFrame, alpha: float) -> str:
     ranks = mean_ranks["mean_rank"].round(9)
-    if ranks.isna().all():
-        return "No two models had a dataset in common."
-    first = mean_ranks[ranks == ranks.min()]
-    total = mean_ranks["datasets"].max()
-    names = [
-        name_covered(name, datasets, total)
-        for name, datasets in zip(first["model"], first["datasets"], strict=True)
-    ]
-    verb = "shared" if len(names) > 1 else "had"
-    return f"{join_some(names)} {verb} the best mean rank, {format_value(ranks.min())}."
+    is_first = ranks == ranks.min()
+    leaders = join_names(mean_ranks.loc[is_first, "model"])
+    verb, them = ("share", "them") if is_first.sum() > 1 else ("has", "it")
+    lead = f"{leaders} {verb} the best mean rank, {format_value(ranks.min())}"
+    if len(mean_ranks) > MOST_LETTERED or is_first.all():
+        return f"{lead}."
+    separated = {claim.object for claim in claim_wilcoxon(mean_ranks, alpha=alpha)}
+    rivals = mean_ranks.loc[~is_first & ~mean_ranks["model"].isin(separated), "model"]
+    pairs = len(mean_ranks) * (len(mean_ranks) - 1) // 2
+    few = describe_few(int(mean_ranks["datasets"].max()), pairs=pairs, alpha=alpha)
+    if few and not separated:
+        return f"{lead}."
+    if rivals.empty:
+        return f"{lead}; Wilcoxon's test separates every other model from {them}."
+    return f"{lead}; Wilcoxon's test does not separate {join_names(rivals)} from {them}."
 
 
 def _describe_nemenyi(nemenyi: pd.DataFrame, alpha: float) -> str:
-    if nemenyi.empty:
-        return "Nemenyi's test needs a dataset that all models have, and there was none."
-    if len(nemenyi) == 1:
-        return "Nemenyi's test is for three models or more."
+    if len(nemenyi) < FEWEST_RANKED:
+        return ""
     separated = len(claim_nemenyi(nemenyi, alpha=alpha))
-    pairs = format_count(len(nemenyi), "pair")
     distance = format_value(nemenyi["critical_difference"].iloc[0])
     return (
-        f"Nemenyi's test separated {separated or 'none'} of {pairs} (critical difference "
-        f"{distance}); that depends on which other models are present."
+        f"Nemenyi's test separates {count_of(separated, len(nemenyi), 'pair')} (critical "
+        f"difference {distance})."
     )
-
-
-def _describe_wilcoxon(mean_ranks: pd.DataFrame, alpha: float) -> str:
-    if mean_ranks["mean_rank"].isna().all() or len(mean_ranks) > MOST_LETTERED:
-        return ""
-    is_first = mean_ranks["mean_rank"] == mean_ranks["mean_rank"].min()
-    leaders = join_names(mean_ranks.loc[is_first, "model"])
-    pairs = len(mean_ranks) * (len(mean_ranks) - 1) // 2
-    few = describe_few(int(mean_ranks["datasets"].max()), pairs=pairs, alpha=alpha)
-    separated = {claim.object for claim in claim_wilcoxon(mean_ranks, alpha=alpha)}
-    rivals = mean_ranks.loc[~is_first & ~mean_ranks["model"].isin(separated), "model"]
-    if is_first.all() or (few and not separated):
-        return few
-    if rivals.empty:
-        found = f"every other model was separated from {leaders}"
-    else:
-        found = f"{join_names(rivals)} could not be separated from {leaders}"
-    return f"By Wilcoxon's test after Holm's correction, {found}."

@@ -3,67 +3,49 @@
 import pandas as pd
 
 from capmap.claims import BETTER, WORSE, claim_strengths
-from capmap.prose.words import join_sentences
+from capmap.prose.words import count_of, join_sentences
 from capmap.wording import format_count, format_percent, join_words, quote_name
 
-MOST_MODELS, MOST_DATASETS = 12, 3
+SHOWN_CELLS = 3
 
 
 def describe_strengths(strengths: pd.DataFrame, *, confidence_level: float) -> list[str]:
-    """Say on which datasets models do better or worse than expected.
-
-    Parameters
-    ----------
-    strengths : pandas.DataFrame
-        The columns of the table of that name.
-    confidence_level : float
-        Of all intervals at once, between 0 and 1.
-
-    Returns
-    -------
-    list of str
-        Methods, then results: a sentence per model of which something is claimed, at most 12.
-    """
-    tested = int(strengths["ci_low"].notna().sum())
-    methods = (
+    """Say on which datasets models do better or worse than expected."""
+    expected = (
         "Expected is what the overall levels of a model and of a dataset add up to, by least "
-        "squares over the mean normalized scores of all cells."
+        "squares over mean normalized scores."
     )
+    tested = int(strengths["ci_low"].notna().sum())
     if not tested:
-        return [f"{methods} Without runs that vary, nothing separates a strength from chance."]
-    methods = join_sentences(
-        methods,
-        "Intervals are over new runs on these datasets and hold for all "
-        f"{format_count(tested, 'cell')} at once with {format_percent(confidence_level)} "
-        "(Student's t with Bonferroni's correction); the variance of a cell's runs is drawn "
-        "towards that of its dataset's other cells (Smyth 2004).",
+        return [f"{expected} Without repeated runs, residuals cannot be told from chance."]
+    level = format_percent(confidence_level)
+    methods = (
+        f"{expected} Residuals have simultaneous {level} intervals over runs (Student's t, "
+        f"Bonferroni's correction for {format_count(tested, 'cell')}); the variance of a cell is "
+        "moderated by that of its dataset (Smyth 2004)."
     )
     claims = claim_strengths(strengths, confidence_level=confidence_level)
-    found: dict[str, dict[str, list[str]]] = {}
-    for claim in claims:
-        found.setdefault(claim.subject, {}).setdefault(claim.relation, []).append(claim.object)
-    sentences = [_describe_model(model, own) for model, own in list(found.items())[:MOST_MODELS]]
-    models = strengths["model"].nunique()
-    if len(found) > MOST_MODELS:
-        more = format_count(len(found) - MOST_MODELS, "more model has", "more models have")
-        sentences.append(f"{more} such datasets.")
-    if models > len(found):
-        word = "No other model" if found else "No model"
-        sentences.append(f"{word} deviates significantly from its expected scores.")
-    return [methods, join_sentences(*sentences)]
+    results = join_sentences(
+        f"On these datasets, {count_of(len(claims), tested, 'cell')} deviate significantly from "
+        f"the expected score (simultaneous {level}).",
+        *(
+            _list_cells(strengths, {(c.subject, c.object) for c in claims if c.relation == way})
+            for way in (BETTER, WORSE)
+        ),
+    )
+    return [methods, results]
 
 
-def _describe_model(model: str, found: dict[str, list[str]]) -> str:
-    parts = [
-        f"{word} on {_list_datasets(found[relation])}"
-        for relation, word in ((BETTER, "better"), (WORSE, "worse"))
-        if relation in found
+def _list_cells(strengths: pd.DataFrame, chosen: set[tuple[str, str]]) -> str:
+    """Name the cells with the largest residuals among those chosen, which have one sign."""
+    names = zip(strengths["model"], strengths["dataset"], strict=True)
+    own = strengths[[cell in chosen for cell in names]]
+    if own.empty:
+        return ""
+    own = own.sort_values("difference", key=abs, ascending=False, kind="stable").head(SHOWN_CELLS)
+    cells = [
+        f"{quote_name(row['model'])} on {quote_name(row['dataset'])} ({row['difference']:+.3f})"
+        for _, row in own.iterrows()
     ]
-    return f"{quote_name(model)} did {' and '.join(parts)} than its level leads one to expect."
-
-
-def _list_datasets(names: list[str]) -> str:
-    shown = [quote_name(name) for name in names[:MOST_DATASETS]]
-    if len(names) > MOST_DATASETS:
-        shown.append(f"{len(names) - MOST_DATASETS} more")
-    return join_words(shown)
+    word = "Strongest" if own["difference"].iloc[0] > 0 else "Weakest"
+    return f"{word}: {join_words(cells)}."

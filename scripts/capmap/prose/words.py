@@ -1,19 +1,25 @@
-"""Small words: numbers, leaders and policies as a paper's reader expects them."""
+"""Numbers, intervals, lists and leaders in the sentences of analyses."""
 
 import math
 from collections.abc import Callable, Iterable
 
 import pandas as pd
 
-from capmap.wording import format_count, format_percent, join_words, quote_name
+from capmap.claims import find_rivals
+from capmap.wording import (
+    find_statistic,
+    format_count,
+    format_percent,
+    join_words,
+    name_first,
+    quote_name,
+)
 
-SHOWN_NAMES = 5
-PER_MODEL = "datasets that it had runs on"
-PER_PAIR = "datasets that both had runs on"
+SHOWN_NAMES = 3
 
 
 def format_value(value: float) -> str:
-    """Say a number with three decimals.
+    """Write a number with three decimals.
 
     Examples
     --------
@@ -25,8 +31,19 @@ def format_value(value: float) -> str:
     return f"{value:z.3f}" if math.isfinite(value) else "infinite"
 
 
+def format_error(value: float) -> str:
+    """Write an error of predictions, or a difference of two, with four decimals.
+
+    Examples
+    --------
+    >>> format_error(0.06451), format_error(-0.00001), format_error(float("nan"))
+    ('0.0645', '0.0000', 'not available')
+    """
+    return "not available" if pd.isna(value) else f"{value:z.4f}"
+
+
 def format_share(share: float) -> str:
-    """Say a share in whole percent.
+    """Write a share in whole percent.
 
     Examples
     --------
@@ -43,59 +60,59 @@ def format_interval(
     high: float,
     *,
     confidence_level: float,
-    over: str = "",
+    kind: str = "",
     write: Callable[[float], str] = format_value,
 ) -> str:
-    """Say an interval in brackets, or nothing where there is none.
-
-    Parameters
-    ----------
-    low, high : float
-        Its ends.
-    confidence_level : float
-        Between 0 and 1.
-    over : str, optional
-        What the interval generalizes to, such as ``runs``.
-    write : callable, optional
-        Writes an end.
+    """Write an interval in brackets, or nothing where there is none.
 
     Examples
     --------
-    >>> format_interval(0.1, 0.25, confidence_level=0.95, over="runs")
-    ' (95% interval over runs 0.100 to 0.250)'
+    >>> format_interval(0.1, 0.25, confidence_level=0.95, kind="pointwise")
+    ' (pointwise 95% interval 0.100 to 0.250)'
     """
     if pd.isna(low) or pd.isna(high):
         return ""
-    kind = f"{format_percent(confidence_level)} interval{' over ' if over else ''}{over}"
-    return f" ({kind} {write(low)} to {write(high)})"
+    before = f"{kind} " if kind else ""
+    level = format_percent(confidence_level)
+    return f" ({before}{level} interval {write(low)} to {write(high)})"
 
 
-def format_span(numbers: Iterable[float], noun: str) -> str:
-    """Say a count that differs from case to case.
+def describe_error(row: "pd.Series", name: str, *, confidence_level: float) -> str:
+    """Write an error, or a difference of two, with its interval if it has one."""
+    ends = format_interval(
+        row[f"{name}_low"],
+        row[f"{name}_high"],
+        confidence_level=confidence_level,
+        write=format_error,
+    )
+    return format_error(row[name]) + ends
+
+
+def format_span(low: float, high: float, write: Callable[[float], str] = format_value) -> str:
+    """Write the lowest and the highest of some numbers, or the one that they all are.
 
     Examples
     --------
-    >>> format_span([3, 5, 4], "dataset"), format_span([1, 0], "cell"), format_span([1], "cell")
-    ('3 to 5 datasets', '0 to 1 cells', '1 cell')
+    >>> format_span(0.1, 0.3), format_span(0.1, 0.1)
+    ('0.100 to 0.300', '0.100')
     """
-    known = [float(number) for number in numbers if not pd.isna(number)]
-    low, high = min(known, default=0), max(known, default=0)
-    return format_count(high, noun) if low == high else f"{low:,.0f} to {high:,.0f} {noun}s"
+    ends = [write(low), write(high)]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Join names in quotes, and only count those beyond the first five.
+    """Join names in quotes, and only count those beyond the first three.
 
     Examples
     --------
-    >>> join_names(["a", "b"]), join_names("abcdefg")
-    ("'a' and 'b'", "'a', 'b', 'c', 'd', 'e' and 2 more")
+    >>> join_names(["a", "b"]), join_names("abcde")
+    ("'a' and 'b'", "'a', 'b', 'c' and 2 more")
     """
     return join_some([quote_name(name) for name in names])
 
 
 def join_some(words: list[str]) -> str:
-    """Join words as a list in a sentence, and only count those beyond the first five."""
+    """Join words as a list in a sentence, and only count those beyond the first three."""
     rest = len(words) - SHOWN_NAMES
     return join_words([*words[:SHOWN_NAMES], f"{rest:,} more"] if rest > 0 else words)
 
@@ -105,85 +122,59 @@ def join_sentences(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def describe_unused(cells: float) -> str:
-    """Say how many cells were not used.
-
-    Examples
-    --------
-    >>> describe_unused(1), describe_unused(0)
-    ('1 cell of the models and datasets analyzed was not used.', 'No cell analyzed was left out.')
-    """
-    if not cells:
-        return "No cell analyzed was left out."
-    was = "was" if cells == 1 else "were"
-    return f"{format_count(cells, 'cell')} of the models and datasets analyzed {was} not used."
-
-
-def describe_no_interval(table: pd.DataFrame) -> str:
-    """Say which models have no interval, by the column ``ci_low``."""
-    without = table.loc[table["ci_low"].isna(), "model"].tolist()
-    if not without:
-        return ""
-    if len(without) == len(table):
-        return "No model had runs or datasets enough for an interval."
-    were = "had no interval, for want of repeated runs or of datasets"
-    return f"{format_count(len(without), 'model')} {were}: {join_names(without)}."
-
-
-def name_covered(name: str, datasets: float, total: float) -> str:
-    """Name a model, with its number of datasets where that is not the full one.
-
-    Examples
-    --------
-    >>> name_covered("a", 3, 11), name_covered("a", 11, 11)
-    ("'a' (on 3 of 11 datasets)", "'a'")
-    """
-    cover = f" (on {datasets:,.0f} of {total:,.0f} datasets)" if datasets < total else ""
-    return f"{quote_name(name)}{cover}"
-
-
 def describe_leader(
     table: pd.DataFrame,
     column: str,
     subject: str,
     *,
-    total: int,
     confidence_level: float,
-    over: str = "",
     write: Callable[[float], str] = format_value,
 ) -> str:
-    """Say which models are first, with their value.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Columns ``model``, ``datasets``, ``rank``, ``ci_low``, ``ci_high`` and `column`; at least
-        one row.
-    column : str
-        Where the value stands.
-    subject : str
-        What the first has, such as ``the highest IQM``.
-    total : int
-        Number of datasets that a model can have.
-    confidence_level : float
-        Of the interval.
-    over : str, optional
-        What the interval generalizes to, such as ``runs``.
-    write : callable, optional
-        Writes a value.
-    """
+    """Say which models have the first rank, with their value and its interval, if it has one."""
     first = table[table["rank"] == table["rank"].min()]
     row = first.iloc[0]
-    names = join_some(
-        [
-            name_covered(name, datasets, total)
-            for name, datasets in zip(first["model"], first["datasets"], strict=True)
-        ]
-    )
-    value = write(row[column])
+    value = f"{subject}, {write(row[column])}"
     if len(first) > 1:
-        return f"{names} shared {subject}, {value}."
+        return f"{join_names(first['model'])} share {value}."
     ends = format_interval(
-        row["ci_low"], row["ci_high"], confidence_level=confidence_level, over=over, write=write
+        row["ci_low"],
+        row["ci_high"],
+        confidence_level=confidence_level,
+        kind="pointwise",
+        write=write,
     )
-    return f"{names} had {subject}, {value}{ends}."
+    return f"{quote_name(row['model'])} has {value}{ends}."
+
+
+def describe_parts(table: pd.DataFrame, key: str, *, confidence_level: float) -> str:
+    """Say who leads each part of a table that ranks within parts, and where that is not certain."""
+    statistic = find_statistic(table.columns)
+    first_in, unsure = [], []
+    for part, own in table[table["rank"].notna()].groupby(key, sort=False):
+        first = own[own["rank"] == own["rank"].min()]
+        score = format_value(first[statistic].iloc[0])
+        first_in.append(f"{join_names(first['model'])} in {quote_name(str(part))} ({score})")
+        if find_rivals(own):
+            unsure.append(quote_name(str(part)))
+    if not first_in:
+        return "No model has results on enough datasets to be ranked."
+    level = f"{format_percent(confidence_level)} confidence within each"
+    doubt = f"Other models cannot be separated from the first in {join_some(unsure)} ({level})."
+    if table["ci_low"].isna().all():
+        doubt = "Without intervals, these differences may be chance."
+    elif not unsure:
+        doubt = ""
+    return join_sentences(
+        f"{name_first(statistic).capitalize().replace('iqm', 'IQM')}: {join_some(first_in)}.", doubt
+    )
+
+
+def count_of(part: int, total: int, noun: str) -> str:
+    """Write how many of some things.
+
+    Examples
+    --------
+    >>> count_of(0, 3, "pair"), count_of(2, 1200, "pair")
+    ('none of 3 pairs', '2 of 1,200 pairs')
+    """
+    return f"{f'{part:,}' if part else 'none'} of {format_count(total, noun)}"

@@ -9,9 +9,8 @@ from pydantic import ValidationError
 from capmap.errors import ConfigError
 from capmap.settings import words
 from capmap.settings.removed import explain_removed
-from capmap.settings.schema import find_part, list_known, read_schema
 from capmap.settings.sections import Section
-from capmap.settings.words import Place
+from capmap.settings.words import Place, find_part, list_known, read_schema
 
 # Unknown keys of a section that are reported one by one.
 MOST_KEYS = 50

@@ -26,13 +26,6 @@ Aggregation = Literal["mean", "trimmed_mean", "median"]
 FEWEST_DATASETS = 4
 Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
 StatisticOrAuto = Literal["auto", "iqm", "mean", "median"]
-STATISTIC_WORDS: dict[Statistic, str] = {
-    "iqm": "the interquartile mean",
-    "mean": "the mean",
-    "median": "the median of the datasets' means",
-    "optimality_gap": "the optimality gap (how far runs fall short of 1, on average; lower is "
-    "better)",
-}
 IntervalMethod = Literal["percentile", "calibrated"]
 Unit = Literal["runs", "seeds", "runs_and_datasets"]
 UnitOrAuto = Literal["auto", "runs", "seeds", "runs_and_datasets"]

@@ -1,5 +1,6 @@
 """Files of settings: YAML whose keys stand once, no larger than settings are."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -157,3 +158,20 @@ def _explain(path: str, error: yaml.MarkedYAMLError) -> str:
     elif "flow" in f"{error.context} {reason}":
         hint = " Check that every bracket and brace is closed."
     return f"{path}{place}: {reason}.{hint}"
+
+
+def expand_home(path: str) -> str:
+    """Expand `~` or `~user` at the beginning of a path.
+
+    Examples
+    --------
+    >>> expand_home("runs/~.csv"), expand_home("~") == os.path.expanduser("~")
+    ('runs/~.csv', True)
+    """
+    # Not Path.expanduser, which drops a trailing slash and fails where there is no such user.
+    return os.path.expanduser(path)  # noqa: PTH111
+
+
+def leads_out(path: Path, folder: Path) -> bool:
+    """Whether a file or folder is, by links, outside of a folder; what is nowhere is not."""
+    return path.exists() and not path.resolve().is_relative_to(folder.resolve())

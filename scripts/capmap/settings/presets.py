@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from capmap.errors import ConfigError
-from capmap.settings.files import read_yaml
-from capmap.settings.paths import expand_home
+from capmap.settings.files import expand_home, read_yaml
 from capmap.wording import find_nearest, list_names, quote_name
 
 SHIPPED = Path(__file__).with_name("presets.yaml")

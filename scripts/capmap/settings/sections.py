@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from capmap.settings.paths import expand_home
+from capmap.settings.files import expand_home
 from capmap.settings.words import list_choices, show_value
 
 Item = TypeVar("Item")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from capmap.catalog import ANALYSES
 from capmap.settings.analyses import (
@@ -29,6 +29,7 @@ from capmap.settings.choices import (
 )
 from capmap.settings.data import (
     Columns,
+    DatasetName,
     Normalization,
     Reading,
     ReferenceModel,
@@ -36,23 +37,37 @@ from capmap.settings.data import (
     Select,
     Summary,
 )
-from capmap.settings.figures import Figures
-from capmap.settings.paths import expand_home
-from capmap.settings.predictions import PatchML, Predictions
-from capmap.settings.published import Claim, Published
+from capmap.settings.files import expand_home
 from capmap.settings.sections import (
+    ABSENT,
+    AtLeastZero,
     Count,
     FilePath,
+    Flag,
     GivenPath,
+    Inches,
     Name,
     Number,
+    Points,
+    Rule,
     Scalar,
     Section,
+    Seed,
     Share,
     Unique,
     Whole,
 )
 from capmap.settings.sources import Digest, Download, DownloadName, Submission
+
+FORMATS: list[Literal["pdf", "svg", "png"]] = ["pdf", "svg"]
+
+
+# Such a key may be written as a number.
+PatchCount = Annotated[
+    str,
+    BeforeValidator(lambda key: str(key) if type(key) is int else key),
+    Field(pattern="^[1-9][0-9]{0,8}$", description="A number of patches per image, such as 4."),
+]
 
 if TYPE_CHECKING:
     Analysis = str
@@ -92,6 +107,120 @@ class Bootstrap(Section):
     )
     seed: Whole = Field(0, description="Seed from which all random streams of the study derive.")
     shards: Whole = Field(1, ge=1, le=1000, description="Jobs over which the models are spread.")
+
+
+class DatasetLabels(Section):
+    """The labels of a dataset."""
+
+    labels: GivenPath = Field(
+        description="File of the valid labels of images, JSON or a table; ids count from 0."
+    )
+    single: FilePath = Field("", description="File of the single label, for top-1 accuracy.")
+    images: FilePath = Field(
+        "", description="File of image ids in the order of the scores, for dumps without ids."
+    )
+
+
+class Predictions(Section):
+    """What the score dumps of a study mean."""
+
+    classes: FilePath = Field(
+        "", description="File of the class names in the order of the scores, one per line."
+    )
+    datasets: dict[DatasetName, DatasetLabels] = Field(
+        {}, description="Labels of each dataset, as {dataset} in `exports` calls it."
+    )
+
+
+class PatchML(Section):
+    """Images with several labels, composed of objects that are cut from annotated images."""
+
+    images: FilePath = Field("", description="Folder of the annotated images; empty means none.")
+    annotations: FilePath = Field(
+        "", description="Folder of PASCAL-VOC files, or a table of ImageId, PredictionString."
+    )
+    classes: FilePath = Field("", description="File of the classes to take; empty means all.")
+    counts: Unique[Count] = Field(
+        [2, 3, 4, 6, 9], min_length=1, description="Numbers of patches per image."
+    )
+    sizes: dict[PatchCount, Count] = Field(
+        {}, description="Side of a patch in pixels by count; otherwise the largest that fits."
+    )
+    side: Whole = Field(224, ge=1, le=8192, description="Side of the composed images in pixels.")
+    seeds: Unique[Seed] = Field(
+        [0, 1, 2, 3, 4], min_length=1, description="Seeds, each of which makes a dataset."
+    )
+
+
+class PublishedColumn(Section):
+    """What a printed column stands beside."""
+
+    column: Name = Field(description="Column of the study's table.")
+    where: dict[str, Scalar] = Field({}, description="As that of the entry, which it adds to.")
+    scale: Number = Field(1, description="Factor of the study's numbers, such as 100 for percent.")
+    tolerance: AtLeastZero = Field(0, description="How far the two may be apart to count as near.")
+    count: Flag = Field(False, description="Whether it counts rows with something in the column.")
+    low: str = Field("", description="Column of its table with the lower end of an interval.")
+    high: str = Field("", description="Column with the upper end; empty means that it is open.")
+
+
+class Published(Section):
+    """Tables and figures of a publication, by name, and what stands beside them in the study."""
+
+    file: FilePath = Field("", description="Table of its numbers as printed.")
+    table: str = Field("", description="The study's table beside it, such as tables/iqm.")
+    figure: str = Field("", description="Or its figure, such as intervals, which is only listed.")
+    keys: dict[Name, Name] = Field(
+        {"model": "model"}, description="Columns that say which row: as printed, and of the table."
+    )
+    columns: dict[Name, Name | PublishedColumn] = Field(
+        {}, description="Printed columns and what they stand beside; empty means the same names."
+    )
+    where: dict[str, Scalar] = Field({}, description="Rows of the table, as column and value.")
+    names: dict[Name, Name] = Field(
+        {}, description="Names in printed key columns, and those of the study that differ."
+    )
+    note: str = Field("", description="Why numbers differ or are not computed.")
+
+
+class Claim(Rule):
+    """Statements of a publication, by their words, as ranges of numbers in the study's tables.
+
+    A statement holds if the interval lies within the range, fails if it lies outside, and is open
+    otherwise, also without an interval.
+    """
+
+    table: Name = Field(description="The study's table, such as capabilities/bend.")
+    where: dict[str, Scalar] = Field(ABSENT, description="The one row, as column and value.")
+    column: Name = Field(description="Its column with the number.")
+    low: str = Field(ABSENT, description="Its column with the lower end of the interval.")
+    high: str = Field(ABSENT, description="Its column with the upper end of the interval.")
+    above: Number = Field(ABSENT, description="The number is said to be no lower than this.")
+    below: Number = Field(ABSENT, description="The number is said to be no higher than this.")
+
+
+class Figures(Section):
+    """How figures look, and which are drawn; a change of `names` alone computes the study anew."""
+
+    width: Inches | dict[Name, Inches] = Field(
+        ABSENT, description="Width in inches, such as 3.5, or by figure, such as {intervals: 7}."
+    )
+    font_size: Points = Field(ABSENT, description="Size of most text in points; otherwise 7.")
+    palette: Name | Annotated[list[Name], Field(min_length=1)] = Field(
+        ABSENT, description="Palette of seaborn, color map of matplotlib, or list of colors."
+    )
+    colors: dict[Name, Name] = Field({}, description="Colors of some models by name.")
+    order: Unique[Name] = Field([], description="Models that stand first in figures.")
+    formats: Unique[Literal["pdf", "svg", "png"]] = Field(
+        FORMATS, description="Files of each figure; an SVG is always drawn, for the page."
+    )
+    names: dict[Name, Name] = Field(
+        {},
+        description="Names for readers of models and datasets, by those of the exports, in all "
+        "results and all other settings but those that name files (`predictions`).",
+    )
+    only: Unique[Name] = Field([], description="The figures to draw; empty means all.")
+    skip: Unique[Name] = Field([], description="Figures not to draw.")
 
 
 class Study(Section):
