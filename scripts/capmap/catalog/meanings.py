@@ -301,7 +301,7 @@ MEANINGS = {
     "comparisons/elo.component": "Number of a group of models that met each other.",
     "comparisons/elo.separated": "Share of resamples in which some models only win or only lose.",
     "comparisons/flips.share": "Share of the variations in which the pair is in the other order.",
-    "comparisons/next_seeds.share": "Share of the sum of variances that one more run takes away, 0 to 1.",
+    "comparisons/next_seeds.share": "Share of the variances that one more run saves, 0 to 1.",
     "comparisons/robustness_ranks.shift": "This rank less the reported one.",
     "comparisons/strengths.difference": "Score less the expected one; above 0: a strength.",
     "comparisons/strengths.expected": "What the overall levels of model and dataset add up to.",
