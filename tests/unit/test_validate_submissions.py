@@ -78,7 +78,7 @@ def test_more_seeds_than_needed_are_fine(tmp_path):
 SPARED = ("frozen_or_full_ft", "decoder", "partition name", "partition_name", "data_percentages")
 
 
-def test_twelve_columns_and_some_datasets_are_enough(tmp_path):
+def test_twelve_columns_and_some_datasets_are_enough_unless_the_board_is_strict(tmp_path):
     rows = [
         {name: value for name, value in row.items() if name not in SPARED}
         for row in make_rows(("clay",))
@@ -90,6 +90,8 @@ def test_twelve_columns_and_some_datasets_are_enough(tmp_path):
     assert set(runs["method"]) == {"full_ft"}
     codes = {warning["code"] for warning in summary["warnings"]}
     assert {"assumed_method", "no_dimension"} <= codes
+    with pytest.raises(ValidationError, match="frozen_or_full_ft"):
+        run(tmp_path, submission={"seeds_per_cell": 5, "strict": True})
 
 
 def test_frozen_and_full_ft_are_models_of_their_own(tmp_path):

@@ -115,7 +115,7 @@ def test_settings_change_the_results_that_use_them_alone(project: Checkout) -> N
     assert run.status == 0, run.output
     assert run.rules == {"compare", "plot", "report", "index"}
     steps = {"compare_models", "rank_groups"}
-    figures = {"bayes", "pairwise", "pairwise_reference", "groups", "critical_difference"}
+    figures = {"index", "bayes", "pairwise", "pairwise_reference", "groups", "critical_difference"}
     names = {table for name in steps for table in STEPS[name].tables}
     owners = [name for name in COMPARISONS if set(ANALYSES[name].steps) & steps]
     names |= {name + end for name in owners for end in ("", "_text")}

@@ -47,7 +47,7 @@ NUMBERS = (
     *("n_trials", "batch_size", "lr", "weight_decay", "data_percentages", "early_stop_patience"),
 )
 OPTIONAL = frozenset({"early_stop_patience"})
-# What a file may lack.
+# What a file may lack, unless the board is strict.
 SPARED = frozenset({METHOD, DECODER, PARTITION, "data_percentages"})
 VARIANTS = {DECODER: "decoders", PARTITION: "partitions", "data_percentages": "shares of the data"}
 CODES = {BACKBONE: "empty_model", DATASET: "empty_dataset", METRIC: "empty_metric"}
@@ -107,7 +107,9 @@ class SubmissionSheet:
         return pd.DataFrame({**columns, "line": cells.lines})
 
 
-def open_submission(path: str, *, name: str) -> tuple[SubmissionSheet, list[Problem]]:
+def open_submission(
+    path: str, *, name: str, strict: bool = False
+) -> tuple[SubmissionSheet, list[Problem]]:
     """Open the results of a submission.
 
     Parameters
@@ -116,6 +118,8 @@ def open_submission(path: str, *, name: str) -> tuple[SubmissionSheet, list[Prob
         The file.
     name : str
         The submission's name.
+    strict : bool
+        Whether frozen_or_full_ft, decoder, partition name and data_percentages must be there.
 
     Returns
     -------
@@ -138,7 +142,7 @@ def open_submission(path: str, *, name: str) -> tuple[SubmissionSheet, list[Prob
         reason = f"The table has more than {LARGEST} bytes once unpacked."
         raise refuse("too_large", path, reason, "Keep the rows of this submission only.") from error
     sheet = open_sheet(path, wanted=REQUIRED)
-    spared = SPARED - {*sheet.columns}
+    spared = frozenset[str]() if strict else SPARED - {*sheet.columns}
     wishes = [Wish(SETTING, column) for column in REQUIRED if column not in spared]
     problems = check_columns(wishes, sheet.columns, path)
     fatal = {problem.column for problem in problems if problem.code == "duplicated_column"}
@@ -170,6 +174,8 @@ class Demands:
         The metric of datasets, as the study or the benchmark has it.
     seeds_per_cell : int
         Seeds that each model needs on each of its datasets.
+    strict : bool
+        Whether every column must be there, and all datasets of at least one dimension.
     decimal : {"auto", ".", ","}
         Decimal mark of numbers.
     """
@@ -177,6 +183,7 @@ class Demands:
     benchmark: Benchmark | None = None
     metrics: Mapping[str, str] | None = None
     seeds_per_cell: int = 5
+    strict: bool = False
     decimal: Decimal = "auto"
 
 
@@ -268,7 +275,8 @@ def check_rows(rows: Rows, demands: Demands, *, described: Collection[str]) -> l
     _check_metrics(rows, demands)
     if demands.benchmark:
         _check_names(rows, demands.benchmark, described)
-        _check_dimensions(rows, cells, demands.benchmark)
+        severity: Severity = "error" if demands.strict else "warning"
+        _check_dimensions(rows, cells, demands.benchmark, severity)
     _check_variants(rows)
     return rows.problems
 
@@ -393,7 +401,9 @@ def _check_names(rows: Rows, benchmark: Benchmark, described: Collection[str]) -
     )
 
 
-def _check_dimensions(rows: Rows, cells: pd.DataFrame, benchmark: Benchmark) -> None:
+def _check_dimensions(
+    rows: Rows, cells: pd.DataFrame, benchmark: Benchmark, severity: Severity
+) -> None:
     """Find models that have all datasets of no dimension."""
     present = cells.groupby(ENTRY)[DATASET].agg(set).to_dict()
     for row in cells.drop_duplicates(ENTRY).to_dict("records"):
@@ -410,7 +420,7 @@ def _check_dimensions(rows: Rows, cells: pd.DataFrame, benchmark: Benchmark) -> 
                 BACKBONE,
                 f"{_name_entry(row)} has all datasets of no dimension.",
                 f"Add runs on {list_names(gaps[nearest])} to complete {quote_name(nearest)}.",
-                severity="warning",
+                severity=severity,
             )
 
 

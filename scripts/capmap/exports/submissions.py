@@ -412,7 +412,7 @@ def _read_results(
     demands: Demands,
     information: Information,
 ) -> tuple[Part, list[str], list[Problem]]:
-    sheet, missing = open_submission(path, name=name)
+    sheet, missing = open_submission(path, name=name, strict=demands.strict)
     table = sheet.read_rows()
     absent = {*REQUIRED} - {*sheet.sheet.columns}
     described = {model.key for model in information.models}

@@ -72,7 +72,6 @@ REMOVED: dict[str, str] = {
     "select.datasets.include": "write the list alone, as in select: {datasets: [A, B]}.",
     "select.models.include": "write the list alone, as in select: {models: [A, B]}.",
     "submission.method": "add the column frozen_or_full_ft; else it is full_ft.",
-    "submission.strict": "leave it out; complete submissions are ranked.",
     "take.best": "set take: best, or take: lowest.",
     "take.step": "read the rows of the step only, as in where: {step: 500}.",
     "tracking": "export by mlflow.search_runs().to_csv() and set preset: mlflow.",

@@ -27,6 +27,9 @@ class Submission(Section):
     """Rules of submissions (submission format only)."""
 
     seeds_per_cell: Whole = Field(5, ge=1, description="Seeds that a model needs on each dataset.")
+    strict: bool = Field(
+        False, description="Whether all sixteen columns and a complete dimension are needed."
+    )
 
 
 class Download(Section):
