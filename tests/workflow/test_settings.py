@@ -21,18 +21,16 @@ VALIDATED = "validate validate_predictions validate_submissions validate_checkpo
 # The rules that a change of settings runs because of their params or inputs, and the settings; the
 # page shows all settings, so `report` is left out. What follows these rules runs after them.
 DIRECT = {
-    "": "preset redirects",
-    "board": "title leaderboard.method leaderboard.dimension leaderboard.version "
-    "leaderboard.submit leaderboard.citation",
+    "": "preset",
+    "board": "title leaderboard.about",
     "validate": "format header_rows fields reading values summary take failed",
     "validate validate_checkpoints": "where",
     "validate validate_submissions validate_checkpoints": "columns decimal",
     "validate validate_checkpoints compare": "metric",
-    "validate validate_predictions validate_checkpoints": "min_seeds",
     VALIDATED: "checksums duplicates invalid",
-    f"{VALIDATED} normalize": "select.models select.datasets normalization incomplete",
+    f"{VALIDATED} normalize": "select.models select.datasets normalization",
     f"{VALIDATED} normalize aggregate compare": "datasets",
-    f"{VALIDATED} normalize compare": "metrics",
+    f"{VALIDATED} normalize compare": "metrics incomplete",
     f"{VALIDATED} evaluate": "exports",
     f"{VALIDATED} normalize evaluate embed compare": "figures.names",
     "validate validate_submissions normalize bootstrap lead board": "benchmark",
@@ -41,7 +39,6 @@ DIRECT = {
     "normalize bootstrap compare": "bootstrap.interval",
     "bootstrap compare": "bootstrap.replicates",
     "bootstrap rank lead": "bootstrap.shards",
-    "bootstrap rank crossvalidate lead board compare plot": "bootstrap.confidence",
     "bootstrap evaluate embed crossvalidate place compare_labels compare": "bootstrap.seed",
     "bootstrap compare plot": "analyses",
     "bootstrap lead board compare": "groups",
@@ -50,21 +47,15 @@ DIRECT = {
     "embed crossvalidate": "capabilities.min_results",
     "embed plot": "capabilities.map",
     "embed crossvalidate compare plot": "capabilities.method capabilities.dimension",
-    "embed crossvalidate place compare plot": "capabilities.confidence",
-    "crossvalidate": "capabilities.distances capabilities.dimensions capabilities.splits "
-    "capabilities.held_out",
-    "compare": "comparison.rope comparison.probability comparison.aggregation comparison.samples "
-    "comparison.replicates checkpoints.rankings conditions",
-    "compare plot": "comparison.reference comparison.alpha frontier",
-    "board compare": "leaderboard.releases",
-    "plot": "figures.only figures.skip figures.each figures.formats",
+    "crossvalidate": "capabilities.dimensions capabilities.splits",
+    "compare": "comparison.rope checkpoints.rankings conditions leaderboard.releases",
+    "compare plot": "comparison.reference frontier",
+    "plot": "figures.only figures.skip figures.formats figures.colors figures.order",
     "validate_submissions": "submission",
-    "validate_checkpoints compare": "checkpoints.select.datasets checkpoints.select.direction "
-    "checkpoints.select.split checkpoints.allow_test_selection checkpoints.test_splits "
-    "checkpoints.report",
+    "validate_checkpoints compare": "checkpoints.select.split "
+    "checkpoints.allow_test_selection checkpoints.report",
     "validate_checkpoints compare plot": "checkpoints.select.metric",
     "validate_predictions evaluate compare_labels": "multilabel.subgroups",
-    "evaluate compare_labels": "multilabel.replicates multilabel.confidence",
     "evaluate": "predictions",
     "compare_labels": "multilabel.compare multilabel.images multilabel.labels",
     "validate_predictions compare_labels plot": "multilabel.rank_by",
@@ -72,13 +63,15 @@ DIRECT = {
     "compose": "patchml.counts patchml.sizes patchml.side",
     "validate_predictions": "patchml.seeds",
     "check_published": "published claims",
+    "evaluate bootstrap rank crossvalidate compare_labels lead board compare plot": "bootstrap."
+    "confidence",
 }
 # Where another value has to be one that can be used.
 OTHER: dict[str, Any] = {
     **dict.fromkeys(["attributes.models.file", "attributes.datasets.file"], "new.csv"),
     **{"normalization.references": "new.csv", "benchmark": "new.yaml"},
     **{"figures.names": {"m": "M"}, "figures.only": ["intervals"], "figures.skip": ["intervals"]},
-    **{"figures.each": {"intervals": {"dpi": 90}}, "format": "matrix", "analyses": ["ranks"]},
+    **{"format": "matrix", "analyses": ["ranks"]},
     "groups": {"g": {"datasets": ["e"], "incomplete": "adjust"}},
     "published": {"p": {"file": "new.csv", "table": "tables/iqm"}},
     "claims": {"c": {"table": "tables/scopes"}},

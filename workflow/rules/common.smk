@@ -2,7 +2,6 @@
 
 import os
 import sys
-from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -43,19 +42,17 @@ wildcard_constraints:
     number="[0-9]+",
 
 
-def open_url(url, redirects):
+def open_url(url):
     """A file on a server, which a storage plugin fetches."""
     # Not above: it would slow the start of the jobs of all studies.
     from remote import open_remote
 
-    return open_remote(storage, url, redirects)
+    return open_remote(storage, url)
 
 
 def study_of(wildcards):
     """The study of a job, as the library sees it."""
-    known, name = config["studies"], wildcards.study
-    fetch = partial(open_url, redirects=known.get(name, {}).get("redirects", ()))
-    return ask(studies.find_study, known, name, fetch, PREFIX)
+    return ask(studies.find_study, config["studies"], wildcards.study, open_url, PREFIX)
 
 
 def cfg(*paths, **found):
