@@ -56,6 +56,7 @@ lint: $(VENV)/development.stamp ## check style, types, the workflow and the size
 	$(VENV)/bin/snakefmt --check Snakefile workflow
 	$(VENV)/bin/snakemake --lint
 	$(VENV)/bin/mypy
+	$(VENV)/bin/mypy benchmarks
 	$(VENV)/bin/python packaging/size.py
 
 format: export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)

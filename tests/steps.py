@@ -32,7 +32,7 @@ def run_step(name: str, folder: Path, inputs: Mapping[str, Any], **options: Any)
     step, owner = STEPS[name], find_owner(name, "steps")
     for read in inputs.keys() & {*step.reads}:
         put(inputs[read], folder / place_read(read, owner))
-    paths = {path: list(map(str, inputs.get(path, ()))) for path in step.paths}
+    paths: dict[str, Any] = {path: list(map(str, inputs.get(path, ()))) for path in step.paths}
     analyse(study=study, folder=str(folder), steps={name: options}, **paths)
 
 
