@@ -380,6 +380,12 @@ def test_settings_are_parts_of_names_and_where_a_run_was_is_not(
     assert list_asked(study) == ["columns"]
 
 
+def test_many_models_are_spread_over_shards(tmp_path):
+    rows = "".join(f"m{number},d,acc,0.{number:03}\n" for number in range(120))
+    study = draft(f"model,dataset,metric,score\n{rows}", tmp_path)
+    assert study.settings["bootstrap"] == {"shards": 2}
+
+
 def test_rows_of_means_and_spreads_are_left_out(tmp_path):
     rows = [f"A,d,{seed},0.5{seed}" for seed in range(2)] + ["A,d,mean,0.505", "A,d,std,0.007"]
     study = draft("\n".join(["model,dataset,seed,accuracy", *rows]), tmp_path)

@@ -35,6 +35,7 @@ ARROW = "\u2193"
 # Warnings that only the user can answer.
 REPORTED = frozenset({"other_tables", "alike_names", "selected_by_score", "fractions"})
 PERCENT = 100.0
+MODELS_PER_SHARD = 50
 
 
 def put_score(draft: Draft, best: Column, scores: Sequence[Column]) -> None:
@@ -133,6 +134,9 @@ def settle(draft: Draft) -> None:
         if problem.severity == "error" or problem.code in REPORTED:
             draft.note("exports", "decide", str(problem))
     draft.runs = result.counts["runs"]
+    if (shards := result.counts["models"] // MODELS_PER_SHARD) > 1:
+        text = "So many models are resampled side by side."
+        draft.put("bootstrap", {"shards": shards}, "found", text)
     counts = [count_things(result.counts[f"{k}s"], k) for k in ("run", "model", "dataset")]
     draft.note("exports", "found", ", ".join(counts) + ".")
 
