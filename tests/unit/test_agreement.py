@@ -63,9 +63,9 @@ def test_moves_are_from_the_first_ranking_and_agreement_is_of_all_pairs():
 
 def test_each_metric_has_a_ranking_that_is_not_there_yet():
     asked = [
-        {"name": "best", "method": "best", "metric": ""},
-        {"name": "calibration", "method": "single", "metric": "ece"},
-        {"name": "f1", "method": "custom", "metric": "", "expression": "f1"},
+        {"name": "best", "metric": ""},
+        {"name": "calibration", "metric": "ece"},
+        {"name": "f1", "metric": "", "expression": "f1"},
     ]
     added = add_metric_rankings(asked, ["accuracy", "ece", "f1"])[3:]
-    assert added == [{"name": "accuracy", "method": "single", "metric": "accuracy"}]
+    assert added == [{"name": "accuracy", "metric": "accuracy"}]

@@ -130,9 +130,7 @@ def test_attributes_are_those_of_the_names_in_the_matrix():
         parameters="parameters",
         date="date",
     )
-    datasets = read_dataset_attributes(
-        str(FOLDER / "datasets.csv"), name="dataset", type="type", family=""
-    )
+    datasets = read_dataset_attributes(str(FOLDER / "datasets.csv"), name="dataset", type="type")
     truth = pd.read_csv(FOLDER / "truth.csv")
     names = truth.groupby("kind")["name"].agg(set)
     assert set(models["model"]) == names["model"]

@@ -67,7 +67,7 @@ def run(function, folder: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(logging, "raiseExceptions", True)
     empty = Namedlist()
     given = SimpleNamespace(
-        input=empty, output=empty, params=empty, threads=1, wildcards=None, log=folder / "a.log"
+        input=empty, output=empty, params=empty, threads=1, wildcards=None, log=[folder / "a.log"]
     )
     with pytest.raises(SystemExit) as ended:
         job.run_job(function, given)
