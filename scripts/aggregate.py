@@ -21,6 +21,8 @@ from capmap.ranking.holes import fill_cells
 from capmap.ranking.scopes import correlate_seeds, has_own_seeds
 from capmap.tables import write_table
 
+CELL = ["model", "dataset"]
+
 logger = logging.getLogger(__name__)
 
 
@@ -47,8 +49,8 @@ def aggregate(
     for kind in ("model", "dataset"):
         exported = leave_out(exported, kind, {*exported[kind].unique()} - {*cells[kind]})
     exported_cells = summarize_cells(apply_transforms(exported, datasets))
-    named = cells.drop(columns="n").rename(columns=_prefix)
-    write_table(exported_cells.merge(named, on=["model", "dataset"]), seeds)
+    both = cells.drop(columns="n").set_index(CELL).add_prefix("normalized_").reset_index()
+    write_table(exported_cells.merge(both, on=CELL), seeds)
     write_table(correlation[is_known], shared_seeds)
     matrix = unstack_cells(cells)
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))
@@ -59,10 +61,6 @@ def aggregate(
     ranking["datasets"] = ranking["model"].map(counts)
     write_table(ranking, aggregate, best=dict.fromkeys(AGGREGATIONS, "max"))
     logger.info("%d models on %d datasets", len(ranking), matrix.shape[1] - 1)
-
-
-def _prefix(column: str) -> str:
-    return column if column in {"model", "dataset"} else f"normalized_{column}"
 
 
 if __name__ == "__main__":

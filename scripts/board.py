@@ -3,11 +3,9 @@
 import logging
 from collections.abc import Mapping
 
-import pandas as pd
-
-from capmap.artifacts import read_parquet, read_table, write_text
+from capmap.artifacts import read_parquet, write_text
 from capmap.catalog import TABLES
-from capmap.pages.leaderboard import Board, render_board, write_texts
+from capmap.pages.leaderboard import Board, read_texts, render_board
 from capmap.pages.rendering import relate_path
 
 logger = logging.getLogger(__name__)
@@ -25,7 +23,7 @@ def board(
     **paths: str,
 ) -> None:
     """Write the page of a leaderboard."""
-    tables = {name: _read_texts(path) for name, path in paths.items()}
+    tables = {name: read_texts(path) for name, path in paths.items()}
     content = Board(
         tables=tables,
         runs=read_parquet(runs),
@@ -37,11 +35,6 @@ def board(
     )
     write_text(page, render_board(content, study=study, title=title))
     logger.info("%d entries", len(content.tables["entries"]))
-
-
-def _read_texts(path: str) -> pd.DataFrame:
-    columns = pd.read_csv(path, nrows=0).columns.tolist()
-    return write_texts(read_table(path, names=columns))
 
 
 if __name__ == "__main__":

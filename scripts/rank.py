@@ -7,7 +7,8 @@ import pandas as pd
 
 from capmap.artifacts import read_json
 from capmap.ranking.estimates import (
-    RANKING,
+    INTERVALS,
+    SCOPES,
     choose_columns,
     join_estimates,
     rank_estimates,
@@ -16,15 +17,6 @@ from capmap.ranking.estimates import (
 from capmap.ranking.statistics import STATISTICS
 from capmap.settings.choices import Statistic
 from capmap.tables import write_table
-
-SCOPES = [
-    *("unit", "statistic", "model", "score", "ci_low", "ci_high", "ci_low_all", "ci_high_all"),
-    *RANKING[4:-1],
-    *("missing", "tie_group"),
-]
-INTERVALS = [
-    *("statistic", "model", "estimate", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
-]
 
 logger = logging.getLogger(__name__)
 

@@ -1,6 +1,5 @@
 """Put the tables and figures of a study on one page, and write the folder of its paper."""
 
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,14 @@ from capmap.folders import read_index
 from capmap.pages.analyses import Outcome
 from capmap.pages.pictures import read_figures
 from capmap.pages.rendering import relate_path
-from capmap.pages.report import Results, describe_result, list_versions, render_report
+from capmap.pages.report import (
+    Results,
+    describe_result,
+    list_versions,
+    read_sheets,
+    render_report,
+)
 from capmap.paper.document import write_paper
-from capmap.tables import read_declared
-
-# Folders whose tables are called by their name alone.
-PLAIN = ("tables/", "normalized/", "comparisons/")
-
-logger = logging.getLogger(__name__)
 
 
 def report(
@@ -44,13 +43,7 @@ def report(
     files = [Path(comparisons, name) for name in read_index(comparisons)["file"]]
     for place in places.values():
         files += map(Path, [place] if isinstance(place, str) else place)
-    names = {path.relative_to(folder).with_suffix("").as_posix(): path for path in files}
-    sheets = {name: path for name, path in names.items() if path.with_suffix(".csv").is_file()}
-    frames = {name: read_declared(path.with_suffix(".csv"), name) for name, path in sheets.items()}
-    sheets = {name: path.with_suffix(".csv") for name, path in sheets.items()}
-    for name in [name for name in frames if name.startswith(PLAIN)]:
-        plain = name.partition("/")[2]
-        frames[plain], sheets[plain] = frames[name], sheets[name]
+    frames, sheets = read_sheets(files, folder)
     read, ranks = read_parquet(runs, packed=True), list_ranks(frames["scopes"])
     frames["changes"] = track_changes(read, settings, ranks, previous=previous, changes=changes)
     pictures, nothing = read_figures(figures)
@@ -77,12 +70,10 @@ def report(
         versions=list_versions(version),
     )
     write_text(headline, describe_result(results).striptags() + "\n")
-    stated = list_claims(results.tables, settings)
-    write_text(claims, render_csv(stated))
+    write_text(claims, render_csv(list_claims(results.tables, settings)))
     write_paper(paper, claims, frames, settings, title=title, figures=[*pictures])
     write_text(report, render_report(results, study=study, title=title))
     save_state(previous, read, settings, ranks)
-    logger.info("%d claims", len(stated))
 
 
 if __name__ == "__main__":

@@ -7,13 +7,10 @@ from typing import Any
 from capmap.artifacts import read_json, read_table, write_json, write_parquet
 from capmap.exports.files import check_digests
 from capmap.multilabel.gathering import (
-    NAMES,
     Fact,
     describe_file,
     drop_explained_gaps,
-    find_other_images,
-    find_thin_subgroups,
-    find_unscored,
+    find_faults,
     find_unused_objects,
     gather_runs,
     join_scores,
@@ -46,9 +43,7 @@ def validate_predictions(
     found = [
         *check_digests(settings["names"], settings["checksums"]),
         *read_problems([problem for content in contents for problem in content["problems"]]),
-        *find_unscored(gathered, known, metric=rank_by),
-        *find_other_images(known),
-        *find_thin_subgroups(known, subgroups=settings["subgroups"]),
+        *find_faults(gathered, known, rank_by=rank_by, subgroups=settings["subgroups"]),
         *find_unused_objects(*map(read_table, objects)),
     ]
     result = validate_runs(
@@ -59,10 +54,8 @@ def validate_predictions(
         named=settings["named"],
         renamed=settings["renamed"],
     )
-    scored = set(gathered["source"])
     broken = [cell for content in contents for cell in content["broken"]]
-    broken += [[fact[name] for name in NAMES] for fact in known if fact["path"] not in scored]  # type: ignore[literal-required]
-    result = replace(result, problems=drop_explained_gaps(result.problems, broken))
+    result = replace(result, problems=drop_explained_gaps(result.problems, broken, gathered, known))
     sources = ({problem.source for problem in found} | {fact["path"] for fact in known}) - {""}
     images = sum(fact["images"] for fact in known)
     report_problems(result, rejected=rejected, files=len(sources), rows=images, logger=logger)

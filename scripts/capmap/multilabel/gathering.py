@@ -104,8 +104,22 @@ def _explain_empty(fact: Fact, metric: str) -> Problem:
     )
 
 
+def find_faults(
+    runs: pd.DataFrame, facts: Sequence[Fact], *, rank_by: str, subgroups: Subgroups
+) -> list[Problem]:
+    """Find dumps without a score, of other images, and with few images of some number of labels."""
+    return [
+        *find_unscored(runs, facts, metric=rank_by),
+        *find_other_images(facts),
+        *find_thin_subgroups(facts, subgroups=subgroups),
+    ]
+
+
 def drop_explained_gaps(
-    problems: Sequence[Problem], cells: Sequence[Sequence[str]]
+    problems: Sequence[Problem],
+    cells: Sequence[Sequence[str]],
+    runs: pd.DataFrame,
+    facts: Sequence[Fact],
 ) -> list[Problem]:
     """Drop gaps that a faulty dump explains, as that has a problem of its own.
 
@@ -114,13 +128,18 @@ def drop_explained_gaps(
     problems : sequence of Problem
         All that was found.
     cells : sequence of (model, dataset, seed)
-        The dumps that have a fault or cannot be scored.
+        The dumps that cannot be read.
+    runs, facts : pandas.DataFrame, sequence of Fact
+        The runs of all others, and what is known of these; some may have no score.
 
     Returns
     -------
     list of Problem
-        Without ``incomplete`` of the models and datasets of `cells`, and ``nothing_left``.
+        Without ``incomplete`` of the models and datasets of these dumps, and ``nothing_left``.
     """
+    scored = set(runs["source"])
+    silent = [fact for fact in facts if fact["path"] not in scored]
+    cells = [*cells, *((fact["model"], fact["dataset"], fact["seed"]) for fact in silent)]
     if not cells:
         return list(problems)
     names = {name for model, dataset, _ in cells for name in (model, dataset)}

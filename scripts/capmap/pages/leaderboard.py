@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from capmap.artifacts import read_table
 from capmap.pages.rendering import TEMPLATES, render_page
 from capmap.wording import find_statistic, name_most, spell_statistic
 
@@ -225,3 +226,9 @@ def _pack_cells(cells: list[str]) -> list[str] | dict[str, Any]:
         return cells
     codes = {text: code for code, text in enumerate(values)}
     return {"values": values, "codes": [codes[cell] for cell in cells]}
+
+
+def read_texts(path: str) -> pd.DataFrame:
+    """Read a table as texts."""
+    columns = pd.read_csv(path, nrows=0).columns.tolist()
+    return write_texts(read_table(path, names=columns))

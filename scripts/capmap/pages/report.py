@@ -1,7 +1,7 @@
 """A study's results as one HTML page, and the page that links the studies."""
 
 import platform
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as find_version
@@ -22,7 +22,10 @@ from capmap.pages.contents import show_tables
 from capmap.pages.methods import describe_methods
 from capmap.pages.pictures import embed_pictures
 from capmap.pages.rendering import render_study_page
+from capmap.tables import read_declared
 
+# Folders whose tables are called by their name alone.
+PLAIN = ("tables/", "normalized/", "comparisons/")
 PACKAGES = ["matplotlib", "numpy", "pandas", "pillow", "pyarrow", "scipy", "seaborn", "snakemake"]
 MAX_PAGE = 1_950_000
 MAX_SETTINGS = 40_000
@@ -130,6 +133,20 @@ def describe_result(results: Results) -> Markup:
         return verdict.describe_board(results.tables["leaderboard/entries"])
     level = results.settings["bootstrap"]["confidence"]
     return verdict.describe_ranking(results.tables["scopes"], confidence_level=level)
+
+
+def read_sheets(
+    files: Iterable[Path], folder: Path
+) -> tuple[dict[str, pd.DataFrame], dict[str, Path]]:
+    """Read the tables among files of a study's folder, and name their files, by their places."""
+    frames, sheets = dict[str, pd.DataFrame](), dict[str, Path]()
+    for path in (path for path in files if path.suffix == ".csv"):
+        place = path.relative_to(folder).with_suffix("").as_posix()
+        plain = place.partition("/")[2] if place.startswith(PLAIN) else place
+        table = read_declared(path, place)
+        frames |= dict.fromkeys((place, plain), table)
+        sheets |= dict.fromkeys((place, plain), path)
+    return frames, sheets
 
 
 def list_versions(own: str) -> dict[str, str]:

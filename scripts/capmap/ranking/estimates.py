@@ -20,6 +20,14 @@ RANKING = [
     *("model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
     *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "filled", "tie_group"),
 ]
+SCOPES = [
+    *("unit", "statistic", "model", "score", "ci_low", "ci_high", "ci_low_all", "ci_high_all"),
+    *RANKING[4:-1],
+    *("missing", "tie_group"),
+]
+INTERVALS = [
+    *("statistic", "model", "estimate", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
+]
 
 
 def estimate_models(
