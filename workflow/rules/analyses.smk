@@ -43,7 +43,7 @@ rule compare:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(60),
+        runtime=attempts(10),
     params:
         cfg=steps(),
         library=code("analyse", *COMPARED),
@@ -84,7 +84,7 @@ rule plot:
         "../../envs/figures.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(60),
+        runtime=attempts(10),
     params:
         cfg=cfg(
             "figures/formats", folder=studies.find_folder, drawn=analyses.read_figures

@@ -49,7 +49,7 @@ rule embed:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(60),
+        runtime=attempts(30),
     params:
         cfg=steps(
             *("measure_gaps", "describe_results", "embed_models", "project_map"),

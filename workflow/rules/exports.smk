@@ -32,7 +32,7 @@ rule validate:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(30),
+        runtime=attempts(10),
     params:
         cfg=cfg(
             *CHECKED,
@@ -76,7 +76,7 @@ rule normalize:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(30),
+        runtime=attempts(5),
     params:
         cfg=cfg(
             *(

@@ -33,7 +33,7 @@ rule validate_submissions:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(30),
+        runtime=attempts(10),
     params:
         cfg=cfg(
             *CHECKED,
@@ -68,7 +68,7 @@ rule validate_checkpoints:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(30),
+        runtime=attempts(10),
     params:
         cfg=cfg(
             *CHECKED,
@@ -111,7 +111,7 @@ rule lead:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(60),
+        runtime=attempts(5),
     params:
         cfg=steps("rank_entries", "summarize_entries"),
         library=code("analyse", "rank_entries", "summarize_entries"),
@@ -139,7 +139,7 @@ rule board:
         "../../envs/report.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(30),
+        runtime=attempts(5),
     params:
         study="{study}",
         cfg=cfg(

@@ -29,7 +29,7 @@ rule crop:
         "../../envs/images.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(60),
+        runtime=attempts(30),
     params:
         library=code("crop"),
     script:
@@ -55,7 +55,7 @@ rule compose:
         "../../envs/images.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(60),
+        runtime=attempts(30),
     params:
         seed="{number}",
         cfg=cfg("patchml/counts", "patchml/sizes", "patchml/side"),
@@ -120,7 +120,7 @@ rule validate_predictions:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(30),
+        runtime=attempts(10),
     params:
         cfg=cfg(
             *CHECKED,
@@ -160,7 +160,7 @@ rule compare_labels:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(60),
+        runtime=attempts(10),
     params:
         cfg=steps("read_metrics", "compare_predictions", "summarize_metrics"),
         library=code(

@@ -24,7 +24,7 @@ rule aggregate:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(30),
+        runtime=attempts(5),
     params:
         cfg=cfg("datasets"),
         library=code("aggregate"),
@@ -47,7 +47,7 @@ rule bootstrap:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(60),
+        runtime=attempts(30),
     params:
         study="{study}",
         shard="{shard}",
@@ -78,7 +78,7 @@ rule rank:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(30),
+        runtime=attempts(5),
     params:
         cfg=cfg("bootstrap/confidence"),
         library=code("rank"),

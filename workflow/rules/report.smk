@@ -37,7 +37,7 @@ rule check_published:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(30),
+        runtime=attempts(5),
     params:
         cfg=steps("compare_published"),
         library=code("analyse", "compare_published"),
@@ -84,7 +84,7 @@ rule report:
         "../../envs/report.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(30),
+        runtime=attempts(5),
     params:
         study="{study}",
         version=VERSION,
