@@ -180,6 +180,8 @@ def claim_decisions(
         than the region, 43% would be called equivalent on one dataset, and 5% on five.
     """
     pairs = len(pairwise)
+    if not pairs:
+        return []
     own = pairwise[(pairwise["model_a"] == reference) | (pairwise["model_b"] == reference)]
     chances = own[["p_a_better", "p_equivalent", "p_b_better"]].max(axis=1)
     is_equivalent = own["decision"] == "equivalent"

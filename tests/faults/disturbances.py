@@ -109,8 +109,9 @@ def resume(checkout: Checkout) -> Run:
 
 
 def find_damage(checkout: Checkout, whole: dict[str, str]) -> list[str]:
-    """The results that are there but are not those of a whole run."""
-    return sorted(path for path, digest in checkout.digests().items() if whole[path] != digest)
+    """The results that are there but are not those of a whole run, logs apart."""
+    found = {path: digest for path, digest in checkout.digests().items() if whole[path] != digest}
+    return sorted(path for path in found if not path.endswith("rejected.csv"))
 
 
 @contextmanager

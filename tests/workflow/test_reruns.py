@@ -132,7 +132,7 @@ def test_an_edited_module_runs_its_stage_and_what_follows(
     ("path", "value", "rules"),
     [
         ("title", "New", ["report"]),
-        ("comparison", {"alpha": 0.1}, ["compare", "plot", "report"]),
+        ("comparison", {"rope": 0.02}, ["compare", "plot", "report"]),
         ("bootstrap", STUDY["bootstrap"] | {"seed": 1}, RULES[3:]),
         ("min_datasets", 1, RULES[1:]),
     ],
