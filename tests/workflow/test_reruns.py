@@ -132,7 +132,7 @@ def test_an_edited_module_runs_its_stage_and_what_follows(
     ("path", "value", "rules"),
     [
         ("title", "New", ["report"]),
-        ("comparison", {"rope": 0.02}, ["compare", "plot", "report"]),
+        ("figures", {"width": 5.0}, ["plot", "report"]),
         ("bootstrap", STUDY["bootstrap"] | {"seed": 1}, RULES[3:]),
         ("min_datasets", 1, RULES[1:]),
     ],
