@@ -69,7 +69,7 @@ def test_without_dates_there_is_no_drift(project: Checkout) -> None:
     project.change_settings(lambda study: study["attributes"]["models"].pop("date"))
     run = project.snakemake("results/literature/comparisons")
     assert run.status == 0, run.output
-    assert run.rules == {"embed", "compare"}
+    assert run.rules == {"embed", "place", "compare"}
     assert not (project.folder / "results/literature/comparisons/drift.csv").exists()
 
 

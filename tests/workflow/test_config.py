@@ -36,4 +36,5 @@ def test_studies_of_a_configfile_replace_the_shipped_ones(checkout: Checkout) ->
     (checkout.folder / "my.yaml").write_text("studies: {mine: {exports: my.csv}}")
     run = checkout.snakemake("--configfile", "my.yaml", "-n")
     assert run.status == 0, run.output
-    assert {job.split("study=")[1] for job in run.jobs if "study=" in job} == {"mine"}
+    studies = {job.split("study=")[1] for job in run.jobs if "study=" in job}
+    assert {study.partition(",")[0] for study in studies} == {"mine"}
