@@ -104,11 +104,11 @@ def flatten(settings: Mapping[str, Any], place: str = "") -> dict[str, Any]:
 
 def _compare_runs(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[tuple[str, str, Any, Any]]:
     """Compare models, datasets and the runs of those that are in both."""
-    known = set[str]()
+    told: dict[str, set[str]] = {}
     for kind in KEY[:2]:
         were, are = set(before[kind].unique()), set(after[kind].unique())
-        for name in sorted(were ^ are):
-            known.add(name)
+        told[kind] = were ^ are
+        for name in sorted(told[kind]):
             yield kind, name, name if name in were else "", name if name in are else ""
     both = pd.concat([before[[*KEY, "score"]], after[[*KEY, "score"]]], ignore_index=True)
     both = both.assign(**{name: pack_names(both[name].astype("str")) for name in KEY})
@@ -116,7 +116,7 @@ def _compare_runs(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[tuple[s
     is_old = changed.index < len(before)
     old, new = _list_scores(changed[is_old]), _list_scores(changed[~is_old])
     for model, dataset, seed in sorted({*old, *new}):
-        if known.isdisjoint((model, dataset)):
+        if model not in told["model"] and dataset not in told["dataset"]:
             name = f"{model} on {dataset}" + (f", seed {seed}" if seed else "")
             key = model, dataset, seed
             yield "run", name, old.get(key, ""), new.get(key, "")

@@ -41,6 +41,10 @@ def drop(place: int, name: str) -> dict[tuple[str, str, str], float]:
         ({"runs": drop(0, "b")}, [["model", "b", "b", ""]]),
         ({"runs": drop(1, "y")}, [["dataset", "y", "y", ""]]),
         ({"runs": RUNS | {("c", "x", "1"): 0.1}}, [["model", "c", "", "c"]]),
+        (
+            {"runs": RUNS | {("x", "y", "1"): 0.1, ("a", "x", "1"): 0.6}},
+            [["model", "x", "", "x"], ["run", "a on x, seed 1", 0.5, 0.6]],
+        ),
         ({"runs": RUNS | {("a", "x", "1"): 0.6}}, [["run", "a on x, seed 1", 0.5, 0.6]]),
         ({"runs": RUNS | {("b", "y", "2"): 0.6}}, [["run", "b on y, seed 2", "", 0.6]]),
         ({"runs": drop(2, "")}, [["run", "b on y", 1.0, ""]]),
