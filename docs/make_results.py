@@ -1,14 +1,18 @@
-"""Write ``docs/results.md`` from the catalog of analyses: ``python docs/make_results.py``."""
+"""Write ``docs/results.md``, and the index of analyses that the rules read."""
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
-from capmap.catalog import EVERYTHING, Analysis, Table
-from capmap.catalog.meanings import MEANINGS
+from capmap.analyses import load_analysis
+from capmap.analyses.columns import COLUMNS
+from capmap.analyses.declarations import Analysis, Table
 
+INDEX = Path(__file__).parents[1] / "scripts/capmap/analyses/index.json"
 PAGE = Path(__file__).parent / "results.md"
 HEAD = """\
 # Tables and figures
@@ -42,12 +46,45 @@ author and a license before you publish.
 """
 
 
+# No analyses.
+HELPERS = {"__init__", "columns", "declarations", "rendering"}
+
+
+def load_analyses() -> dict[str, Analysis]:
+    """Load the declarations of all analyses in the order of the page."""
+    names = sorted(path.stem for path in INDEX.parent.glob("*.py") if path.stem not in HELPERS)
+    loaded = {name: load_analysis(name) for name in names}
+    return dict(sorted(loaded.items(), key=lambda item: item[1].position))
+
+
+def render_index() -> str:
+    """Render what the rules need of the declarations."""
+    index = {name: _list_declared(analysis) for name, analysis in load_analyses().items()}
+    return json.dumps(index, indent=1) + "\n"
+
+
+def _list_declared(analysis: Analysis) -> dict[str, Any]:
+    steps = analysis.steps.items()
+    options = dict(item for _, step in steps for item in step.options.items())
+    return {
+        "folder": analysis.folder,
+        "default": analysis.default,
+        "needs": analysis.needs,
+        "tables": list(analysis.tables),
+        "figures": {name: dict(figure.options) for name, figure in analysis.figures.items()},
+        "drawn": {name: figure.draw.partition(":")[0] for name, figure in analysis.figures.items()},
+        "steps": {name: dict(step.options) for name, step in steps},
+        "files": dict(item for _, step in steps for item in step.files.items()),
+        "options": options | dict(analysis.options),
+    }
+
+
 def render_page() -> str:
     """Render the page: a section per analysis, with its tables, their columns, and its figures."""
     return (
         HEAD
         + "".join(
-            "".join(_render_analysis(name, analysis)) for name, analysis in EVERYTHING.items()
+            "".join(_render_analysis(name, analysis)) for name, analysis in load_analyses().items()
         )
         + "".join(_render_meanings())
     )
@@ -72,7 +109,10 @@ def _render_analysis(name: str, analysis: Analysis) -> Iterator[str]:
 def _render_meanings() -> Iterator[str]:
     yield "\n## What columns hold\n\nWhere tables differ, the table is named before the column.\n"
     yield "\n| column | what it holds |\n|---|---|\n"
-    for name, meaning in sorted(MEANINGS.items()):
+    meanings = {name: column.meaning for name, column in COLUMNS.items()}
+    for analysis in load_analyses().values():
+        meanings |= analysis.meanings
+    for name, meaning in sorted(meanings.items()):
         yield f"| `{name}` | {meaning} |\n"
 
 
@@ -82,4 +122,5 @@ def _list_columns(table: Table) -> str:
 
 
 if __name__ == "__main__":
+    INDEX.write_text(render_index(), encoding="utf-8")
     PAGE.write_text(render_page(), encoding="utf-8")

@@ -19,12 +19,12 @@ def analyse(
     comparisons: str = "",
     **inputs: str | list[str],
 ) -> None:
-    """Write the tables, files and texts of steps, and the index of a folder of comparisons."""
+    """Write the tables and files of steps, and the index of a folder of comparisons."""
     if comparisons:
         Path(comparisons).mkdir(parents=True, exist_ok=True)
-    run_steps(study, folder, steps, inputs)
+    reasons = run_steps(study, folder, steps, inputs)
     if comparisons:
-        write_index(comparisons)
+        write_index(comparisons, reasons)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Mapping
 
+from capmap.analyses import load_analysis
 from capmap.artifacts import read_parquet, write_text
-from capmap.catalog import TABLES
 from capmap.pages.leaderboard import Board, read_texts, render_board
 from capmap.pages.rendering import relate_path
 
@@ -23,12 +23,13 @@ def board(
     **paths: str,
 ) -> None:
     """Write the page of a leaderboard."""
+    declared = load_analysis("leaderboard").tables
     tables = {name: read_texts(path) for name, path in paths.items()}
     content = Board(
         tables=tables,
         runs=read_parquet(runs),
         groups=groups,
-        captions={name: table.caption for name, table in TABLES.items()},
+        captions={name: table.caption for name, table in declared.items()},
         files={name: relate_path(path, page) for name, path in paths.items()},
         confidence_level=confidence,
         about=about,

@@ -6,7 +6,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from capmap.catalog import HEADLINE
+from capmap.analyses import HEADLINE
 from capmap.files import write_text
 from capmap.pages.rendering import render_index
 

@@ -13,7 +13,7 @@ from capmap.figures.canvas import NothingToDraw
 from capmap.figures.drawing import draw_figure
 from capmap.figures.look import read_look, wear_look
 from capmap.figures.style import save_figure
-from capmap.folders import write_index
+from capmap.folders import read_reasons, write_index
 from capmap.steps import read_place
 
 logger = logging.getLogger(__name__)
@@ -22,6 +22,7 @@ logger = logging.getLogger(__name__)
 def plot(
     *,
     figures: str,
+    comparisons: str,
     folder: str,
     drawn: Mapping[str, Mapping[str, Any]],
     formats: Collection[str],
@@ -30,11 +31,11 @@ def plot(
     """Draw figures of finished tables, always as SVG, which the page embeds."""
     absent = {}
     Path(figures).mkdir(parents=True, exist_ok=True)
-    read = cache(read_place)
+    read, reasons = cache(read_place), read_reasons(comparisons)
     for name, chosen in drawn.items():
         with wear_look(read_look(chosen["look"])):
             try:
-                figure = draw_figure(name, chosen["options"], folder, read)
+                figure = draw_figure(name, chosen["options"], folder, read, reasons)
             except NothingToDraw as reason:
                 absent[name] = str(reason)
                 continue

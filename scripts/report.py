@@ -1,14 +1,15 @@
 """Put the tables and figures of a study on one page, and write the folder of its paper."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from capmap.analyses import load_analysis
+from capmap.analyses.rendering import describe_analysis, write_plain
 from capmap.artifacts import read_json, read_parquet, render_csv, write_text
-from capmap.catalog import ANALYSES, list_analyses
 from capmap.changes import list_ranks, save_state, track_changes
 from capmap.claims import list_claims
-from capmap.folders import read_index
-from capmap.pages.analyses import Outcome
+from capmap.folders import read_index, read_reasons
 from capmap.pages.pictures import read_figures
 from capmap.pages.rendering import relate_path
 from capmap.pages.report import (
@@ -18,13 +19,14 @@ from capmap.pages.report import (
     read_sheets,
     render_report,
 )
-from capmap.paper.document import write_paper
+from capmap.paper.document import render_paper, write_paper
 
 
 def report(
     *,
     study: str,
     settings: dict[str, Any],
+    options: dict[str, dict[str, Any]],
     runs: str,
     validation: str,
     comparisons: str,
@@ -47,14 +49,15 @@ def report(
     read, ranks = read_parquet(runs, packed=True), list_ranks(frames["scopes"])
     frames["changes"] = track_changes(read, settings, ranks, previous=previous, changes=changes)
     pictures, nothing = read_figures(figures)
-    texts = {
-        name: folder / f"{ANALYSES[name].folder}/{name}.txt" for name in list_analyses(settings)
+    reasons = read_reasons(comparisons)
+    words = {
+        name: describe_analysis(name, frames, own, _find_reason(name, reasons))
+        for name, own in options.items()
     }
     linked = {
         **sheets,
         "changes": Path(changes),
         **{f"figures/{name}": path for name, path in pictures.items()},
-        **{f"text/{name}": path.with_name(f"{name}_text.tex") for name, path in texts.items()},
     }
     results = Results(
         tables=frames,
@@ -62,18 +65,23 @@ def report(
         figures=pictures,
         nothing=nothing,
         files={name: relate_path(str(path), report) for name, path in linked.items()},
-        outcomes=[
-            Outcome(name, path.read_text(encoding="utf-8").split("\n\n"))
-            for name, path in texts.items()
-        ],
+        words=words,
         settings=settings,
         versions=list_versions(version),
     )
-    write_text(headline, describe_result(results).striptags() + "\n")
+    write_text(headline, write_plain(describe_result(results)) + "\n")
     write_text(claims, render_csv(list_claims(results.tables, settings)))
-    write_paper(paper, claims, frames, settings, title=title, figures=[*pictures])
+    level = settings["bootstrap"]["confidence"]
+    written = render_paper(frames, words, title=title, figures=[*pictures], level=level)
+    write_paper(paper, written)
     write_text(report, render_report(results, study=study, title=title))
     save_state(previous, read, settings, ranks)
+
+
+def _find_reason(name: str, reasons: Mapping[str, str]) -> str:
+    """Why the tables of an analysis are empty; "" if they are not."""
+    told = [reasons.get(f"{table}.csv", "") for table in load_analysis(name).tables]
+    return next(filter(None, told), "")
 
 
 if __name__ == "__main__":

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 
 from bootstrap import bootstrap
+from capmap.analyses.groups import bootstrap_groups
 from capmap.artifacts import write_json
 from capmap.leaderboard.entries import describe_entries
 from capmap.leaderboard.scores import join_dimensions, rank_dimension
 from capmap.ranking.aggregation import summarize_cells
-from capmap.ranking.groups import bootstrap_groups
 from capmap.ranking.models import Options
 from capmap.wording import ALL
 from tests.steps import make_bounds, put, read_step, run_step

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from capmap.catalog import list_modules
+from capmap.analyses import FIGURES, INDEX, STEPS
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 IMPORT = re.compile(
@@ -17,12 +17,19 @@ IMPORT = re.compile(
 
 def code(script: str, *names: str) -> Callable[[Any], str]:
     """Give the digest of a script, and of steps and figures, once the rule has a job."""
-    return lambda _: digest_library("job", script, *list_modules(*names))
+    return lambda _: digest_library("job", script, *_list_modules(*names))
 
 
 def attempts(amount: int) -> Callable[[Any, int], int]:
     """Give a resource that grows with each attempt."""
     return lambda _, attempt: amount * attempt
+
+
+def _list_modules(*names: str) -> list[str]:
+    """The modules of the analyses of steps, and of what draws figures."""
+    steps = [f"capmap.analyses.{STEPS[name]}" for name in names if name in STEPS]
+    drawn = [INDEX[FIGURES[name]]["drawn"][name] for name in names if name in FIGURES]
+    return [*steps, *drawn]
 
 
 @cache
@@ -55,5 +62,10 @@ def _find_imported(path: Path) -> frozenset[Path]:
 def _find_files(module: str) -> list[Path]:
     path = SCRIPTS.joinpath(*module.split("."))
     package = path if path.is_dir() else path.parent
-    files = [path.with_suffix(".py"), package / "__init__.py", *package.glob("templates/*")]
+    files = [
+        path.with_suffix(".py"),
+        package / "__init__.py",
+        *package.glob("templates/*"),
+        *package.glob("*.j2"),
+    ]
     return [file for file in files if file.is_file()]

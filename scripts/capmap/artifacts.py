@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from capmap.catalog.columns import TEXT_COLUMNS
+from capmap.analyses.columns import TEXT_COLUMNS
 from capmap.errors import CapmapError
 from capmap.files import digest_file as digest_file
 from capmap.files import replace_file as replace_file

@@ -16,10 +16,11 @@ COLUMNS = ["file", "sha256", "reason"]
 
 
 def write_index(folder: str | Path, absent: Mapping[str, str] | None = None) -> None:
-    """List the files of a folder with their SHA-256, and what is not there with the reason."""
+    """List the files of a folder with their SHA-256; of what is not there or empty, the reason."""
     files = sorted(path for path in Path(folder).glob("*") if path.name != INDEX)
-    rows = [(path.name, digest_file(path), "") for path in files]
-    rows += [(name, "", reason) for name, reason in (absent or {}).items()]
+    reasons = dict(absent or {})
+    rows = [(path.name, digest_file(path), reasons.pop(path.name, "")) for path in files]
+    rows += [(name, "", reason) for name, reason in reasons.items()]
     write_text(Path(folder, INDEX), render_csv(pd.DataFrame(rows, columns=COLUMNS)))
 
 
@@ -40,3 +41,10 @@ def read_index(folder: str | Path) -> pd.DataFrame:
                 f"{path} {fault}. Make the folder again: remove {folder}, and run the same command."
             )
     return index
+
+
+def read_reasons(folder: str | Path) -> dict[str, str]:
+    """Read why things of a folder are not there or empty, by file or name."""
+    index = read_table(Path(folder, INDEX), names=COLUMNS).fillna("")
+    told = index[index["reason"] != ""]
+    return dict(zip(told["file"], told["reason"], strict=True))

@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 
 import pandas as pd
 
+from capmap.analyses import HEADLINE
 from capmap.artifacts import read_json
-from capmap.catalog import HEADLINE
 from capmap.errors import CapmapError, ConfigError, ValidationError
 from capmap.inputs.studies import check_config
 from capmap.ranking.estimates import choose_columns, estimate_models, rank_estimates, read_limits

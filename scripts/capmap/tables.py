@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from capmap.analyses import TABLES, find_table, load_analysis
+from capmap.analyses.columns import list_text_columns
+from capmap.analyses.declarations import Best
 from capmap.artifacts import read_table, render_csv, render_parquet, write_bytes, write_text
-from capmap.catalog import TABLES, list_text_columns
-from capmap.catalog.declarations import Best
 from capmap.wording import find_statistic, format_count
 
 DECIMALS = 3
@@ -128,7 +129,7 @@ def write_declared(table: pd.DataFrame, place: str, folder: str | Path) -> None:
     folder : path-like
         The study's folder.
     """
-    declared = TABLES[place]
+    declared = load_analysis(TABLES[place]).tables[place.partition("/")[2]]
     names = declared.columns.split()
     if "iqm" in names and "iqm" not in table:
         names[names.index("iqm")] = find_statistic(table.columns)
@@ -155,7 +156,8 @@ def read_declared(path: str | Path, place: str = "") -> pd.DataFrame:
     place = place or f"{Path(path).parent.name}/{Path(path).stem}"
     texts = list_text_columns(place)
     table = read_table(path, names=texts)
-    if place in TABLES and "json" in TABLES[place].formats:
+    declared = find_table(place)
+    if declared and "json" in declared.formats:
         texts = [name for name in texts if name in table]
         table = table.fillna(dict.fromkeys(texts, "")).astype(dict.fromkeys(texts, "str"))
     return table

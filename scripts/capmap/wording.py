@@ -272,7 +272,7 @@ def depends_on_ridge(separated: float, *, confidence_level: float) -> bool:
     Parameters
     ----------
     separated : float
-        Share of resamples that `capmap.comparison.bradley_terry.find_separated` finds, 0 to 1.
+        Share of resamples that `capmap.analyses.ratings.find_separated` finds, 0 to 1.
     confidence_level : float
         Of the intervals, between 0 and 1.
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.comparison.conditions import Options, compare_condition
+from capmap.analyses.conditions import Options, compare_condition
 from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
 from tests.steps import put, read_step, run_step
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.comparison.robustness import dethrone
+from capmap.analyses.robustness import dethrone
 from capmap.comparison.score_matrix import ScoreMatrix
 
 

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from capmap.capabilities import drift as drifts
-from capmap.capabilities.baselines import fit_additive
-from capmap.capabilities.drift import (
+from capmap.analyses.drift import (
     Map,
     group_dates,
     measure_drift,
     measure_shift,
     predict_newcomers,
 )
+from capmap.capabilities import drift as drifts
+from capmap.capabilities.baselines import fit_additive
 from capmap.capabilities.embedding import METHODS, Embedding, Method
 from capmap.capabilities.factors import Moments, gather_attributes
 from capmap.capabilities.gaps import Results, arrange_results, split_halves

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from capmap.analyses.releases import track_ranks
 from capmap.figures.leaderboard import draw_leaderboard_dimensions, draw_rank_history, label_entries
-from capmap.leaderboard.history import track_ranks
 from tests.figure_checks import assert_legible, assert_same_bytes, cell_texts
 from tests.figure_plans import make_checkpoints, plan_checkpoints
 from tests.leaderboard_tables import HOSTILE, make_entry_runs, make_leaderboard

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from capmap.prose.frontier import describe_frontier
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.comparison.frontier import find_front, trace_frontier
-from capmap.prose.frontier import describe_frontier
+from capmap.analyses.frontier import find_front, trace_frontier
 from tests.report_tables import make_ranking
 
 FILE = {

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from capmap.analyses.groups import Rankings, bootstrap_groups, choose_groups, rank_groups
 from capmap.errors import ValidationError
-from capmap.ranking.groups import Rankings, bootstrap_groups, choose_groups, rank_groups
 from capmap.ranking.models import Options
 from capmap.ranking.ranks import keep_within, rank_statistic
 from capmap.rng import make_stream

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.comparison.improvability import (
+from capmap.analyses.improvability import (
     Improvability,
     bootstrap_improvability,
     compute_improvability,

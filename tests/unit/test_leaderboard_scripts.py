@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from capmap.analyses.releases import name_releases, read_release, track_ranks, track_releases
 from capmap.artifacts import read_parquet
 from capmap.errors import ValidationError
-from capmap.leaderboard.history import name_releases, read_release, track_ranks, track_releases
 from capmap.tables import write_table
 from capmap.wording import ALL
 from tests.leaderboard_tables import (

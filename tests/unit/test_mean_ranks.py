@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.comparison.cliques import tabulate_mean_ranks
+from capmap.analyses.ranks import tabulate_mean_ranks
 from capmap.comparison.rank_tests import (
     average_ranks,
     find_critical_difference,

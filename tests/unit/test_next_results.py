@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from capmap.capabilities.next_results import choose_next_results
+from capmap.analyses.next_results import choose_next_results
 
 COLUMNS = ["model", "dataset", "observed", "predicted", "low", "high"]
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.artifacts import render_csv
-from capmap.comparison.profiles import (
+from capmap.analyses.profiles import (
     compute_ratios,
     measure_areas,
     rebuild_scores,
     trace_ratios,
     trace_scores,
 )
+from capmap.artifacts import render_csv
 from capmap.comparison.score_matrix import arrange_runs
 from capmap.rng import make_stream
 from tests.toy_scores import run_on_runs
@@ -263,7 +263,7 @@ def test_bands_of_many_runs_are_those_of_resamples(shape: tuple[int, int], monke
     ).assign(score=scores.ravel())
 
     def trace(most: int) -> np.ndarray:
-        monkeypatch.setattr("capmap.comparison.profiles.MOST_DRAWN", most)
+        monkeypatch.setattr("capmap.analyses.profiles.MOST_DRAWN", most)
         table = trace_scores(
             runs,
             n_resamples=20_000,

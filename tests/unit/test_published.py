@@ -2,10 +2,10 @@
 
 import pandas as pd
 import pytest
-
-from capmap.comparison.published import compare_published
-from capmap.errors import ValidationError
 from capmap.prose.published import describe_published
+
+from capmap.analyses.published import compare_published
+from capmap.errors import ValidationError
 from tests.steps import put
 
 ENTRY = {"table": "tables/iqm", "figure": "", "keys": {"name": "model"}, "columns": {}}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.comparison.cliques import tabulate_mean_ranks
+from capmap.analyses.ranks import tabulate_mean_ranks
 from capmap.comparison.rank_tests import (
     compare_mean_ranks,
     compute_friedman,

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capmap.analyses.ratings import BASE, RIDGE, estimate_ratings, fit_strengths
 from capmap.comparison.battles import count_gains, count_wins, find_bars, resample_battles
-from capmap.comparison.bradley_terry import BASE, RIDGE, estimate_ratings, fit_strengths
 from capmap.comparison.score_matrix import arrange_runs
 from capmap.rng import make_stream
 from tests.toy_runs import make_runs

@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from capmap.prose.reliability import describe_reliability
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.comparison.reliability import (
+from capmap.analyses.reliability import (
     assess_reliability,
     count_effective,
 )
-from capmap.prose.reliability import describe_reliability
 
 # Shrout and Fleiss (1979), table 2: six targets rated by four judges.
 RATINGS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.comparison.robustness import (
+from capmap.analyses.robustness import (
     ALL_BOUNDS,
     Agreement,
     Variation,

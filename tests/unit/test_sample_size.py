@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.comparison.sample_size import (
+from capmap.analyses.sample_size import (
     _pool_variances,
     advise_runs,
     expect_widths,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csgraph
 
-from capmap.comparison.bradley_terry import estimate_ratings, find_separated, fit_strengths
+from capmap.analyses.ratings import estimate_ratings, find_separated, fit_strengths
 from capmap.rng import make_stream
 from tests.toy_runs import make_runs
 

@@ -3,16 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
+from capmap.prose.strengths import describe_strengths
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import special, stats
 
+from capmap.analyses.strengths import AdditiveFit, measure_strengths, moderate_variances
 from capmap.claims import BETTER, WORSE, claim_strengths
-from capmap.comparison.strengths import AdditiveFit, measure_strengths, moderate_variances
 from capmap.figures.canvas import NothingToDraw
 from capmap.figures.datasets import draw_strengths
-from capmap.prose.strengths import describe_strengths
 from tests.figure_checks import drawn_words
 
 LEVEL = 0.95
@@ -208,7 +208,7 @@ def test_the_account_names_the_three_largest_residuals_of_each_sign():
 
 
 def test_trigamma_has_its_inverse():
-    from capmap.comparison.strengths import _invert_trigamma
+    from capmap.analyses.strengths import _invert_trigamma
 
     values = np.array([1e-4, 0.01, 0.5, 3, 100.0])
     assert_allclose(special.polygamma(1, _invert_trigamma(values)), values, rtol=1e-8)

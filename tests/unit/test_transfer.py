@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from capmap.analyses.transfer import choose_types, measure_transfer, predict_type
 from capmap.capabilities import transfer as transfers
 from capmap.capabilities.factors import Moments, gather_attributes
 from capmap.capabilities.gaps import arrange_results, split_halves
-from capmap.capabilities.transfer import choose_types, measure_transfer, predict_type
 from capmap.rng import make_stream
 from tests.capability_tables import list_cells, make_gaps, simulate_results
 from tests.steps import read_step, run_step

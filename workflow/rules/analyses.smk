@@ -46,7 +46,7 @@ rule compare:
         runtime=attempts(10),
     params:
         cfg=steps(),
-        library=code("analyse", *COMPARED),
+        library=code("analyse", *STEPS),
     script:
         "../../scripts/analyse.py"
 

@@ -14,14 +14,13 @@ CAPABILITIES = [
         "map.parquet",
     ),
     *("validation.csv", "summary.csv", "by_results.csv", "bend.csv", "centrality.csv"),
-    *("training.parquet", "capabilities.txt"),
+    "training.parquet",
 ]
 PLACEMENTS = [
     *(
         "error_curve.csv",
         "placements.csv",
         "placement_predictions.csv",
-        "placements.txt",
     ),
 ]
 
@@ -72,12 +71,11 @@ rule crossvalidate:
         predictions="results/{study}/capabilities/predictions.csv",
     output:
         table("results/{study}/capabilities/validation"),
-        table("results/{study}/capabilities/summary"),
+        table("results/{study}/capabilities/summary", "csv tex"),
         table("results/{study}/capabilities/by_results"),
         table("results/{study}/capabilities/bend"),
         table("results/{study}/capabilities/centrality"),
         training="results/{study}/capabilities/training.parquet",
-        text=multiext("results/{study}/capabilities/capabilities", ".txt", "_text.tex"),
     log:
         "results/logs/crossvalidate/{study}.log",
     benchmark:
@@ -107,7 +105,6 @@ rule place:
         table("results/{study}/capabilities/placements"),
         table("results/{study}/capabilities/placement_predictions"),
         few_results="results/{study}/capabilities/few_results.parquet",
-        text=multiext("results/{study}/capabilities/placements", ".txt", "_text.tex"),
     log:
         "results/logs/place/{study}.log",
     benchmark:

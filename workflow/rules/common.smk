@@ -25,7 +25,7 @@ def find_root(folder):
 ROOT = find_root(workflow.current_basedir)
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
-from capmap.catalog import COMPARED, FIGURES, MAIN
+from capmap.analyses import FIGURES, INDEX, STEPS
 from capmap.inputs import analyses, exports, leaderboards
 from capmap.inputs import predictions, published, studies
 from capmap.inputs.configuration import ask, load_configuration
@@ -109,7 +109,7 @@ def shards(place):
     )
 
 
-def table(place, formats="csv md tex"):
+def table(place, formats="csv"):
     """A table in its formats; Snakemake's report shows the first."""
     first, *others = [f"{place}.{suffix}" for suffix in formats.split()]
     labels = {"name": Path(place).name}

@@ -8,7 +8,7 @@ leaderboard/ with its tables and index.html.
 
 LEADERBOARD = [
     *("entries.csv", "dimensions.csv", "best.csv", "normalized.csv", "raw.csv"),
-    *("submissions.csv", "leaderboard.txt"),
+    "submissions.csv",
 ]
 
 
@@ -96,13 +96,12 @@ rule lead:
         descriptions=files(leaderboards.list_descriptions),
         benchmark=files(leaderboards.find_benchmark),
     output:
-        table("results/{study}/leaderboard/entries", "csv md tex json"),
-        table("results/{study}/leaderboard/dimensions", "csv md tex json"),
-        table("results/{study}/leaderboard/best", "csv md tex json"),
-        table("results/{study}/leaderboard/normalized", "csv md tex json"),
-        table("results/{study}/leaderboard/raw", "csv md tex json"),
-        table("results/{study}/leaderboard/submissions", "csv md tex json"),
-        text=multiext("results/{study}/leaderboard/leaderboard", ".txt", "_text.tex"),
+        table("results/{study}/leaderboard/entries", "csv tex json"),
+        table("results/{study}/leaderboard/dimensions", "csv json"),
+        table("results/{study}/leaderboard/best", "csv json"),
+        table("results/{study}/leaderboard/normalized", "csv json"),
+        table("results/{study}/leaderboard/raw", "csv json"),
+        table("results/{study}/leaderboard/submissions", "csv json"),
     log:
         "results/logs/lead/{study}.log",
     benchmark:

@@ -7,7 +7,7 @@ runs.parquet and validation.json, as exports do.
 
 MULTILABEL = [
     *("metrics.csv", "summary.csv", "rank_shift.csv", "label_counts.csv"),
-    *("differences.csv", "degradation.csv", "multilabel.txt"),
+    *("differences.csv", "degradation.csv"),
 ]
 
 
@@ -145,13 +145,12 @@ rule compare_labels:
         labels=files(predictions.list_counted),
     output:
         table("results/{study}/multilabel/metrics"),
-        table("results/{study}/multilabel/summary"),
+        table("results/{study}/multilabel/summary", "csv tex"),
         table("results/{study}/multilabel/rank_shift"),
         table("results/{study}/multilabel/label_counts"),
         table("results/{study}/multilabel/differences"),
         table("results/{study}/multilabel/degradation"),
         evaluated="results/{study}/multilabel/evaluated.parquet",
-        text=multiext("results/{study}/multilabel/multilabel", ".txt", "_text.tex"),
     log:
         "results/logs/compare_labels/{study}.log",
     benchmark:

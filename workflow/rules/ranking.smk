@@ -12,7 +12,7 @@ rule aggregate:
         normalized="results/{study}/normalized/runs.parquet",
         scope="results/{study}/normalized/scope.json",
     output:
-        scores=table("results/{study}/tables/scores"),
+        scores=table("results/{study}/tables/scores", "csv tex"),
         seeds=table("results/{study}/tables/seeds"),
         shared_seeds=table("results/{study}/tables/shared_seeds"),
         aggregate=table("results/{study}/tables/aggregate"),
@@ -67,8 +67,8 @@ rule rank:
         estimates=shards("results/{study}/bootstrap/{shard}.parquet"),
         scope="results/{study}/normalized/scope.json",
     output:
-        iqm=table("results/{study}/tables/iqm"),
-        scopes=table("results/{study}/tables/scopes"),
+        iqm=table("results/{study}/tables/iqm", "csv tex"),
+        scopes=table("results/{study}/tables/scopes", "csv tex"),
         intervals=table("results/{study}/tables/intervals"),
     log:
         "results/logs/rank/{study}.log",

@@ -8,9 +8,7 @@ next run is compared; tables/published*; index.html.
 import tomllib
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-PUBLISHED = [
-    f"published{part}" for part in (".csv", "_cells.csv", "_claims.csv", ".txt")
-]
+PUBLISHED = [f"published{part}" for part in (".csv", "_cells.csv", "_claims.csv")]
 REPORTS = expand("results/{study}/report.html", study=STUDIES)
 BOARDS = [
     f"results/{name}/leaderboard/index.html"
@@ -25,10 +23,9 @@ rule check_published:
         printed=files(published.list_printed),
         tables=files(published.list_beside),
     output:
-        table("results/{study}/tables/published"),
+        table("results/{study}/tables/published", "csv tex"),
         table("results/{study}/tables/published_cells"),
         table("results/{study}/tables/published_claims"),
-        text=multiext("results/{study}/tables/published", ".txt", "_text.tex"),
     log:
         "results/logs/check_published/{study}.log",
     benchmark:
@@ -48,7 +45,7 @@ rule check_published:
 rule report:
     """All that a study has → its page, and the folder of a paper."""
     input:
-        main=expand("results/{{study}}/tables/{name}.csv", name=MAIN.tables),
+        main=expand("results/{{study}}/tables/{name}.csv", name=INDEX["main"]["tables"]),
         runs="results/{study}/runs.parquet",
         bounds="results/{study}/normalized/bounds.csv",
         dropped="results/{study}/normalized/dropped.csv",
@@ -88,7 +85,7 @@ rule report:
     params:
         study="{study}",
         version=VERSION,
-        cfg=cfg(settings=studies.read_all),
+        cfg=cfg(settings=studies.read_all, options=analyses.read_facts),
         library=code("report"),
     script:
         "../../scripts/report.py"

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, get_args
 
-from capmap.catalog import (
+from capmap.analyses import (
     FIGURES,
+    INDEX,
     STEPS,
     list_analyses,
     list_compared,
@@ -42,14 +43,22 @@ def is_asked(study: Study, *names: str) -> bool:
 def read_steps(study: Study, *names: str) -> dict[str, dict[str, Any]]:
     """Read what steps are given, or those that share a job, by step and parameter."""
     chosen = names or list_compared(study.settings)
-    return {name: _read_options(study, STEPS[name].options) for name in chosen}
+    return {name: _read_options(study, INDEX[STEPS[name]]["steps"][name]) for name in chosen}
+
+
+def read_facts(study: Study) -> dict[str, dict[str, Any]]:
+    """Read what the words of a study's analyses are given, by analysis and parameter."""
+    return {
+        name: _read_options(study, INDEX[name]["options"])
+        for name in ["main", *list_analyses(study.settings)]
+    }
 
 
 def read_figures(study: Study) -> dict[str, dict[str, Any]]:
     """Read what the figures of a study are given, and how they look, by figure."""
     return {
         name: {
-            "options": _read_options(study, FIGURES[name].options),
+            "options": _read_options(study, INDEX[FIGURES[name]]["figures"][name]),
             "look": read_look(study, name),
         }
         for name in list_figures(study.settings)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from capmap.analyses import list_analyses
 from capmap.benchmarks import read_benchmark
-from capmap.catalog import list_analyses
 from capmap.errors import ConfigError
 from capmap.inputs.studies import Study, match_paths
 from capmap.settings.files import leads_out

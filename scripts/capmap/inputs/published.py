@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from capmap.catalog import ANALYSES, list_figures, list_tables
-from capmap.catalog.declarations import FOLDER
+from capmap.analyses import FOLDER, INDEX, list_figures, list_tables
 from capmap.errors import ConfigError
 from capmap.inputs.studies import Study, list_faults
 from capmap.wording import find_nearest, list_names, write_key
@@ -24,7 +23,7 @@ def list_beside(study: Study) -> list[str]:
 
 def check_published(study: Study) -> None:
     """Look for the files, tables and figures that `published` and `claims` name."""
-    own = {f"tables/{name}" for name in ANALYSES["published"].tables}
+    own = {f"tables/{name}" for name in INDEX["published"]["tables"]}
     known = {
         "table": [name for name in list_tables(study.settings) if name not in own],
         "figure": list_figures(study.settings),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
 from capmap.addresses import hide
-from capmap.catalog import read_setting
+from capmap.analyses import read_setting
 from capmap.errors import ConfigError
 from capmap.patterns import order_paths
 from capmap.settings.checking import Fault, drop_faulty, find_faults

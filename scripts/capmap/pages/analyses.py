@@ -1,28 +1,15 @@
-"""The sections of a page that a study asks for: paragraph, figures and tables of each analysis."""
+"""The sections of a page that a study asks for: answer, figures and tables of each analysis."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
+from markupsafe import Markup
 
-from capmap.catalog import ANALYSES, label_columns
+from capmap.analyses import load_analysis
+from capmap.analyses.columns import label_columns
+from capmap.analyses.rendering import write_page
 from capmap.pages.views import View, list_formats, make_view
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What an analysis made.
-
-    Parameters
-    ----------
-    name : str
-        Name of the analysis.
-    paragraphs : sequence of str
-        Its account in plain text.
-    """
-
-    name: str
-    paragraphs: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -33,12 +20,8 @@ class Section:
     ----------
     name, heading : str
         Its anchor and title.
-    answer : sequence of str
-        Paragraphs of plain text.
-    method : str
-        What was compared and how, in plain text; "" where the answer says it.
-    latex : str
-        The file with the paragraphs for a paper, relative to the page.
+    answer, methods : markupsafe.Markup
+        What was found, and how; the second may be empty.
     figures : sequence of str
         Names of its figures.
     views : list of View
@@ -47,52 +30,44 @@ class Section:
 
     name: str
     heading: str
-    answer: Sequence[str]
-    method: str
-    latex: str
+    answer: Markup
+    methods: Markup
     figures: Sequence[str]
     views: list[View]
 
 
-def show_analyses(
-    outcomes: Sequence[Outcome],
+def show_analysis(
+    name: str,
+    words: Mapping[str, Markup],
     tables: Mapping[str, pd.DataFrame],
     *,
     files: Mapping[str, str],
-) -> list[Section]:
-    """Prepare the sections of a study's analyses.
+) -> Section:
+    """Prepare the section of an analysis.
 
     Parameters
     ----------
-    outcomes : sequence of Outcome
-        In the order of the page.
+    name : str
+        The analysis.
+    words : mapping of str to markupsafe.Markup
+        What it says, by the blocks of its template.
     tables : mapping of str to pandas.DataFrame
         Finished tables by their names with folder, such as ``comparisons/elo``.
     files : mapping of str to str
-        Where the page finds tables and paragraphs (as LaTeX).
+        Where the page finds tables.
 
     Returns
     -------
-    list of Section
+    Section
         Tables are cut to their share of the page.
     """
-    return [_show_analysis(outcome, tables, files) for outcome in outcomes]
-
-
-def _show_analysis(
-    outcome: Outcome, tables: Mapping[str, pd.DataFrame], files: Mapping[str, str]
-) -> Section:
-    analysis = ANALYSES[outcome.name]
-    method, *answer = outcome.paragraphs
-    if not answer:
-        method, answer = "", [method]
+    analysis = load_analysis(name)
     places = {f"{analysis.folder}/{name}": table for name, table in analysis.tables.items()}
     return Section(
-        name=outcome.name,
+        name=name,
         heading=analysis.question,
-        answer=answer,
-        method=method,
-        latex=files[f"text/{outcome.name}"],
+        answer=write_page(words["answer"]),
+        methods=write_page(words["methods"]),
         figures=list(analysis.figures),
         views=[
             make_view(

@@ -6,7 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from capmap.catalog import MAIN, Table, label_columns
+from capmap.analyses import load_analysis
+from capmap.analyses.columns import label_columns
+from capmap.analyses.declarations import Table
 from capmap.claims import choose_first, find_candidates, has_letters
 from capmap.pages.accounts import count_rejected, list_files, list_warnings, tabulate_rows
 from capmap.pages.views import View, list_formats, make_view
@@ -30,6 +32,7 @@ OTHERS = {
     "files": (60_000, "The exports that were read, with size and SHA-256."),
     "versions": (10_000, "Software in the environment that wrote this page."),
 }
+MAIN = load_analysis("main")
 TABLES = {
     "ranking": (MAIN.tables["iqm"].share, ""),
     **{name: (table.share, table.short) for name, table in MAIN.tables.items() if name != "iqm"},

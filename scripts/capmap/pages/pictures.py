@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from capmap.catalog import FIGURES
+from capmap.analyses import FIGURES
 from capmap.folders import read_index
 
 # Suffixes of the files that a page links, by what it calls them.

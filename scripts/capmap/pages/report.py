@@ -1,7 +1,7 @@
 """A study's results as one HTML page, and the page that links the studies."""
 
 import platform
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as find_version
@@ -13,13 +13,13 @@ import yaml
 from markupsafe import Markup
 
 from capmap.addresses import hide_everywhere
-from capmap.catalog import FIGURES, MAIN, TOGETHER, Figure
+from capmap.analyses import FIGURES, TOGETHER, load_analysis
+from capmap.analyses.declarations import Figure
+from capmap.analyses.rendering import write_page
 from capmap.claims import ranks_apart
-from capmap.pages import verdict
 from capmap.pages.accounts import describe_changes, describe_counts, describe_reading, is_uneven
-from capmap.pages.analyses import Outcome, show_analyses
+from capmap.pages.analyses import show_analysis
 from capmap.pages.contents import show_tables
-from capmap.pages.methods import describe_methods
 from capmap.pages.pictures import embed_pictures
 from capmap.pages.rendering import render_study_page
 from capmap.tables import read_declared
@@ -47,9 +47,9 @@ class Results:
     nothing : set of str
         Figures that were asked for and have nothing to show.
     files : mapping of str to str
-        Where each table, figure and paragraph is kept, relative to the page.
-    outcomes : sequence of Outcome
-        The analyses beyond the ranking.
+        Where each table and figure is kept, relative to the page.
+    words : mapping of str to mapping
+        What the ranking ("main") and each analysis say, by the blocks of their templates.
     settings : mapping
         The study's settings, checked and with defaults.
     versions : mapping of str to str
@@ -61,7 +61,7 @@ class Results:
     figures: Mapping[str, Path]
     nothing: Set[str]
     files: Mapping[str, str]
-    outcomes: Sequence[Outcome]
+    words: Mapping[str, Mapping[str, Markup]]
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
 
@@ -83,14 +83,20 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         file, and figures that do not fit are linked. Equal results give equal text.
     """
     tables = results.tables
-    unit = tables["scopes"]["unit"].iloc[0]
     is_board = ranks_apart(results.tables)
     views = show_tables(tables, results.validation, results.versions, results.files)
     settings = _render_settings(results.settings)
-    sections = show_analyses(results.outcomes, tables, files=results.files)
-    main = [name for name in MAIN.figures if not is_board or name not in TOGETHER]
-    drawn = [*main, *(name for section in sections for name in section.figures)]
-    texts = {name: _describe_figure(FIGURES[name]) for name in drawn}
+    main = results.words["main"]
+    sections = [
+        show_analysis(name, words, tables, files=results.files)
+        for name, words in results.words.items()
+        if name != "main"
+    ]
+    figures = [
+        name for name in load_analysis("main").figures if not is_board or name not in TOGETHER
+    ]
+    drawn = [*figures, *(name for section in sections for name in section.figures)]
+    texts = {name: _describe_figure(load_analysis(FIGURES[name]).figures[name]) for name in drawn}
     shown = [*views.values(), *(view for section in sections for view in section.views)]
     used = MARKUP + len(Markup.escape(settings).encode()) + sum(view.size for view in shown)
     pictures = embed_pictures(texts, results.figures, results.files, max_bytes=MAX_PAGE - used)
@@ -101,16 +107,16 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         "report.html.j2",
         study=study,
         title=title,
-        verdict=describe_result(results),
+        verdict=write_page(describe_result(results)),
         is_board=is_board,
-        statistic=verdict.describe_statistic(tables["scopes"], rank_by=results.settings["rank_by"]),
+        statistic=write_page(main["note"]),
         scopes=tables["scopes"]["unit"].nunique(),
-        aggregation=verdict.describe_aggregations(tables["aggregate"], tables["iqm"]),
+        aggregation=write_page(main["aggregation"]),
         counts=describe_counts(results.validation),
         is_uneven=is_uneven(results.validation),
         reading=describe_reading(results.validation),
         changes=describe_changes(tables["changes"]),
-        methods=describe_methods(results.settings, unit=unit),
+        methods=write_page(main["methods"]),
         pictures=pictures,
         blank={name for name, picture in pictures.items() if picture.is_empty},
         views=views,
@@ -130,9 +136,8 @@ def describe_result(results: Results) -> Markup:
         only ranking that is described.
     """
     if ranks_apart(results.tables):
-        return verdict.describe_board(results.tables["leaderboard/entries"])
-    level = results.settings["bootstrap"]["confidence"]
-    return verdict.describe_ranking(results.tables["scopes"], confidence_level=level)
+        return results.words["leaderboard"]["answer"]
+    return results.words["main"]["headline"]
 
 
 def read_sheets(

@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 import pandas as pd
 from markupsafe import escape
 
-from capmap.catalog.declarations import Best
-from capmap.catalog.meanings import explain_column
+from capmap.analyses.columns import explain_column
+from capmap.analyses.declarations import Best
 from capmap.tables import count_decimals, find_best, format_numbers, is_number
 
 MAX_COLUMNS = 60

@@ -1,24 +1,21 @@
 """The folder of a paper: tables, figures with captions, paragraphs, and what inputs them all."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
-from capmap.artifacts import read_table, write_text
-from capmap.catalog import FIGURES, TOGETHER, list_analyses
-from capmap.claims import COLUMNS
-from capmap.paper.findings import describe_results
+from capmap.analyses import FIGURES, TOGETHER, load_analysis
+from capmap.analyses.rendering import write_latex
+from capmap.artifacts import write_text
 from capmap.paper.latex import HEIGHT, WIDTH, declare_characters, write_name
-from capmap.paper.methods import describe_methods
 from capmap.paper.rankings import Ranking, list_rankings, render_rankings, write_percent
 from capmap.paper.references import render_references
 from capmap.paper.scores import render_results
-from capmap.settings.choices import Incomplete
 from capmap.tables import escape_latex
 
 logger = logging.getLogger("report")
@@ -68,58 +65,42 @@ FIGURE = r"""\begin{{figure}}[tbp]
 
 def render_paper(
     tables: Mapping[str, pd.DataFrame],
+    words: Mapping[str, Mapping[str, Markup]],
     *,
     title: str,
-    analyses: Sequence[str],
     figures: Sequence[str],
-    bootstrap: Mapping[str, Any],
-    comparison: Mapping[str, Any],
-    failed: object,
-    incomplete: Incomplete,
+    level: float,
 ) -> dict[str, str]:
     """Write the files of a study's paper.
 
     Parameters
     ----------
     tables : mapping of str to pandas.DataFrame
-        ``scopes``, ``seeds``, ``bounds`` and ``claims`` of the study, and ``entries`` if it has a
+        ``scopes``, ``seeds`` and ``bounds`` of the study, and ``leaderboard/entries`` if it has a
         leaderboard.
+    words : mapping of str to mapping
+        What the ranking ("main") and each analysis say, by the blocks of their templates.
     title : str
         Heading of the study.
-    analyses, figures : sequence of str
-        Names of its analyses and figures.
-    bootstrap, comparison : mapping
-        The settings of these names.
-    failed : object
-        The setting of failed runs.
-    incomplete : str
-        The setting of empty cells.
+    figures : sequence of str
+        Names of its figures.
+    level : float
+        Of its intervals, between 0 and 1.
 
     Returns
     -------
     dict of str to str
-        Text of each file by its name without suffix. A study without intervals and a leaderboard
-        that ranks apart say less.
+        Text of each file by its name without suffix. A leaderboard that ranks apart has no figures
+        of all models.
     """
-    scopes = tables["scopes"]
-    rankings = list_rankings(scopes, tables["seeds"], tables.get("entries"))
-    level = bootstrap["confidence"]
+    rankings = list_rankings(tables["scopes"], tables["seeds"], tables.get("leaderboard/entries"))
     is_board = not rankings or bool(rankings[0].within)
     drawn = [name for name in figures if not is_board or name not in TOGETHER]
-    cells = tables["seeds"][["dataset", "model"]].drop_duplicates()
-    filled = cells["dataset"].value_counts() / cells["model"].nunique()
-    methods = describe_methods(
-        rankings,
-        analyses=analyses,
-        bootstrap=bootstrap,
-        comparison=comparison,
-        failed=failed,
-        incomplete=incomplete,
-        filled=filled.tolist(),
-    )
+    headline = [] if is_board else [words["main"]["headline"]]
+    results = [*headline, *(own["answer"] for name, own in words.items() if name != "main")]
     parts = {
-        "methods": "\n\n".join(methods) + "\n",
-        "results": "\n\n".join(describe_results(rankings, tables["claims"])) + "\n",
+        "methods": _join(own["methods"] for own in words.values()),
+        "results": _join(results),
         "results_table": render_results(rankings, tables["seeds"], tables["bounds"], level=level),
         "ranking_table": render_rankings(rankings, level=level),
         "figures": "\n".join(_render_figure(name, rankings, level) for name in drawn),
@@ -135,38 +116,20 @@ def render_paper(
     return {"main": main, **parts, "references": render_references(text)}
 
 
+def _join(texts: Iterable[Markup]) -> str:
+    """Paragraphs of LaTeX."""
+    return "\n\n".join(write_latex(text) for text in texts if text) + "\n"
+
+
 def _render_figure(name: str, rankings: Sequence[Ranking], level: float) -> str:
-    caption = escape_latex(FIGURES[name].caption)
+    caption = escape_latex(load_analysis(FIGURES[name]).figures[name].caption)
     if name == "intervals" and rankings and rankings[0].is_sure:
         caption += f" Intervals are {write_percent(level)} intervals."
     return FIGURE.format(name=name, caption=caption)
 
 
-def write_paper(
-    paths: Sequence[str],
-    claims: str,
-    tables: Mapping[str, pd.DataFrame],
-    settings: Mapping[str, Any],
-    *,
-    title: str,
-    figures: Sequence[str],
-) -> None:
-    """Write the files of a study's paper from its tables, claims and settings."""
-    read = {name: tables[name] for name in ("scopes", "seeds", "bounds")}
-    if "leaderboard/entries" in tables:
-        read["entries"] = tables["leaderboard/entries"]
-    files = render_paper(
-        {**read, "claims": read_table(claims, names=[name for name in COLUMNS if name != "level"])},
-        title=title,
-        analyses=list_analyses(settings),
-        figures=figures,
-        **{name: settings[name] for name in ("bootstrap", "comparison", "failed", "incomplete")},
-    )
-    _write_files(paths, files)
-
-
-def _write_files(paths: Sequence[str], files: Mapping[str, str]) -> None:
-    """Write files by their names without suffix; what was edited by hand is put aside."""
+def write_paper(paths: Sequence[str], files: Mapping[str, str]) -> None:
+    """Write the files of a paper; what was edited by hand is put aside."""
     for path in map(Path, paths):
         _put_aside(path)
         text = files[path.stem]

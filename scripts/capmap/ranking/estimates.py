@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from capmap.analyses.groups import bootstrap_groups
 from capmap.artifacts import read_parquet
-from capmap.ranking.groups import bootstrap_groups
 from capmap.ranking.holes import Effects
 from capmap.ranking.models import Options
 from capmap.ranking.ranks import keep_within, rank_statistic, widen_intervals

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
-from capmap.catalog import ANALYSES, list_analyses, read_setting
+from capmap.analyses import INDEX, list_analyses, read_setting
 from capmap.settings.checking import find_faults
 from capmap.settings.choices import TableFormat
 from capmap.settings.study import Study
@@ -23,7 +23,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "submission": ("submission",),
     "checkpoints": ("checkpoints",),
 }
-PLACED = tuple(name for name, made in ANALYSES.items() if made.folder == "capabilities")
+PLACED = tuple(name for name, made in INDEX.items() if made["folder"] == "capabilities")
 # The analyses that read an option, where none but these do.
 READERS: dict[str, tuple[str, ...]] = {
     "capabilities": PLACED,

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from capmap.catalog import ANALYSES
+from capmap.analyses import ANALYSES, INDEX
 from capmap.settings.analyses import (
     Attributes,
     Capabilities,
@@ -307,7 +307,7 @@ class Study(Section):
         "mean where scores have few values, such as right and wrong.",
     )
     analyses: Unique[Analysis] = Field(
-        [name for name, analysis in ANALYSES.items() if analysis.default],
+        [name for name in ANALYSES if INDEX[name]["default"]],
         description="What to compute beyond the ranking; groups, conditions, drift, releases and "
         "published also need settings of their own.",
     )

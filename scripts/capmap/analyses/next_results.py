@@ -1,0 +1,69 @@
+"""What to run next: the least certain results of models that may be near the best."""
+
+import pandas as pd
+
+from capmap.analyses.declarations import Analysis, Step, Table
+
+# A result matters if its gap may be this small: the model may be near the best on the dataset.
+NEAR = 0.1
+MOST = 10
+COLUMNS = ["rank", "model", "dataset", "predicted", "low", "high", "width"]
+
+
+def choose_next_results(
+    predictions: pd.DataFrame, placement_predictions: pd.DataFrame
+) -> pd.DataFrame:
+    """Choose the results to run next, of all models and datasets.
+
+    Parameters
+    ----------
+    predictions, placement_predictions : pandas.DataFrame
+        The tables of these names: columns ``model``, ``dataset``, ``predicted``, ``low`` and
+        ``high``, and ``observed``, which is missing where there is no result.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``rank`` (1 is to be run first), ``model``, ``dataset``, ``predicted``, ``low``, ``high``
+        and ``width``, from ``low`` to ``high``. By rank; at most 10 rows per model.
+
+    Notes
+    -----
+    A result that is not there matters if its prediction interval reaches a gap of 0.1 or less: the
+    model may be near the best one on the dataset. Of those that matter, the one with the widest
+    interval comes first: it is the one that is known least.
+
+    Examples
+    --------
+    >>> row = {"model": "A", "dataset": "D", "observed": None, "predicted": 0.3}
+    >>> table = pd.DataFrame([row | {"low": 0.05, "high": 0.5}, row | {"low": 0.2, "high": 0.9}])
+    >>> choose_next_results(table, table.iloc[:0])["width"].tolist()
+    [0.45]
+    """
+    parts = [part for part in (predictions, placement_predictions) if len(part)]
+    found = pd.concat(parts or [predictions], ignore_index=True)
+    found = found[found["observed"].isna() & (found["low"] <= NEAR)]
+    found = found.assign(width=found["high"] - found["low"])
+    found = found.sort_values(["width", "model", "dataset"], ascending=[False, True, True])
+    found = found[found.groupby("model").cumcount() < MOST].reset_index(drop=True)
+    return found.assign(rank=found.index + 1)[COLUMNS].astype({"model": "str", "dataset": "str"})
+
+
+ANALYSIS = Analysis(
+    question="Which result should be run next?",
+    position=150,
+    tables={
+        "next": Table(
+            "The results to run next: those with the widest prediction intervals, of models that "
+            "may be near the best one on the dataset.",
+            "rank model dataset predicted low high width",
+        ),
+    },
+    steps={
+        "choose_results": Step(
+            choose_next_results,
+            tables=["next"],
+            reads=["predictions", "placement_predictions"],
+        ),
+    },
+)

@@ -1,0 +1,153 @@
+"""Every pair of models: differences, tests, improvement and equivalence together."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.comparison.improvement import estimate_improvement
+from capmap.comparison.pairwise import compare_pairs
+from capmap.comparison.rope import compare_posteriors, scale_means
+from capmap.comparison.score_matrix import arrange_runs
+from capmap.problems import require_known
+from capmap.rng import make_stream
+from capmap.settings.choices import DECIDED, POSTERIOR_SAMPLES, Unit
+
+
+def compare_models(
+    runs: pd.DataFrame,
+    scopes: pd.DataFrame,
+    bounds: pd.DataFrame,
+    *,
+    study: str,
+    reference: str,
+    rope_setting: float | Mapping[str, float],
+    n_resamples: int,
+    confidence_level: float,
+    seed: int,
+    n_samples: int = POSTERIOR_SAMPLES,
+) -> dict[str, Any]:
+    """Compare every pair of models: differences, tests, probability of improvement, equivalence.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Normalized runs of all models.
+    scopes, bounds : pandas.DataFrame
+        The ranking, which says what intervals are over and whose first model is the reference
+        unless one is named, and the bounds.
+    study : str
+        Name of the study, part of the names of its random streams.
+    reference, rope_setting, n_resamples
+        As in the setting `comparison`.
+    confidence_level, seed
+        As in the setting `bootstrap`.
+    n_samples : int
+        Number of samples of the posteriors.
+
+    Returns
+    -------
+    dict
+        The table ``pairwise``, the name of the ``reference``, and ``unit`` of the intervals.
+    """
+    unit: Unit = scopes["unit"].iloc[0]
+    matrix = arrange_runs(runs, by_seed=unit == "seeds")
+    reference = reference or str(scopes["model"].iloc[0])
+    require_known([reference], matrix.models, option="comparison.reference", kind="model")
+    pairs = compare_pairs(matrix, unit=unit, confidence_level=confidence_level)
+    improvement = estimate_improvement(
+        runs,
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+        unit=unit,
+        make_rng=partial(make_stream, seed, study, "improvement"),
+        make_dataset_rng=lambda names: make_stream(seed, study, "improvement_datasets", *names),
+    )
+    if isinstance(rope_setting, Mapping):
+        matrix = scale_means(matrix, bounds=bounds, widths=rope_setting)
+    posterior = compare_posteriors(
+        matrix,
+        rope=1.0 if isinstance(rope_setting, Mapping) else float(rope_setting),
+        probability=DECIDED,
+        n_samples=n_samples,
+        make_rng=lambda datasets: make_stream(seed, study, "signed_rank", str(datasets)),
+    )
+    # All three have a row per pair in the same order.
+    joined = pd.concat([pairs, improvement.iloc[:, 2:], posterior], axis=1)
+    return {"pairwise": joined, "reference": reference, "unit": unit}
+
+
+ANALYSIS = Analysis(
+    question="Which differences are real?",
+    position=10,
+    default=True,
+    tables={
+        "pairwise": Table(
+            "Every pair of models on the datasets that both have: mean difference of normalized "
+            "scores with its interval (over runs or over datasets, as configured), wins, ties and"
+            " losses, Wilcoxon signed-rank test over datasets (with Holm's correction over all "
+            "pairs), matched-pairs rank-biserial correlation, probability of improvement, and the"
+            " Bayesian signed-rank test, whose decision is of each pair alone. Only the corrected"
+            " p-value depends on which other models take part.",
+            "model_a model_b datasets cells_unused mean_difference ci_low ci_high wins ties "
+            "losses wilcoxon_p wilcoxon_p_holm effect_size p_improvement p_improvement_low "
+            "p_improvement_high p_a_better p_equivalent p_b_better decision",
+            formats="csv tex",
+        ),
+    },
+    figures={
+        "pairwise": Figure(
+            "Comparison matrix: difference of mean normalized scores, row minus column, on the "
+            "datasets that both models have; best model on top.",
+            draw="capmap.figures.pairwise:draw_comparison_matrix",
+            reads=["pairwise"],
+            order="scopes",
+            options={
+                "alpha": "bootstrap/alpha",
+            },
+        ),
+        "pairwise_reference": Figure(
+            "Every model against the reference: mean difference of normalized scores with its "
+            "interval.",
+            draw="capmap.figures.pairwise:draw_comparison_reference",
+            reads=["pairwise"],
+            order="scopes",
+            options={
+                "reference": "comparison/reference",
+            },
+        ),
+        "bayes": Figure(
+            "Posterior probability that the row's model is better than the column's by more than "
+            "the region of practical equivalence, by the Bayesian signed-rank test.",
+            draw="capmap.figures.pairwise:draw_bayes_matrix",
+            reads=["pairwise"],
+            order="scopes",
+        ),
+    },
+    steps={
+        "compare_models": Step(
+            compare_models,
+            tables=["pairwise"],
+            reads=["runs", "scopes", "bounds"],
+            options={
+                "reference": "comparison/reference",
+                "rope_setting": "comparison/rope",
+                "alpha": "bootstrap/alpha",
+                "n_resamples": "bootstrap/of_comparisons",
+                "confidence_level": "bootstrap/confidence",
+                "seed": "bootstrap/seed",
+            },
+            pairs=True,
+        ),
+    },
+    meanings={
+        "decision": "Outcome of the Bayesian test of this pair alone, from a probability of 95% "
+        "on.",
+        "effect_size": "Matched-pairs rank-biserial correlation, -1 to 1; above 0: a is better.",
+        "mean_difference": "Mean difference of normalized scores; above 0: a is better.",
+        "wilcoxon_p": "p-value of the Wilcoxon signed-rank test over datasets, for this pair "
+        "alone.",
+    },
+)

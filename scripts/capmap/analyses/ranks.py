@@ -1,0 +1,220 @@
+"""Mean ranks of the models, and groups of models that tests cannot separate."""
+
+import numpy as np
+import pandas as pd
+
+from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.comparison.pairwise import subtract_means
+from capmap.comparison.rank_tests import (
+    average_common,
+    average_ranks,
+    compare_mean_ranks,
+    find_critical_difference,
+    rank_within_datasets,
+    rescale_ranks,
+    tabulate_rank_tests,
+)
+from capmap.comparison.score_matrix import (
+    BoolArray,
+    ScoreMatrix,
+    arrange_runs,
+    list_pairs,
+)
+from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
+from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.ranking.ranks import display_letters
+from capmap.wording import MOST_LETTERED
+
+
+def tabulate_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
+    """Rank the models by their mean rank over datasets, with groups that cannot be separated.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        All cells.
+    alpha : float
+        Significance level of the tests, between 0 and 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``model``, ``mean_rank``, ``datasets``, ``nemenyi_group`` and ``wilcoxon_group``;
+        best first, equal mean ranks by name.
+
+    Notes
+    -----
+    Where cells are empty, a model's rank on a dataset is that among the models there, stretched to
+    the number of all models (`rescale_ranks`). A model that never meets another has no mean rank,
+    0 datasets and stands last.
+
+    Nemenyi groups rest on the datasets that all models have, and are empty without any; their
+    letters follow the mean ranks on these. Wilcoxon groups rest on the datasets that each pair has.
+    """
+    ranks = rescale_ranks(rank_within_datasets(matrix.means))
+    mean_ranks = average_ranks(ranks)
+    table = pd.DataFrame(
+        {
+            "model": pd.Series(matrix.models, dtype="str"),
+            "mean_rank": mean_ranks,
+            "datasets": np.count_nonzero(~np.isnan(ranks), axis=1),
+            "nemenyi_group": group_by_nemenyi(matrix, alpha=alpha),
+            "wilcoxon_group": group_by_wilcoxon(matrix, mean_ranks, alpha=alpha),
+        }
+    )
+    return table.iloc[_order_models(mean_ranks)].reset_index(drop=True)
+
+
+def group_by_nemenyi(matrix: ScoreMatrix, *, alpha: float) -> list[str]:
+    """Name the largest groups of models whose mean ranks lie within one critical difference.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        All cells; the datasets that all models have are used.
+    alpha : float
+        Significance level, between 0 and 1.
+
+    Returns
+    -------
+    list of str
+        The letters of each model's groups; empty without a dataset that all have, and of more than
+        200 models. Groups are consecutive in the order of mean ranks, and a model may be a group of
+        its own.
+    """
+    common = average_common(matrix)
+    if common is None or len(common) > MOST_LETTERED:
+        return [""] * len(matrix.models)
+    n_datasets = int(matrix.is_filled.all(axis=0).sum())
+    critical = np.inf
+    if len(common) > 1:
+        critical = find_critical_difference(models=len(common), datasets=n_datasets, alpha=alpha)
+    return _name_models(np.abs(common[:, None] - common) < critical, common)
+
+
+def group_by_wilcoxon(matrix: ScoreMatrix, mean_ranks: FloatArray, *, alpha: float) -> list[str]:
+    """Groups of models that Holm-corrected Wilcoxon signed-rank tests do not separate.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        All cells; each pair is tested on the datasets that both have.
+    mean_ranks : numpy.ndarray, shape (models,)
+        The order of the letters; NaN comes last.
+    alpha : float
+        Significance level, between 0 and 1.
+
+    Returns
+    -------
+    list of str
+        The letters of each model's groups, empty of more than 200 models. Two models share a letter
+        exactly if their corrected p is not below `alpha`, or if no dataset has both: then nothing
+        separates them. Groups need not be consecutive.
+    """
+    n_models = len(matrix.models)
+    if n_models > MOST_LETTERED:
+        return [""] * n_models
+    pairs = list_pairs(n_models)
+    p, _ = compute_wilcoxon(subtract_means(matrix, pairs))
+    tied = np.eye(n_models, dtype=np.bool_)
+    tied[pairs.first, pairs.second] = ~(correct_holm(p) < alpha)
+    return _name_models(tied | tied.T, mean_ranks)
+
+
+def _name_models(tied: BoolArray, mean_ranks: FloatArray) -> list[str]:
+    order = _order_models(mean_ranks)
+    names = display_letters(tied[np.ix_(order, order)])
+    return [names[place] for place in np.argsort(order)]
+
+
+def _order_models(mean_ranks: FloatArray) -> list[int]:
+    """Places of the models by mean rank; equal ones as they stand, by name."""
+    order: list[int] = np.argsort(round_significant(mean_ranks), kind="stable").tolist()
+    return order
+
+
+def compare_ranks(runs: pd.DataFrame, *, alpha: float) -> dict[str, pd.DataFrame]:
+    """Test whether mean ranks differ, and which.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Normalized runs of all models.
+    alpha
+        As in the setting `comparison`.
+
+    Returns
+    -------
+    dict
+        The tables ``friedman``, ``nemenyi`` and ``mean_ranks``.
+    """
+    matrix = arrange_runs(runs)
+    return {
+        "friedman": tabulate_rank_tests(matrix),
+        "nemenyi": compare_mean_ranks(matrix, alpha=alpha),
+        "mean_ranks": tabulate_mean_ranks(matrix, alpha=alpha),
+    }
+
+
+ANALYSIS = Analysis(
+    question="Do the mean ranks differ?",
+    position=20,
+    default=True,
+    tables={
+        "friedman": Table(
+            "Tests of the hypothesis that all models rank alike, on the datasets that all models "
+            "have; the Skillings-Mack test uses all cells where some are empty.",
+            "test test_statistic df p models datasets cells_used cells_unused",
+        ),
+        "nemenyi": Table(
+            "Nemenyi's test of every pair of mean ranks. It depends on which other models are "
+            "compared.",
+            "model_a model_b rank_difference critical_difference p separated datasets",
+        ),
+        "mean_ranks": Table(
+            "Mean rank of each model over its datasets, stretched where others are missing, and "
+            "letters: models that share one are not separated by Nemenyi's test on the datasets "
+            "that all have, or by Wilcoxon tests with Holm's correction.",
+            "model mean_rank datasets nemenyi_group wilcoxon_group",
+            best={
+                "mean_rank": "min",
+            },
+            formats="csv tex",
+        ),
+    },
+    figures={
+        "critical_difference": Figure(
+            "Mean ranks on the datasets that all models have. Models joined by a bar differ by "
+            "less than Nemenyi's critical difference, which depends on which models are compared.",
+            draw="capmap.figures.rank_tests:draw_critical_difference",
+            reads=["mean_ranks", "nemenyi", "friedman"],
+            options={
+                "alpha": "bootstrap/alpha",
+            },
+        ),
+    },
+    steps={
+        "compare_ranks": Step(
+            compare_ranks,
+            tables=["friedman", "nemenyi", "mean_ranks"],
+            reads=["runs"],
+            options={
+                "alpha": "bootstrap/alpha",
+            },
+            pairs=True,
+        ),
+    },
+    meanings={
+        "cells_used": "Cells that take part.",
+        "critical_difference": "Difference of mean ranks from which on Nemenyi's test separates.",
+        "df": "Degrees of freedom.",
+        "mean_rank": "Mean rank over datasets; 1 is best.",
+        "nemenyi_group": "Models that share a letter are not separated by Nemenyi's test.",
+        "rank_difference": "Difference of the mean ranks.",
+        "test": "The test.",
+        "test_statistic": "Statistic of the test: chi-squared, or F where df 2 is given.",
+        "wilcoxon_group": "Models that share a letter are not separated by Wilcoxon tests with "
+        "Holm's "
+        "correction.",
+    },
+)

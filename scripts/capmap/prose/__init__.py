@@ -1,1 +1,0 @@
-"""What an analysis did and found, in sentences ready for a paper."""
