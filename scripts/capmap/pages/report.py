@@ -16,7 +16,7 @@ from capmap.addresses import hide_everywhere
 from capmap.analyses import FIGURES, TOGETHER, load_analysis
 from capmap.analyses.rendering import write_page
 from capmap.claims import ranks_apart
-from capmap.pages.accounts import describe_changes, describe_counts, describe_reading, is_uneven
+from capmap.pages.accounts import find_changes, find_reading, is_uneven
 from capmap.pages.analyses import show_analysis
 from capmap.pages.contents import show_tables
 from capmap.pages.pictures import embed_pictures
@@ -109,10 +109,10 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         statistic=write_page(main["note"]),
         scopes=tables["scopes"]["unit"].nunique(),
         aggregation=write_page(main["aggregation"]),
-        counts=describe_counts(results.validation),
+        validation=results.validation,
         is_uneven=is_uneven(results.validation),
-        reading=describe_reading(results.validation),
-        changes=describe_changes(tables["changes"]),
+        reading=find_reading(results.validation),
+        changes=find_changes(tables["changes"]),
         methods=write_page(main["methods"]),
         pictures=pictures,
         blank={name for name, picture in pictures.items() if picture.is_empty},
