@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from capmap.catalog import MAIN
 
 from capmap import artifacts
-from capmap.catalog import MAIN
 from capmap.changes import COLUMNS as CHANGES
 from capmap.changes import KEY
 from capmap.figures.capability_map import draw_map

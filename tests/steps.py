@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from capmap.catalog import STEPS, find_owner, place_read
 
 from analyse import analyse
 from capmap.artifacts import render_csv, write_parquet, write_text
-from capmap.catalog import STEPS, find_owner, place_read
 from capmap.tables import read_declared
 
 

@@ -6,8 +6,8 @@ from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
-
 from capmap.catalog import ANALYSES, STEPS
+
 from capmap.comparison.score_matrix import ScoreMatrix
 from tests.steps import read_step, run_step
 

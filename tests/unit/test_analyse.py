@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from capmap.catalog import STEPS
+from capmap.catalog.declarations import TOO_MANY
 
 from analyse import analyse
 from capmap.artifacts import write_parquet
-from capmap.catalog import STEPS
-from capmap.catalog.declarations import TOO_MANY
 from capmap.errors import ConfigError, ValidationError
 from capmap.figures.canvas import NothingToDraw
 from capmap.figures.drawing import draw_figure

@@ -5,9 +5,10 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from capmap.prose.ratings import describe_ratings
 from matplotlib.markers import CARETLEFT, CARETRIGHT
 
-from capmap.figures.conditions import draw_conditions
+from capmap.figures.bump import draw_conditions
 from capmap.figures.curves import cast_models
 from capmap.figures.pairwise import draw_elo, draw_winrate
 from capmap.figures.profiles import (
@@ -18,7 +19,6 @@ from capmap.figures.rank_tests import (
     draw_critical_difference,
     stack_bars,
 )
-from capmap.prose.ratings import describe_ratings
 from tests.curve_figure_tables import make_study, name
 from tests.figure_checks import assert_legible, drawn_words
 from tests.figure_plans import plan_curves

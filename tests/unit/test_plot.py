@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from capmap.catalog import ANALYSES, FIGURES, find_owner, place_read
 
 from capmap.artifacts import write_text
-from capmap.catalog import ANALYSES, FIGURES, find_owner, place_read
 from capmap.errors import CapmapError, ValidationError
 from capmap.figures import drawing
 from capmap.figures.canvas import NothingToDraw

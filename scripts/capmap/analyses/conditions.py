@@ -288,7 +288,7 @@ ANALYSIS = Analysis(
         "conditions": Figure(
             "Rank of each model under two conditions, on the datasets that both have; lines that "
             "cross are models whose order changes.",
-            draw="capmap.figures.conditions:draw_conditions",
+            draw="capmap.figures.bump:draw_conditions",
             reads=["conditions", "condition_ranks"],
             order="scopes",
         ),
