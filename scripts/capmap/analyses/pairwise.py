@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.claims import BAYESIAN, claim_decisions, claim_pairs
 from capmap.comparison.improvement import estimate_improvement
 from capmap.comparison.pairwise import compare_pairs
 from capmap.comparison.rope import compare_posteriors, scale_means
@@ -14,6 +15,7 @@ from capmap.comparison.score_matrix import arrange_runs
 from capmap.problems import require_known
 from capmap.rng import make_stream
 from capmap.settings.choices import DECIDED, POSTERIOR_SAMPLES, Unit
+from capmap.wording import can_separate
 
 
 def compare_models(
@@ -79,6 +81,45 @@ def compare_models(
     return {"pairwise": joined, "reference": reference, "unit": unit}
 
 
+def find_facts(
+    pairwise: pd.DataFrame, scopes: pd.DataFrame, *, reference: str, alpha: float
+) -> dict[str, Any]:
+    """How many pairs differ, which differs most, and what the Bayesian test says of a reference."""
+    reference = reference or next(iter(scopes["model"]), "")
+    tested = pairwise.dropna(subset="wilcoxon_p_holm")
+    decided: dict[str, list[str]] = {relation: [] for relation in BAYESIAN}
+    for claim in claim_decisions(pairwise, reference=reference, probability=DECIDED, alpha=alpha):
+        decided[claim.relation].append(claim.object)
+    most = int(tested["datasets"].max()) if len(tested) else 0
+    return {
+        "unit": next(iter(scopes["unit"]), "runs"),
+        "pairs": len(pairwise),
+        "tested": len(tested),
+        "found": len(claim_pairs(pairwise, alpha=alpha)),
+        "most_datasets": most,
+        "is_testable": can_separate(most, pairs=len(tested), alpha=alpha),
+        "largest": _find_largest(pairwise),
+        "reference": reference,
+        "decided": [(relation, models) for relation, models in decided.items() if models],
+        "decided_alone": int((pairwise["decision"].dropna() != "undecided").sum()),
+        "has_intervals": bool(pairwise["ci_low"].notna().any()),
+        "probability": DECIDED,
+    }
+
+
+def _find_largest(pairwise: pd.DataFrame) -> dict[str, Any]:
+    """The pair with the largest mean difference, the better model first; empty without any."""
+    known = pairwise[pairwise["mean_difference"].abs() > 0]
+    if known.empty:
+        return {}
+    row = known.sort_values("mean_difference", key=abs, ascending=False, kind="stable").iloc[0]
+    models, ends = [row["model_a"], row["model_b"]], [row["ci_low"], row["ci_high"]]
+    if row["mean_difference"] < 0:
+        models, ends = models[::-1], [-ends[1], -ends[0]]
+    size = abs(row["mean_difference"])
+    return {"models": models, "size": size, "ends": ends, "p": row["wilcoxon_p_holm"]}
+
+
 ANALYSIS = Analysis(
     question="Which differences are real?",
     position=10,
@@ -142,6 +183,7 @@ ANALYSIS = Analysis(
             pairs=True,
         ),
     },
+    find_facts=find_facts,
     meanings={
         "decision": "Outcome of the Bayesian test of this pair alone, from a probability of 95% "
         "on.",
