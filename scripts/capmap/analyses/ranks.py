@@ -1,9 +1,13 @@
 """Mean ranks of the models, and groups of models that tests cannot separate."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.claims import FEWEST_RANKED, claim_mean_ranks, claim_nemenyi
 from capmap.comparison.pairwise import subtract_means
 from capmap.comparison.rank_tests import (
     average_common,
@@ -24,6 +28,8 @@ from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.ranking.ranks import display_letters
 from capmap.wording import MOST_LETTERED
+
+DECIMALS = 9
 
 
 def tabulate_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
@@ -156,6 +162,39 @@ def compare_ranks(runs: pd.DataFrame, *, alpha: float) -> dict[str, pd.DataFrame
     }
 
 
+def find_facts(
+    friedman: pd.DataFrame, nemenyi: pd.DataFrame, mean_ranks: pd.DataFrame, *, alpha: float
+) -> dict[str, Any]:
+    """Whether mean ranks differ, who has the best one, and which pairs Nemenyi's test separates."""
+    known = friedman.dropna(subset="p")
+    ranks = mean_ranks["mean_rank"].round(DECIMALS)
+    firsts = mean_ranks.loc[ranks == ranks.min(), "model"].tolist()
+    claims = claim_nemenyi(nemenyi, alpha=alpha)
+    pairs = [{claim.subject, claim.object} for claim in claims]
+    datasets, compared = (
+        int(known[name].max()) if len(known) else 0 for name in ("datasets", "models")
+    )
+    return {
+        "models": len(mean_ranks),
+        "compared": compared,
+        "tests": known["test"].tolist(),
+        "datasets": datasets,
+        # The smallest p-value is that of the same order on all datasets.
+        "is_testable": bool(
+            compared >= FEWEST_RANKED
+            and special.chdtrc(compared - 1, datasets * (compared - 1)) < alpha
+        ),
+        "p": known["p"].max() if len(known) else np.nan,
+        "differ": bool(claim_mean_ranks(friedman, alpha=alpha)),
+        "first": firsts,
+        "best_rank": ranks.min(),
+        "behind": sum(firsts[0] in pair for pair in pairs) if len(firsts) == 1 else 0,
+        "separated": len(claims),
+        "pairs": len(nemenyi),
+        "critical": next(iter(nemenyi["critical_difference"]), np.nan),
+    }
+
+
 ANALYSIS = Analysis(
     question="Do the mean ranks differ?",
     position=20,
@@ -204,6 +243,7 @@ ANALYSIS = Analysis(
             pairs=True,
         ),
     },
+    find_facts=find_facts,
     meanings={
         "cells_used": "Cells that take part.",
         "critical_difference": "Difference of mean ranks from which on Nemenyi's test separates.",
