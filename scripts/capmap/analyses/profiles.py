@@ -428,6 +428,24 @@ def profile_models(
     }
 
 
+def find_facts(profiles: pd.DataFrame, profile_area: pd.DataFrame) -> dict[str, Any]:
+    """Which models stay closest to the best, and how close, by raw and by normalized scores."""
+    kinds = [_summarize(profiles, profile_area, kind) for kind in ("raw", "normalized")]
+    return {"models": len(profile_area), "kinds": kinds}
+
+
+def _summarize(profiles: pd.DataFrame, areas: pd.DataFrame, kind: str) -> dict[str, Any]:
+    """The models with the largest area; of a single one, the ends of its profile."""
+    rank = areas[f"rank_{kind}"]
+    first = areas.loc[rank == rank.min(), ["model", f"share_{kind}"]]
+    found: dict[str, Any] = {"kind": kind, "first": first["model"].tolist(), "ends": []}
+    if len(first):
+        own = profiles[(profiles["kind"] == kind) & (profiles["model"] == found["first"][0])]
+        found["share"] = first[f"share_{kind}"].iloc[0]
+        found["ends"] = own.iloc[[0, -1]][["tau", "fraction"]].to_numpy().tolist()
+    return found
+
+
 ANALYSIS = Analysis(
     question="How far is each model from the best?",
     position=40,
@@ -478,6 +496,7 @@ ANALYSIS = Analysis(
             },
         ),
     },
+    find_facts=find_facts,
     meanings={
         "area_normalized": "Area under the profile of normalized scores.",
         "area_raw": "Area under the profile of scores as exported.",
