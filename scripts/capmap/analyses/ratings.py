@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.ranking.ranks import measure_replicates, rank_estimates
 from capmap.ranking.standard_errors import percentile_interval
 from capmap.rng import make_stream
+from capmap.wording import depends_on_ridge
 
 BASE = np.log(10)
 RIDGE = 1e-6
@@ -378,6 +380,26 @@ def rate_models(
     return {"elo": ratings, "winrate": count_wins(arrange_runs(runs))}
 
 
+def find_facts(
+    elo: pd.DataFrame, winrate: pd.DataFrame, *, confidence_level: float
+) -> dict[str, Any]:
+    """Which model has the highest rating, and whether ratings can be estimated."""
+    first = elo[elo["rank"] == elo["rank"].min()]
+    lowest = winrate.dropna(subset="win_rate").groupby("model")["win_rate"].min()
+    separated = elo["separated"].max() if len(elo) else 0.0
+    return {
+        "models": len(elo),
+        "first": first["model"].tolist(),
+        "rating": next(iter(first["elo"]), np.nan),
+        "ends": first[["ci_low", "ci_high"]].to_numpy().tolist()[0] if len(first) == 1 else [],
+        "has_intervals": bool(elo["ci_low"].notna().any()),
+        "always": lowest.index[lowest == 1].tolist(),
+        "parts": elo["component"].nunique(),
+        "separated": separated,
+        "is_unbounded": depends_on_ridge(separated, confidence_level=confidence_level),
+    }
+
+
 ANALYSIS = Analysis(
     question="How often does each model win?",
     position=50,
@@ -431,6 +453,7 @@ ANALYSIS = Analysis(
             pairs=True,
         ),
     },
+    find_facts=find_facts,
     meanings={
         "elo": "Bradley-Terry rating on the Elo scale; 400 points are odds of 10 to 1.",
         "win_rate": "Share of datasets on which the model beats the opponent, 0 to 1; ties are "
