@@ -336,6 +336,29 @@ def measure_improvability(
     }
 
 
+def find_facts(
+    improvability: pd.DataFrame,
+    improvability_datasets: pd.DataFrame,
+    bounds: pd.DataFrame,
+    *,
+    datasets: Mapping[str, DatasetRule],
+) -> dict[str, Any]:
+    """Which model has the lowest improvability, and in which cell it is highest."""
+    cells = improvability_datasets
+    first = improvability[improvability["rank"] == improvability["rank"].min()]
+    worst = cells[cells["improvability"] == cells["improvability"].max()].iloc[:1]
+    optima = find_optima(bounds[bounds["dataset"].isin(cells["dataset"])], datasets)
+    return {
+        "models": improvability["model"].tolist(),
+        "first": first["model"].tolist(),
+        "lowest": next(iter(first["improvability"]), np.nan),
+        "ends": first[["ci_low", "ci_high"]].to_numpy().tolist()[0] if len(first) == 1 else [],
+        "has_intervals": bool(improvability["ci_low"].notna().any()),
+        "worst": worst[["model", "dataset", "improvability"]].to_numpy().tolist(),
+        "without_optimum": optima.loc[~optima["is_known"], "dataset"].tolist(),
+    }
+
+
 ANALYSIS = Analysis(
     question="How much error is left to the best model?",
     position=60,
@@ -377,6 +400,7 @@ ANALYSIS = Analysis(
             },
         ),
     },
+    find_facts=find_facts,
     meanings={
         "best_error": "Lowest error of any model on the dataset.",
         "error": "Distance of the score to the best possible one.",
