@@ -149,6 +149,18 @@ def _read_year(text: str) -> float:
     return day.year + (day - start).days / (date(day.year + 1, 1, 1) - start).days
 
 
+def find_facts(frontier: pd.DataFrame) -> dict[str, Any]:
+    """Which models are on the front, and in what share of resamples."""
+    priced = frontier.dropna(subset="cost")
+    front = priced[priced["on_front"].astype(bool)]
+    return {
+        "priced": len(priced),
+        "lacking": len(frontier) - len(priced),
+        "front": front[["model", "p_front"]].to_numpy().tolist(),
+        "has_shares": bool(front["p_front"].notna().any()),
+    }
+
+
 ANALYSIS = Analysis(
     question="Which models are worth their cost?",
     position=70,
@@ -186,6 +198,7 @@ ANALYSIS = Analysis(
             },
         ),
     },
+    find_facts=find_facts,
     meanings={
         "cost": "Cost of the model, as its attributes say.",
         "on_front": "Whether no other model scores as high at the same cost or less.",
