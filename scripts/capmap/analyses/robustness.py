@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ from capmap.ranking.aggregation import (
 from capmap.ranking.resampling import iterate_blocks, repeat_datasets, stratify_runs
 from capmap.ranking.statistics import evaluate_statistic
 from capmap.settings.choices import Aggregation, Statistic
+from capmap.wording import name_statistic
 
 Bounds = Literal["configured", "observed", "ranks"]
 
@@ -454,6 +455,33 @@ def check_robustness(runs: pd.DataFrame, scopes: pd.DataFrame) -> dict[str, pd.D
     }
 
 
+def find_facts(
+    robustness: pd.DataFrame, flips: pd.DataFrame, dethroning: pd.DataFrame
+) -> dict[str, Any]:
+    """Who is first in most variations, which variation and which pair change most."""
+    best = robustness.loc[robustness["best"] != "", "best"].dropna()
+    counts = best.value_counts()
+    known = robustness.dropna(subset="kendall_tau").fillna({"left_out": ""})
+    worst = known[known["kendall_tau"] == known["kendall_tau"].min()].iloc[:1]
+    pair = flips.sort_values(["share", "model_a", "model_b"], ascending=[False, True, True])
+    nearest = dethroning[dethroning["removed"] == dethroning["removed"].min()]
+    columns = ["kendall_tau", "aggregation", "bounds", "left_out"]
+    worst = worst.assign(aggregation=worst["aggregation"].map(name_statistic))
+    return {
+        "models": int(robustness["models"].max()) if len(robustness) else 0,
+        "aggregations": [name_statistic(name) for name in robustness["aggregation"].unique()],
+        "leaves_out": bool(known["left_out"].ne("").any()),
+        "variations": len(best),
+        "first": sorted(counts.index[counts == counts.max()]),
+        "times": int(counts.max()) if len(counts) else 0,
+        "worst": worst[columns].to_numpy().tolist(),
+        "flipped": len(flips),
+        "pair": pair[["model_a", "model_b", "share"]].to_numpy().tolist()[:1],
+        "rivals": nearest["model"].tolist(),
+        "reach": nearest[["leader", "removed", "datasets"]].to_numpy().tolist()[:1],
+    }
+
+
 ANALYSIS = Analysis(
     question="What would change the order?",
     position=80,
@@ -501,6 +529,7 @@ ANALYSIS = Analysis(
             pairs=True,
         ),
     },
+    find_facts=find_facts,
     meanings={
         "aggregation": "How scores were averaged over datasets.",
         "bounds": "Between which bounds scores were normalized.",
