@@ -1,6 +1,7 @@
 """How reliable a ranking by mean scores is: variance components, and what datasets add to it."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -185,6 +186,15 @@ def assess_reliability(runs: pd.DataFrame, *, confidence_level: float) -> dict[s
     return tables
 
 
+def find_facts(generalizability: pd.DataFrame, effective_datasets: pd.DataFrame) -> dict[str, Any]:
+    """The coefficient with its interval, the number of datasets needed, and the effective one."""
+    columns = ["relative", "ci_low", "ci_high", "datasets"]
+    return {
+        "coefficients": generalizability[columns].to_numpy().tolist(),
+        "effective": next(iter(effective_datasets["effective"]), math.nan),
+    }
+
+
 ANALYSIS = Analysis(
     question="How reliable is the order, and how many datasets does it need?",
     position=90,
@@ -217,6 +227,7 @@ ANALYSIS = Analysis(
             },
         ),
     },
+    find_facts=find_facts,
     meanings={
         "effective": "Effective number of datasets, by what they say beyond overall levels.",
         "effective_independent": "What that number would be if datasets were independent.",
