@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.claims import find_rivals
 from capmap.errors import ValidationError
 from capmap.normalization import count_runs, drop_incomplete, find_limits
 from capmap.problems import require_known
@@ -31,7 +32,7 @@ from capmap.settings.choices import (
     Statistic,
     Unit,
 )
-from capmap.wording import ALL, LISTED_NAMES, PLAIN_KEY, quote_name
+from capmap.wording import ALL, LISTED_NAMES, PLAIN_KEY, find_statistic, quote_name
 
 INTERVALS = {
     "group": "str",
@@ -473,6 +474,23 @@ def compare_groups(
     }
 
 
+def find_facts(groups: pd.DataFrame, scopes: pd.DataFrame) -> dict[str, Any]:
+    """Who leads each group, and in which groups others cannot be separated from the first."""
+    statistic = find_statistic(groups.columns)
+    ranked = groups[groups["rank"].notna()]
+    leaders = []
+    for name, own in ranked.groupby("group", sort=False):
+        first = own[own["rank"] == own["rank"].min()].sort_values("model")
+        rivals = len(find_rivals(own.sort_values(["rank", "model"])))
+        leaders.append((str(name), first["model"].tolist(), first[statistic].iloc[0], rivals))
+    return {
+        "statistic": statistic,
+        "unit": next(iter(scopes["unit"]), "runs"),
+        "leaders": leaders,
+        "has_intervals": bool(groups["ci_low"].notna().any()),
+    }
+
+
 ANALYSIS = Analysis(
     question="Which model is best at what?",
     position=100,
@@ -521,6 +539,7 @@ ANALYSIS = Analysis(
             },
         ),
     },
+    find_facts=find_facts,
     meanings={
         "datasets_dropped": "Datasets that the rule about missing runs left out.",
         "incomplete": "The group's rule about missing runs.",
