@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -268,6 +269,20 @@ def compare_conditions(
     }
 
 
+def find_facts(conditions: pd.DataFrame, condition_ranks: pd.DataFrame) -> dict[str, Any]:
+    """How well the order agrees with that of each condition, and which models move most."""
+    taus = conditions[conditions["statistic"] == "kendall_tau"]
+    taus = taus.sort_values("estimate", kind="stable")
+    places = condition_ranks["change"].abs().fillna(0)
+    movers = condition_ranks.loc[(places == places.max()) & (places > 0), "model"]
+    return {
+        "taus": taus[["condition", "estimate", "ci_low", "ci_high"]].to_numpy().tolist(),
+        "has_intervals": bool(conditions["ci_low"].notna().any()),
+        "most": int(places.max()) if len(places) else 0,
+        "movers": sorted({*movers}),
+    }
+
+
 ANALYSIS = Analysis(
     question="Does the order depend on the condition?",
     position=110,
@@ -306,6 +321,7 @@ ANALYSIS = Analysis(
             },
         ),
     },
+    find_facts=find_facts,
     meanings={
         "rank_other": "Rank under the other condition.",
         "score_other": "Score under the other condition.",
