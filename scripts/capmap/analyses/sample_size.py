@@ -441,6 +441,27 @@ def advise_sample_size(
     }
 
 
+def find_facts(
+    seed_widths: pd.DataFrame,
+    next_seeds: pd.DataFrame,
+    detectable: pd.DataFrame,
+    iqm: pd.DataFrame,
+) -> dict[str, Any]:
+    """How many runs tell the first two models apart, and where one more run helps most."""
+    ranked = iqm[iqm["rank"].notna()] if "iqm" in iqm else iqm.head(0)
+    first = ranked[["model", "iqm"]].to_numpy().tolist()[:2] if len(ranked) > 1 else []
+    apart = first[0][1] - first[1][1] if first else 0.0
+    enough = detectable.loc[detectable["difference_all"] <= apart, "seeds"]
+    return {
+        "has_widths": bool(seed_widths["width"].notna().any()),
+        "first": first if apart > 0 else [],
+        "enough": int(enough.min()) if len(enough) else 0,
+        "detectable": detectable[DETECTABLE].to_numpy().tolist(),
+        "next": next_seeds[["model", "dataset", "runs", "share"]].to_numpy().tolist()[:1],
+        "power": POWER,
+    }
+
+
 ANALYSIS = Analysis(
     question="What should be run next?",
     position=120,
@@ -483,6 +504,7 @@ ANALYSIS = Analysis(
             },
         ),
     },
+    find_facts=find_facts,
     meanings={
         "difference_all": "The least difference that would be found, allowing for all pairs.",
         "width_high": "Upper end of the interval of the width.",
