@@ -290,23 +290,21 @@ ANALYSIS = Analysis(
     needs="conditions",
     tables={
         "conditions": Table(
-            "Agreement of the rankings of two conditions of the same models. Intervals are "
-            "percentiles over resampled datasets, stretched where they would miss the estimate.",
+            "Rank correlation with other conditions, with intervals over resampled datasets.",
             "condition statistic estimate ci_low ci_high models datasets cells_unused",
         ),
         "condition_ranks": Table(
-            "Score and rank of each model under both conditions, on the datasets that both have.",
+            "Score and rank of each model under both conditions, on their common datasets.",
             "condition model score rank score_other rank_other change",
         ),
     },
     figures={
         "conditions": Figure(
-            "Rank of each model under two conditions, on the datasets that both have; lines that "
-            "cross are models whose order changes.",
+            "Rank of each model under two conditions, on the datasets that both have.",
             draw="capmap.figures.conditions:draw_conditions",
             reads=["conditions", "condition_ranks"],
             order="scopes",
-        ),
+        )
     },
     steps={
         "compare_conditions": Step(
@@ -319,7 +317,7 @@ ANALYSIS = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
-        ),
+        )
     },
     find_facts=find_facts,
     meanings={

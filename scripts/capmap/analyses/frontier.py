@@ -167,21 +167,17 @@ ANALYSIS = Analysis(
     needs="frontier/against",
     tables={
         "frontier": Table(
-            "Score and cost of each model, the cheapest first; whether no other scores as high at"
-            " the same cost or less, and the share of bootstrap resamples in which none does.",
+            "Score and cost of each model, and the share of resamples with it on the Pareto front.",
             "model cost score ci_low ci_high on_front p_front datasets",
-        ),
+        )
     },
     figures={
         "frontier": Figure(
-            "Score of each model with its interval against its cost, and the Pareto front: models"
-            " that no other beats at the same cost or less.",
+            "Score of each model with its interval against its cost, and the Pareto front.",
             draw="capmap.figures.frontier:draw_frontier",
             reads=["frontier"],
-            options={
-                "against": "frontier/against",
-            },
-        ),
+            options={"against": "frontier/against"},
+        )
     },
     steps={
         "trace_frontier": Step(
@@ -196,7 +192,7 @@ ANALYSIS = Analysis(
                 "n_resamples": "bootstrap/replicates",
                 "seed": "bootstrap/seed",
             },
-        ),
+        )
     },
     find_facts=find_facts,
     meanings={

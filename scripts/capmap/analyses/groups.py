@@ -499,20 +499,17 @@ ANALYSIS = Analysis(
     tables={
         "groups": Table(
             "Ranking of the models within each group of datasets, with intervals of score and "
-            "rank, and scores and ranks by each aggregation. Nothing is corrected for the number "
-            "of groups.",
+            "rank. Nothing is corrected for the number of groups.",
             "group model iqm ci_low ci_high rank rank_low rank_high tie_group",
             more=True,
             formats="csv tex",
         ),
         "group_intervals": Table(
-            "Every statistic of each model within each group of datasets, with its interval, rank"
-            " and set of ranks. Of the optimality gap, less is better.",
+            "Every statistic of each model within each group, with its interval and set of ranks.",
             "group statistic model estimate ci_low ci_high rank rank_low rank_high",
         ),
         "group_coverage": Table(
-            "What each group holds, what its rule about missing runs left out, and how many "
-            "filled cells stay unused.",
+            "Datasets, models and cells of each group, and what its rule about missing runs drops.",
             "group incomplete datasets models datasets_dropped models_dropped cells_unused",
         ),
     },
@@ -521,7 +518,7 @@ ANALYSIS = Analysis(
             "Interquartile mean and rank of each model within each group of datasets.",
             draw="capmap.figures.datasets:draw_groups",
             reads=["groups"],
-        ),
+        )
     },
     steps={
         "rank_groups": Step(
@@ -537,7 +534,7 @@ ANALYSIS = Analysis(
                 "interval": "bootstrap/interval",
                 "seed": "bootstrap/seed",
             },
-        ),
+        )
     },
     find_facts=find_facts,
     meanings={

@@ -364,28 +364,23 @@ ANALYSIS = Analysis(
     position=60,
     tables={
         "improvability": Table(
-            "Share of its error, in percent, that a model could still lose on average to match "
-            "the best model of each dataset; less is better. Intervals are percentiles over "
-            "resampled runs, stretched where they would miss the estimate.",
+            "Share of its error, in percent, that a model would lose by matching the best model "
+            "of each dataset; lower is better. Intervals are over runs.",
             "model improvability ci_low ci_high rank rank_low rank_high datasets",
-            best={
-                "improvability": "min",
-            },
+            best={"improvability": "min"},
         ),
         "improvability_datasets": Table(
-            "Error of each model on each dataset, the lowest of any model, and the share in "
-            "percent that is left to it.",
+            "Error of each model on each dataset, the lowest of any model, and the share between.",
             "model dataset error best_error improvability",
         ),
     },
     figures={
         "improvability": Figure(
-            "Share of its error that a model could still lose to match the best model of each "
-            "dataset; less is better. Intervals are percentiles over resampled runs, stretched "
-            "where they would miss the estimate.",
+            "Share of its error that a model would lose by matching the best model of each "
+            "dataset.",
             draw="capmap.figures.rankings:draw_improvability",
             reads=["improvability"],
-        ),
+        )
     },
     steps={
         "measure_improvability": Step(
@@ -398,13 +393,12 @@ ANALYSIS = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
-        ),
+        )
     },
     find_facts=find_facts,
     meanings={
         "best_error": "Lowest error of any model on the dataset.",
         "error": "Distance of the score to the best possible one.",
-        "improvability": "Share of its error, in percent, that the best model would save; 0 is "
-        "best.",
+        "improvability": "Share of its error, in percent, that the best model saves; 0 is best.",
     },
 )

@@ -126,42 +126,36 @@ ANALYSIS = Analysis(
     default=True,
     tables={
         "pairwise": Table(
-            "Every pair of models on the datasets that both have: mean difference of normalized "
-            "scores with its interval (over runs or over datasets, as configured), wins, ties and"
-            " losses, Wilcoxon signed-rank test over datasets (with Holm's correction over all "
-            "pairs), matched-pairs rank-biserial correlation, probability of improvement, and the"
-            " Bayesian signed-rank test, whose decision is of each pair alone. Only the corrected"
-            " p-value depends on which other models take part.",
+            "Every pair of models on the datasets that both have: mean difference with its "
+            "interval, wins, Wilcoxon's test over datasets, rank-biserial effect size, "
+            "probability of improvement, and the Bayesian signed-rank test. Only the corrected "
+            "p-value depends on the other models.",
             "model_a model_b datasets cells_unused mean_difference ci_low ci_high wins ties "
             "losses wilcoxon_p wilcoxon_p_holm effect_size p_improvement p_improvement_low "
             "p_improvement_high p_a_better p_equivalent p_b_better decision",
             formats="csv tex",
-        ),
+        )
     },
     figures={
         "pairwise": Figure(
-            "Comparison matrix: difference of mean normalized scores, row minus column, on the "
-            "datasets that both models have; best model on top.",
+            "Difference of mean normalized scores, row minus column, on the datasets of both "
+            "models.",
             draw="capmap.figures.pairwise:draw_comparison_matrix",
             reads=["pairwise"],
             order="scopes",
-            options={
-                "alpha": "bootstrap/alpha",
-            },
+            options={"alpha": "bootstrap/alpha"},
         ),
         "pairwise_reference": Figure(
-            "Every model against the reference: mean difference of normalized scores with its "
-            "interval.",
+            "Mean difference in normalized score of every model to the reference, with intervals.",
             draw="capmap.figures.pairwise:draw_comparison_reference",
             reads=["pairwise"],
             order="scopes",
-            options={
-                "reference": "comparison/reference",
-            },
+            options={"reference": "comparison/reference"},
         ),
         "bayes": Figure(
-            "Posterior probability that the row's model is better than the column's by more than "
-            "the region of practical equivalence, by the Bayesian signed-rank test.",
+            "Posterior probability that the row is better than the column by more than the region "
+            "of practical equivalence. Corners and bars are decisions of each pair alone, without "
+            "allowance for other pairs.",
             draw="capmap.figures.pairwise:draw_bayes_matrix",
             reads=["pairwise"],
             order="scopes",
@@ -181,15 +175,13 @@ ANALYSIS = Analysis(
                 "seed": "bootstrap/seed",
             },
             pairs=True,
-        ),
+        )
     },
     find_facts=find_facts,
     meanings={
-        "decision": "Outcome of the Bayesian test of this pair alone, from a probability of 95% "
-        "on.",
+        "decision": "Outcome of the Bayesian test of this pair alone.",
         "effect_size": "Matched-pairs rank-biserial correlation, -1 to 1; above 0: a is better.",
         "mean_difference": "Mean difference of normalized scores; above 0: a is better.",
-        "wilcoxon_p": "p-value of the Wilcoxon signed-rank test over datasets, for this pair "
-        "alone.",
+        "wilcoxon_p": "p-value of Wilcoxon's signed-rank test over datasets, of this pair alone.",
     },
 )

@@ -201,60 +201,49 @@ ANALYSIS = Analysis(
     default=True,
     tables={
         "friedman": Table(
-            "Tests of the hypothesis that all models rank alike, on the datasets that all models "
-            "have; the Skillings-Mack test uses all cells where some are empty.",
+            "Tests of all models together: do they rank alike on the datasets that all have?",
             "test test_statistic df p models datasets cells_used cells_unused",
         ),
         "nemenyi": Table(
-            "Nemenyi's test of every pair of mean ranks. It depends on which other models are "
-            "compared.",
+            "Nemenyi's test of every pair of mean ranks, which depends on the models compared.",
             "model_a model_b rank_difference critical_difference p separated datasets",
         ),
         "mean_ranks": Table(
-            "Mean rank of each model over its datasets, stretched where others are missing, and "
-            "letters: models that share one are not separated by Nemenyi's test on the datasets "
-            "that all have, or by Wilcoxon tests with Holm's correction.",
+            "Mean rank of each model over its datasets. Models that share a letter are not "
+            "separated by Nemenyi's test, or by Wilcoxon's test with Holm's correction.",
             "model mean_rank datasets nemenyi_group wilcoxon_group",
-            best={
-                "mean_rank": "min",
-            },
+            best={"mean_rank": "min"},
             formats="csv tex",
         ),
     },
     figures={
         "critical_difference": Figure(
             "Mean ranks on the datasets that all models have. Models joined by a bar differ by "
-            "less than Nemenyi's critical difference, which depends on which models are compared.",
+            "less than Nemenyi's critical difference, which depends on the models compared.",
             draw="capmap.figures.rank_tests:draw_critical_difference",
             reads=["mean_ranks", "nemenyi", "friedman"],
-            options={
-                "alpha": "bootstrap/alpha",
-            },
-        ),
+            options={"alpha": "bootstrap/alpha"},
+        )
     },
     steps={
         "compare_ranks": Step(
             compare_ranks,
             tables=["friedman", "nemenyi", "mean_ranks"],
             reads=["runs"],
-            options={
-                "alpha": "bootstrap/alpha",
-            },
+            options={"alpha": "bootstrap/alpha"},
             pairs=True,
-        ),
+        )
     },
     find_facts=find_facts,
     meanings={
         "cells_used": "Cells that take part.",
-        "critical_difference": "Difference of mean ranks from which on Nemenyi's test separates.",
+        "critical_difference": "Difference of mean ranks that Nemenyi's test needs.",
         "df": "Degrees of freedom.",
         "mean_rank": "Mean rank over datasets; 1 is best.",
         "nemenyi_group": "Models that share a letter are not separated by Nemenyi's test.",
         "rank_difference": "Difference of the mean ranks.",
         "test": "The test.",
-        "test_statistic": "Statistic of the test: chi-squared, or F where df 2 is given.",
-        "wilcoxon_group": "Models that share a letter are not separated by Wilcoxon tests with "
-        "Holm's "
-        "correction.",
+        "test_statistic": "Statistic of the test, chi-squared.",
+        "wilcoxon_group": "Models that share a letter are not separated by Wilcoxon's test.",
     },
 )

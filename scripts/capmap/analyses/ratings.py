@@ -405,34 +405,25 @@ ANALYSIS = Analysis(
     position=50,
     tables={
         "elo": Table(
-            "Bradley-Terry ratings on the Elo scale, with intervals from resampled datasets and "
-            "runs. 400 points are odds of 10 to 1. They depend on which other models are "
-            "compared. Where the share of resamples in which some models only win or only lose "
-            "(separated) is larger than what lies beyond an end of the intervals, ends depend on "
-            "the ridge of the fit. Ratings mean nothing between models of different components: "
-            "these never met.",
+            "Bradley-Terry ratings on the Elo scale, with intervals over datasets and runs. "
+            "Ratings of different components do not compare; separated is the share of resamples "
+            "in which some models only win or only lose.",
             "model elo ci_low ci_high rank rank_low rank_high datasets component separated",
-            best={
-                "elo": "max",
-            },
+            best={"elo": "max"},
             formats="csv tex",
         ),
         "winrate": Table(
-            "How often a model's mean score on a dataset is above an opponent's; ties count half.",
+            "Share of datasets on which a model scores above an opponent; ties count half.",
             "model opponent win_rate wins ties losses datasets",
         ),
     },
     figures={
         "elo": Figure(
-            "Ratings on the Elo scale with intervals over datasets and runs; 400 points are odds "
-            "of 10 to 1. Where in many resamples some models only win or only lose, ends of "
-            "intervals depend on the ridge of the fit.",
+            "Ratings on the Elo scale with intervals over datasets and runs.",
             draw="capmap.figures.pairwise:draw_elo",
             reads=["elo"],
             order="scopes",
-            options={
-                "confidence_level": "bootstrap/confidence",
-            },
+            options={"confidence_level": "bootstrap/confidence"},
         ),
         "winrate": Figure(
             "Share of datasets on which the row's model beats the column's; ties count half.",
@@ -451,13 +442,12 @@ ANALYSIS = Analysis(
                 "seed": "bootstrap/seed",
             },
             pairs=True,
-        ),
+        )
     },
     find_facts=find_facts,
     meanings={
         "elo": "Bradley-Terry rating on the Elo scale; 400 points are odds of 10 to 1.",
-        "win_rate": "Share of datasets on which the model beats the opponent, 0 to 1; ties are "
-        "half.",
+        "win_rate": "Share of datasets on which the model beats the opponent; ties are half.",
         "elo.component": "Number of a group of models that met each other.",
         "elo.separated": "Share of resamples in which some models only win or only lose.",
     },

@@ -488,38 +488,31 @@ ANALYSIS = Analysis(
     default=True,
     tables={
         "robustness": Table(
-            "Rankings under other aggregations, other bounds and with one dataset left out: "
-            "Kendall's tau to the reported ranking, and the number of pairs in the opposite "
-            "order.",
+            "Agreement with the reported ranking under other aggregations, bounds and datasets.",
             "aggregation bounds left_out kendall_tau flips best models",
-            best={
-                "kendall_tau": "max",
-            },
+            best={"kendall_tau": "max"},
         ),
         "robustness_ranks": Table(
-            "Rank of each model by aggregation and bounds, with its best and worst rank when any "
-            "one dataset is left out, and its distance from the reported rank.",
+            "Rank of each model by aggregation and bounds, with its range over leave-one-out.",
             "model aggregation bounds rank rank_low rank_high shift",
         ),
         "flips": Table(
-            "Pairs of models that change their order under some of these variations, and datasets"
-            " that flip a pair alone when they are left out.",
+            "Pairs of models that change their order under some of these variations.",
             "model_a model_b rank_a rank_b flips variations share left_out",
         ),
         "dethroning": Table(
-            "Fewest datasets that must be left out for a model to reach the leader's mean score, "
-            "and which. Models that cannot are not listed.",
+            "Fewest datasets to leave out for a model to reach the leader's mean score.",
             "leader model datasets removed left_out",
         ),
     },
     figures={
         "robustness": Figure(
-            "Rank of each model under other aggregations and bounds, with its range when any one "
-            "dataset is left out; colors show the distance from the reported rank.",
+            "Rank of each model by aggregation and bounds, with its range over leaving out one "
+            "dataset; colors show the distance from the reported rank.",
             draw="capmap.figures.robustness:draw_robustness",
             reads=["robustness", "robustness_ranks", "flips"],
             order="scopes",
-        ),
+        )
     },
     steps={
         "check_robustness": Step(
@@ -527,7 +520,7 @@ ANALYSIS = Analysis(
             tables=["robustness", "robustness_ranks", "flips", "dethroning"],
             reads=["runs", "scopes"],
             pairs=True,
-        ),
+        )
     },
     find_facts=find_facts,
     meanings={
