@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -268,6 +269,20 @@ def compare_conditions(
     }
 
 
+def find_facts(conditions: pd.DataFrame, condition_ranks: pd.DataFrame) -> dict[str, Any]:
+    """How well the order agrees with that of each condition, and which models move most."""
+    taus = conditions[conditions["statistic"] == "kendall_tau"]
+    taus = taus.sort_values("estimate", kind="stable")
+    places = condition_ranks["change"].abs().fillna(0)
+    movers = condition_ranks.loc[(places == places.max()) & (places > 0), "model"]
+    return {
+        "taus": taus[["condition", "estimate", "ci_low", "ci_high"]].to_numpy().tolist(),
+        "has_intervals": bool(conditions["ci_low"].notna().any()),
+        "most": int(places.max()) if len(places) else 0,
+        "movers": sorted({*movers}),
+    }
+
+
 ANALYSIS = Analysis(
     question="Does the order depend on the condition?",
     position=110,
@@ -275,23 +290,21 @@ ANALYSIS = Analysis(
     needs="conditions",
     tables={
         "conditions": Table(
-            "Agreement of the rankings of two conditions of the same models. Intervals are "
-            "percentiles over resampled datasets, stretched where they would miss the estimate.",
+            "Rank correlation with other conditions, with intervals over resampled datasets.",
             "condition statistic estimate ci_low ci_high models datasets cells_unused",
         ),
         "condition_ranks": Table(
-            "Score and rank of each model under both conditions, on the datasets that both have.",
+            "Score and rank of each model under both conditions, on their common datasets.",
             "condition model score rank score_other rank_other change",
         ),
     },
     figures={
         "conditions": Figure(
-            "Rank of each model under two conditions, on the datasets that both have; lines that "
-            "cross are models whose order changes.",
+            "Rank of each model under two conditions, on the datasets that both have.",
             draw="capmap.figures.bump:draw_conditions",
             reads=["conditions", "condition_ranks"],
             order="scopes",
-        ),
+        )
     },
     steps={
         "compare_conditions": Step(
@@ -304,8 +317,9 @@ ANALYSIS = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
-        ),
+        )
     },
+    find_facts=find_facts,
     meanings={
         "rank_other": "Rank under the other condition.",
         "score_other": "Score under the other condition.",

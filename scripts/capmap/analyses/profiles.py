@@ -428,39 +428,50 @@ def profile_models(
     }
 
 
+def find_facts(profiles: pd.DataFrame, profile_area: pd.DataFrame) -> dict[str, Any]:
+    """Which models stay closest to the best, and how close, by raw and by normalized scores."""
+    kinds = [_summarize(profiles, profile_area, kind) for kind in ("raw", "normalized")]
+    return {"models": len(profile_area), "kinds": kinds}
+
+
+def _summarize(profiles: pd.DataFrame, areas: pd.DataFrame, kind: str) -> dict[str, Any]:
+    """The models with the largest area; of a single one, the ends of its profile."""
+    rank = areas[f"rank_{kind}"]
+    first = areas.loc[rank == rank.min(), ["model", f"share_{kind}"]]
+    found: dict[str, Any] = {"kind": kind, "first": first["model"].tolist(), "ends": []}
+    if len(first):
+        own = profiles[(profiles["kind"] == kind) & (profiles["model"] == found["first"][0])]
+        found["share"] = first[f"share_{kind}"].iloc[0]
+        found["ends"] = own.iloc[[0, -1]][["tau", "fraction"]].to_numpy().tolist()
+    return found
+
+
 ANALYSIS = Analysis(
     question="How far is each model from the best?",
     position=40,
     default=True,
     tables={
         "profiles": Table(
-            "Performance profiles. Raw and normalized: share of datasets on which a model is "
-            "within a factor tau of the best. Scores: share of runs with a normalized score above"
-            " tau, with a pointwise bootstrap band.",
+            "Share of datasets on which a model is within a factor tau of the best; for scores, "
+            "share of runs with a normalized score above tau, with a pointwise band.",
             "kind model tau fraction ci_low ci_high",
         ),
         "profile_area": Table(
-            "Area under the performance profiles over the logarithm of tau, and as a share of the"
-            " largest possible one. It depends on which other models are compared.",
+            "Area under the performance profiles over log tau, also as a share of the largest one.",
             "model area_raw share_raw rank_raw datasets_raw area_normalized share_normalized "
             "rank_normalized datasets_normalized",
-            best={
-                "area_raw": "max",
-                "area_normalized": "max",
-            },
+            best={"area_raw": "max", "area_normalized": "max"},
         ),
     },
     figures={
         "profiles": Figure(
-            "Performance profiles: share of datasets on which a model is within a factor of the "
-            "best; higher and further left is better.",
+            "Share of datasets on which a model is within a factor of the best; higher is better.",
             draw="capmap.figures.profiles:draw_profiles",
             reads=["profiles", "profile_area"],
             order="scopes",
         ),
         "score_profiles": Figure(
-            "Share of runs with a normalized score above a threshold, with a pointwise bootstrap "
-            "band; a curve above another is better at every threshold.",
+            "Share of runs with a normalized score above a threshold, with a pointwise band.",
             draw="capmap.figures.profiles:draw_score_profiles",
             reads=["profiles"],
             order="scopes",
@@ -476,8 +487,9 @@ ANALYSIS = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
-        ),
+        )
     },
+    find_facts=find_facts,
     meanings={
         "area_normalized": "Area under the profile of normalized scores.",
         "area_raw": "Area under the profile of scores as exported.",
@@ -486,8 +498,8 @@ ANALYSIS = Analysis(
         "fraction": "Share of datasets, or of runs, 0 to 1.",
         "rank_normalized": "Rank by the area of normalized scores.",
         "rank_raw": "Rank by the area of scores as exported.",
-        "share_normalized": "The area of normalized scores as a share of the largest possible one.",
-        "share_raw": "The area of scores as exported as a share of the largest possible one.",
+        "share_normalized": "Area of normalized scores, as a share of the largest possible.",
+        "share_raw": "Area of scores as exported, as a share of the largest possible.",
         "tau": "Threshold: of the factor to the best model, or of the score.",
     },
 )

@@ -441,56 +441,68 @@ def advise_sample_size(
     }
 
 
+def find_facts(
+    seed_widths: pd.DataFrame,
+    next_seeds: pd.DataFrame,
+    detectable: pd.DataFrame,
+    iqm: pd.DataFrame,
+) -> dict[str, Any]:
+    """How many runs tell the first two models apart, and where one more run helps most."""
+    ranked = iqm[iqm["rank"].notna()] if "iqm" in iqm else iqm.head(0)
+    first = ranked[["model", "iqm"]].to_numpy().tolist()[:2] if len(ranked) > 1 else []
+    apart = first[0][1] - first[1][1] if first else 0.0
+    enough = detectable.loc[detectable["difference_all"] <= apart, "seeds"]
+    return {
+        "has_widths": bool(seed_widths["width"].notna().any()),
+        "first": first if apart > 0 else [],
+        "enough": int(enough.min()) if len(enough) else 0,
+        "detectable": detectable[DETECTABLE].to_numpy().tolist(),
+        "next": next_seeds[["model", "dataset", "runs", "share"]].to_numpy().tolist()[:1],
+        "power": POWER,
+    }
+
+
 ANALYSIS = Analysis(
     question="What should be run next?",
     position=120,
     default=True,
     tables={
         "seed_widths": Table(
-            "Expected width of the interval over runs of a model's interquartile mean with 3, 5, "
-            "10 and 20 runs per dataset, from the spread over runs, and with the runs that there "
-            "are.",
+            "Expected width of each model's interval over runs with 3, 5, 10 and 20 runs per "
+            "dataset.",
             "model seeds width width_low width_high width_now",
         ),
         "next_seeds": Table(
-            "Where one more run helps most: by which share the sum of the variances of the "
-            "models' interquartile means falls.",
+            "Where one more run helps most: by which share the sum of variances falls.",
             "model dataset runs share",
         ),
         "detectable": Table(
-            "The least difference in interquartile means of two typical models that would be "
-            "found with so many runs per dataset, by the upper limit of their variance, between "
-            "these two alone and allowing for all pairs.",
+            "Minimum detectable difference in IQM of two typical models by runs per dataset.",
             "seeds difference difference_all",
         ),
     },
     figures={
         "seed_widths": Figure(
-            "Expected width of the interval over runs of each model's interquartile mean by "
-            "number of runs per dataset.",
+            "Expected width of each model's interval over runs, by runs per dataset.",
             draw="capmap.figures.profiles:draw_seed_widths",
             reads=["seed_widths", "iqm"],
-        ),
+        )
     },
     steps={
         "advise_sample_size": Step(
             advise_sample_size,
             tables=["seed_widths", "next_seeds", "detectable"],
             reads=["runs"],
-            options={
-                "interval": "bootstrap/interval",
-                "confidence_level": "bootstrap/confidence",
-            },
-        ),
+            options={"interval": "bootstrap/interval", "confidence_level": "bootstrap/confidence"},
+        )
     },
+    find_facts=find_facts,
     meanings={
-        "difference_all": "The least difference that would be found, allowing for all pairs.",
+        "difference_all": "Minimum detectable difference, allowing for all pairs.",
         "width_high": "Upper end of the interval of the width.",
         "width_low": "Lower end of the interval of the width.",
         "width_now": "Width with the runs that there are.",
-        "detectable.difference": "The least difference that would be found between two models, "
-        "by the upper limit of "
-        "their variance.",
+        "detectable.difference": "Minimum detectable difference of two models.",
         "next_seeds.share": "Share of the variances that one more run saves, 0 to 1.",
     },
 )
