@@ -448,8 +448,7 @@ def compare_groups(
     Returns
     -------
     dict
-        The tables ``groups``, ``group_intervals`` and ``group_coverage``, and ``unit``, what
-        intervals are over.
+        The tables ``groups``, ``group_intervals`` and ``group_coverage``.
     """
     unit: Unit = scopes["unit"].iloc[0]
     policy: Incomplete = "drop_models" if incomplete == "error" else incomplete
@@ -470,7 +469,6 @@ def compare_groups(
         "groups": found.ranking,
         "group_intervals": found.intervals,
         "group_coverage": found.coverage,
-        "unit": unit,
     }
 
 

@@ -318,7 +318,7 @@ def measure_improvability(
     Returns
     -------
     dict
-        The tables ``improvability`` and ``improvability_datasets``, and ``without_optimum``.
+        The tables ``improvability`` and ``improvability_datasets``.
     """
     limits = bounds.set_index("dataset").loc[sorted(runs["dataset"].unique())].reset_index()
     optima = find_optima(limits, datasets)
@@ -332,7 +332,6 @@ def measure_improvability(
     return {
         "improvability": result.models,
         "improvability_datasets": result.cells,
-        "without_optimum": optima.loc[~optima["is_known"], "dataset"].tolist(),
     }
 
 

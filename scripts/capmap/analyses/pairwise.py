@@ -30,7 +30,7 @@ def compare_models(
     confidence_level: float,
     seed: int,
     n_samples: int = POSTERIOR_SAMPLES,
-) -> dict[str, Any]:
+) -> pd.DataFrame:
     """Compare every pair of models: differences, tests, probability of improvement, equivalence.
 
     Parameters
@@ -51,8 +51,8 @@ def compare_models(
 
     Returns
     -------
-    dict
-        The table ``pairwise``, the name of the ``reference``, and ``unit`` of the intervals.
+    pandas.DataFrame
+        The table ``pairwise``.
     """
     unit: Unit = scopes["unit"].iloc[0]
     matrix = arrange_runs(runs, by_seed=unit == "seeds")
@@ -78,7 +78,7 @@ def compare_models(
     )
     # All three have a row per pair in the same order.
     joined = pd.concat([pairs, improvement.iloc[:, 2:], posterior], axis=1)
-    return {"pairwise": joined, "reference": reference, "unit": unit}
+    return joined
 
 
 def find_facts(

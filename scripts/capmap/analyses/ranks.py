@@ -8,7 +8,6 @@ from scipy import special
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.claims import FEWEST_RANKED, claim_mean_ranks, claim_nemenyi
-from capmap.comparison.pairwise import subtract_means
 from capmap.comparison.rank_tests import (
     average_common,
     average_ranks,
@@ -22,9 +21,7 @@ from capmap.comparison.score_matrix import (
     BoolArray,
     ScoreMatrix,
     arrange_runs,
-    list_pairs,
 )
-from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.ranking.ranks import display_letters
 from capmap.wording import MOST_LETTERED
@@ -45,8 +42,8 @@ def tabulate_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns ``model``, ``mean_rank``, ``datasets``, ``nemenyi_group`` and ``wilcoxon_group``;
-        best first, equal mean ranks by name.
+        Columns ``model``, ``mean_rank``, ``datasets`` and ``nemenyi_group``; best first, equal mean
+        ranks by name.
 
     Notes
     -----
@@ -55,7 +52,7 @@ def tabulate_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
     0 datasets and stands last.
 
     Nemenyi groups rest on the datasets that all models have, and are empty without any; their
-    letters follow the mean ranks on these. Wilcoxon groups rest on the datasets that each pair has.
+    letters follow the mean ranks on these.
     """
     ranks = rescale_ranks(rank_within_datasets(matrix.means))
     mean_ranks = average_ranks(ranks)
@@ -65,7 +62,6 @@ def tabulate_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
             "mean_rank": mean_ranks,
             "datasets": np.count_nonzero(~np.isnan(ranks), axis=1),
             "nemenyi_group": group_by_nemenyi(matrix, alpha=alpha),
-            "wilcoxon_group": group_by_wilcoxon(matrix, mean_ranks, alpha=alpha),
         }
     )
     return table.iloc[_order_models(mean_ranks)].reset_index(drop=True)
@@ -96,35 +92,6 @@ def group_by_nemenyi(matrix: ScoreMatrix, *, alpha: float) -> list[str]:
     if len(common) > 1:
         critical = find_critical_difference(models=len(common), datasets=n_datasets, alpha=alpha)
     return _name_models(np.abs(common[:, None] - common) < critical, common)
-
-
-def group_by_wilcoxon(matrix: ScoreMatrix, mean_ranks: FloatArray, *, alpha: float) -> list[str]:
-    """Groups of models that Holm-corrected Wilcoxon signed-rank tests do not separate.
-
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        All cells; each pair is tested on the datasets that both have.
-    mean_ranks : numpy.ndarray, shape (models,)
-        The order of the letters; NaN comes last.
-    alpha : float
-        Significance level, between 0 and 1.
-
-    Returns
-    -------
-    list of str
-        The letters of each model's groups, empty of more than 200 models. Two models share a letter
-        exactly if their corrected p is not below `alpha`, or if no dataset has both: then nothing
-        separates them. Groups need not be consecutive.
-    """
-    n_models = len(matrix.models)
-    if n_models > MOST_LETTERED:
-        return [""] * n_models
-    pairs = list_pairs(n_models)
-    p, _ = compute_wilcoxon(subtract_means(matrix, pairs))
-    tied = np.eye(n_models, dtype=np.bool_)
-    tied[pairs.first, pairs.second] = ~(correct_holm(p) < alpha)
-    return _name_models(tied | tied.T, mean_ranks)
 
 
 def _name_models(tied: BoolArray, mean_ranks: FloatArray) -> list[str]:
@@ -210,8 +177,8 @@ ANALYSIS = Analysis(
         ),
         "mean_ranks": Table(
             "Mean rank of each model over its datasets. Models that share a letter are not "
-            "separated by Nemenyi's test, or by Wilcoxon's test with Holm's correction.",
-            "model mean_rank datasets nemenyi_group wilcoxon_group",
+            "separated by Nemenyi's test on the datasets that all have.",
+            "model mean_rank datasets nemenyi_group",
             best={"mean_rank": "min"},
             formats="csv tex",
         ),
@@ -244,6 +211,5 @@ ANALYSIS = Analysis(
         "rank_difference": "Difference of the mean ranks.",
         "test": "The test.",
         "test_statistic": "Statistic of the test, chi-squared.",
-        "wilcoxon_group": "Models that share a letter are not separated by Wilcoxon's test.",
     },
 )

@@ -35,10 +35,7 @@ ALL_BOUNDS: tuple[Bounds, ...] = ("configured", "observed", "ranks")
 IQM: Statistic = "iqm"
 
 SPANS = ["model", "aggregation", "bounds", "rank", "rank_low", "rank_high", "shift"]
-FLIPS = [
-    *("model_a", "model_b", "rank_a", "rank_b", "flips", "variations", "share"),
-    "left_out",
-]
+FLIPS = ["model_a", "model_b", "rank_a", "rank_b", "flips", "variations", "share"]
 
 DETHRONING = ["leader", "model", "datasets", "removed", "left_out"]
 NEGLIGIBLE = 1e-12
@@ -250,8 +247,7 @@ def compare_variations(
 
         ``flips``: a row per pair that is in the opposite order at least once, the most frequent
         first, then by rank and name: ``model_a`` is reported above ``model_b``; ``variations`` of
-        both, and the ``share`` of flips among them. ``left_out`` has the datasets of which leaving
-        out any one flips it when all else is as reported; empty where none does.
+        both, and the ``share`` of flips among them.
 
     Notes
     -----
@@ -361,29 +357,11 @@ def _list_flips(rankings: Sequence[_Ranking], study: _Study) -> pd.DataFrame:
         values[order] for values in (above, below, counts, variations)
     )
     names = np.array(study.models, dtype=object)
-    (reported,) = [
-        ranking.lines
-        for ranking in rankings
-        if (ranking.aggregation, ranking.bounds) == (IQM, "configured")
-    ]
     columns = [
         *(names[above], names[below], study.ranks[above], study.ranks[below]),
         *(counts, variations, counts / variations),
-        _join_reversed(reported[1:], study.datasets, above, below),
     ]
     return pd.DataFrame(dict(zip(FLIPS, columns, strict=True)))
-
-
-def _join_reversed(
-    lines: IntArray, names: Sequence[str], above: IntArray, below: IntArray
-) -> list[str]:
-    """Names of the lines in which each of some pairs is the other way round."""
-    turning: list[list[str]] = [[] for _ in above]
-    for line, name in zip(lines, names, strict=True):
-        is_turned = (line[above] > line[below]) & (line[below] > 0)
-        for pair in np.flatnonzero(is_turned).tolist():
-            turning[pair].append(name)
-    return ["; ".join(some) for some in turning]
 
 
 def dethrone(matrix: ScoreMatrix, leader: str) -> pd.DataFrame:
@@ -498,7 +476,7 @@ ANALYSIS = Analysis(
         ),
         "flips": Table(
             "Pairs of models that change their order under some of these variations.",
-            "model_a model_b rank_a rank_b flips variations share left_out",
+            "model_a model_b rank_a rank_b flips variations share",
         ),
         "dethroning": Table(
             "Fewest datasets to leave out for a model to reach the leader's mean score.",
