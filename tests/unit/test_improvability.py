@@ -343,22 +343,6 @@ def test_step_writes_both_tables(tmp_path: Path) -> None:
     assert cells.loc[0, "error"] == pytest.approx(1.8, abs=0.5)
 
 
-def test_step_tells_what_has_no_known_optimum(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: dict[str, object] = {}
-
-    def describe(without_optimum: list[str]) -> list[str]:
-        told.update(without_optimum=without_optimum)
-        return ["It is told."]
-
-    monkeypatch.setattr("capmap.prose.improvability.describe_improvability", describe)
-    study = Study(tmp_path)
-    study.runs.loc[study.runs["model"] == EVIL, "score"] += 0.5
-    study.run()
-    assert told["without_optimum"] == ["x"]
-
-
 def test_step_works_for_one_model_with_one_run(tmp_path: Path) -> None:
     study = Study(tmp_path)
     study.runs = make_runs(("b", "x", 0.1)).assign(seed="1")
