@@ -405,8 +405,9 @@ def profile_models(
 
 def find_facts(profiles: pd.DataFrame, profile_area: pd.DataFrame) -> dict[str, Any]:
     """Which models stay closest to the best, and how close, by raw and by normalized scores."""
+    has_bands = bool(profiles["ci_low"].notna().any())
     kinds = [_summarize(profiles, profile_area, kind) for kind in ("raw", "normalized")]
-    return {"models": len(profile_area), "kinds": kinds}
+    return {"models": len(profile_area), "kinds": kinds, "has_bands": has_bands}
 
 
 def _summarize(profiles: pd.DataFrame, areas: pd.DataFrame, kind: str) -> dict[str, Any]:
