@@ -2,9 +2,8 @@
 
 import pandas as pd
 import pytest
-from capmap.prose.published import describe_published
 
-from capmap.analyses.published import compare_published
+from capmap.analyses.published import compare_published, find_facts
 from capmap.errors import ValidationError
 from tests.steps import put
 
@@ -121,18 +120,19 @@ def test_what_has_no_numbers_or_no_table_is_listed(tmp_path):
     figure = {**ENTRY, "file": "", "table": "", "figure": "intervals"}
     found = compare_published(folder="", published={"Figure 1": figure}, claims={})
     assert found["published"].loc[0, ["beside", "cells"]].tolist() == ["figures/intervals", 0]
-    told = describe_published(found["published"], found["published_claims"])[1]
-    assert told == "No published number is compared."
+    facts = find_facts(found["published"], found["published_claims"])
+    assert facts["numbers"]["cells"] == facts["claims"] == 0
 
 
-def test_the_sentence_counts_and_names_the_tables_that_differ(tmp_path):
+def test_the_facts_count_and_name_the_tables_that_differ(tmp_path):
     ours = pd.DataFrame({"model": ["a", "b"], "iqm": [0.5, 0.6]})
     _, table, _ = compare(tmp_path, "name,iqm\na,0.5\nb,0.5\nc,1\n", ours)
     claims = pd.DataFrame({"claim": ["up", "down"], "verdict": ["open", "fails"]})
-    told = describe_published(table, claims)[1]
-    assert "1 are equal, 0 near, 1 different and 1 not computed here." in told
-    assert "Numbers differ in 'T'" in told
-    assert told.endswith("1 fails and 1 is open ('down').")
+    facts = find_facts(table, claims)
+    numbers = {"cells": 3, "equal": 1, "near": 0, "different": 1, "not_computed": 1}
+    assert facts["numbers"] == numbers
+    assert facts["differing"] == ["T"]
+    assert (facts["holds"], facts["fails"], facts["open"]) == ([], ["down"], ["up"])
 
 
 @pytest.mark.parametrize(
