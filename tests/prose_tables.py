@@ -6,9 +6,9 @@ from io import StringIO
 
 import numpy as np
 import pandas as pd
-
 from capmap.catalog import STEPS, find_owner
 from capmap.catalog import TABLES as CATALOG
+
 from capmap.steps import load_function
 
 DESCRIBED = [name for name, step in STEPS.items() if step.describe]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from capmap import artifacts
-from capmap.catalog import MAIN
+from capmap.analyses import load_analysis
 from capmap.changes import COLUMNS as CHANGES
 from capmap.changes import KEY
 from capmap.figures.capability_map import draw_map
@@ -128,7 +128,7 @@ def run_report(folder: Path, **settings: Any) -> str:
     report(
         study="study",
         settings=make_settings(**settings),
-        main=[str(folder / f"tables/{name}.csv") for name in MAIN.tables],
+        main=[str(folder / f"tables/{name}.csv") for name in load_analysis("main").tables],
         **{name: str(folder / f"normalized/{name}.csv") for name in NORMALIZED},
         **{name: str(folder / name) for name in ("comparisons", "figures")},
         runs=str(folder / "runs.parquet"),

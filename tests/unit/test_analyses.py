@@ -8,7 +8,6 @@ from inspect import getsource, signature
 
 import pandas as pd
 import pytest
-
 from capmap.catalog import (
     ANALYSES,
     EVERYTHING,
@@ -27,6 +26,7 @@ from capmap.catalog import (
 )
 from capmap.catalog.columns import COLUMNS, TEXT_COLUMNS
 from capmap.catalog.meanings import MEANINGS, explain_column
+
 from capmap.changes import COLUMNS as CHANGES
 from capmap.inputs.analyses import WORKED_OUT
 from capmap.pages.analyses import Outcome, show_analyses

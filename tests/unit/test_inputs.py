@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from capmap.catalog import ANALYSES, FIGURES, STEPS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.catalog import ANALYSES, FIGURES, STEPS
 from capmap.errors import ConfigError
 from capmap.exports.submission_results import RESULTS
 from capmap.exports.submissions import INFORMATION

@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from PIL import Image
 
-from capmap.catalog import list_figures
+from capmap.analyses import list_figures
 from capmap.figures.canvas import choose_models
 from capmap.figures.curves import cast_models
 from capmap.figures.datasets import draw_scores

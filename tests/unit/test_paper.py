@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-
 from capmap.catalog import list_analyses, list_figures
+
 from capmap.claims import list_claims
 from capmap.inputs.studies import check_config
 from capmap.paper import latex, methods, references, scores

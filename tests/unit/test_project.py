@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from capmap.catalog import FIGURES, STEPS
 from packaging.requirements import Requirement
 from packaging.version import Version
-
-from capmap.catalog import FIGURES, STEPS
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))

@@ -2,9 +2,8 @@
 
 import pandas as pd
 import pytest
-from capmap.prose.published import describe_published
 
-from capmap.analyses.published import compare_published
+from capmap.analyses import published
 from capmap.errors import ValidationError
 from tests.steps import put
 
@@ -17,7 +16,7 @@ def compare(folder, printed, computed, **settings):
     (folder / "printed.csv").write_text(printed)
     put(computed, folder / "tables/iqm.csv")
     entry = {**ENTRY, "file": str(folder / "printed.csv"), **settings}
-    found = compare_published(folder=str(folder), published={"T": entry}, claims={})
+    found = published.compare_published(folder=str(folder), published={"T": entry}, claims={})
     cells = found["published_cells"].set_index(["row", "column"])["verdict"].to_dict()
     return cells, found["published"], found["published_cells"]
 
@@ -106,11 +105,11 @@ def test_a_statement_holds_if_the_interval_lies_in_its_range(tmp_path, claim, ve
     ends = {"low": "low", "high": "high", **claim}
     rule = {"table": "x/bend", "where": {"distance": "l2"}, "column": "bend"}
     rule |= {key: value for key, value in ends.items() if value is not None}
-    found = compare_published(folder=str(tmp_path), published={}, claims={"C": rule})
+    found = published.compare_published(folder=str(tmp_path), published={}, claims={"C": rule})
     assert found["published_claims"]["verdict"].tolist() == [verdict]
     rule = {**rule, "where": {}}
     with pytest.raises(ValidationError, match="has 2 rows that fit"):
-        compare_published(folder=str(tmp_path), published={}, claims={"C": rule})
+        published.compare_published(folder=str(tmp_path), published={}, claims={"C": rule})
 
 
 def test_what_has_no_numbers_or_no_table_is_listed(tmp_path):
@@ -119,20 +118,8 @@ def test_what_has_no_numbers_or_no_table_is_listed(tmp_path):
     assert cells == {("a", "iqm"): "not computed"}
     assert table.loc[0, "not_computed"] == 1
     figure = {**ENTRY, "file": "", "table": "", "figure": "intervals"}
-    found = compare_published(folder="", published={"Figure 1": figure}, claims={})
+    found = published.compare_published(folder="", published={"Figure 1": figure}, claims={})
     assert found["published"].loc[0, ["beside", "cells"]].tolist() == ["figures/intervals", 0]
-    told = describe_published(found["published"], found["published_claims"])[1]
-    assert told == "No published number is compared."
-
-
-def test_the_sentence_counts_and_names_the_tables_that_differ(tmp_path):
-    ours = pd.DataFrame({"model": ["a", "b"], "iqm": [0.5, 0.6]})
-    _, table, _ = compare(tmp_path, "name,iqm\na,0.5\nb,0.5\nc,1\n", ours)
-    claims = pd.DataFrame({"claim": ["up", "down"], "verdict": ["open", "fails"]})
-    told = describe_published(table, claims)[1]
-    assert "1 are equal, 0 near, 1 different and 1 not computed here." in told
-    assert "Numbers differ in 'T'" in told
-    assert told.endswith("1 fails and 1 is open ('down').")
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from capmap.catalog import TABLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap import artifacts, tables
-from capmap.catalog import TABLES
 
 SCORES = pd.DataFrame(
     {

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from capmap.catalog import list_figures
+from capmap.analyses import list_figures
 from capmap.pages.pictures import read_figures
 from tests.waiting import run_to_end
 

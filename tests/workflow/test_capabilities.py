@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 import yaml
+from capmap.catalog import ANALYSES, list_tables
 
 from capmap.artifacts import read_table
-from capmap.catalog import ANALYSES, list_tables
 from tests.workflow.checkouts import PROJECT, Checkout, check_figures, copy_project
 
 CONFIG = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from capmap.catalog import ANALYSES, STEPS, comparisons, list_tables
+
 from tests.workflow.checkouts import Checkout, check_figures, copy_project
 
 MODELS = ["bee", "cow", "fox", "ibis", "jay"]

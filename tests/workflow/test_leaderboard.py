@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
+from capmap.catalog import ANALYSES
 
 from capmap.artifacts import read_table
-from capmap.catalog import ANALYSES
 from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
 
 FEW: dict[str, Any] = {

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import yaml
 
+from capmap.analyses import list_tables
 from capmap.artifacts import read_table
-from capmap.catalog import list_tables
 from tests.workflow.checkouts import PROJECT, Checkout, check_figures, copy_project
 
 CONFIG = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))

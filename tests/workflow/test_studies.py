@@ -8,10 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from capmap.catalog import ANALYSES, list_tables
 
 import capmap
 from capmap.artifacts import render_csv
-from capmap.catalog import ANALYSES, list_tables
 from tests.workflow.checkouts import PROJECT, Checkout, check_figures, copy_project
 
 SHARED = PROJECT.parent / "shared"
