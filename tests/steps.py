@@ -1,14 +1,15 @@
 """Steps of analyses, run as their rule runs them: from files to files."""
 
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from analyse import analyse
-from capmap.analyses import STEPS, load_analysis, place_read
+from capmap.analyses import FIGURES, STEPS, load_analysis, place_read
 from capmap.analyses.declarations import Step
 from capmap.artifacts import render_csv, write_parquet, write_text
 from capmap.tables import read_declared
@@ -66,3 +67,10 @@ def read_step(name: str, folder: Path) -> dict[str, pd.DataFrame]:
     """Read the tables that a step wrote, by name."""
     place = folder / load_analysis(STEPS[name]).folder
     return {table: read_declared(place / f"{table}.csv") for table in find_step(name).tables}
+
+
+def find_draw(name: str) -> Callable[..., Any]:
+    """The function that draws a figure."""
+    module, _, function = load_analysis(FIGURES[name]).figures[name].draw.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found

@@ -88,14 +88,8 @@ def test_tables_have_their_columns_in_every_format(tmp_path):
     assert "'Ant' has the highest IQM" in text
 
 
-@pytest.mark.parametrize(
-    ("rank_by", "best", "said"),
-    [
-        ("mean", "b", "'b' has the highest mean, 0.738"),
-        ("median", "Ant", "'Ant' has the highest median, 0.800"),
-    ],
-)
-def test_entries_go_by_what_ranks_the_models(tmp_path, rank_by, best, said):
+@pytest.mark.parametrize(("rank_by", "best"), [("mean", "b"), ("median", "Ant")])
+def test_entries_go_by_what_ranks_the_models(tmp_path, rank_by, best):
     # The mean punishes a failure on one of the datasets.
     runs = make_entry_runs([("a", "", "s"), ("b", "", "s")], spread=0)
     runs["score"] = np.repeat([0.8, 0.8, 0.8, 0.2, 0.75, 0.75, 0.75, 0.7], 3)
@@ -106,7 +100,6 @@ def test_entries_go_by_what_ranks_the_models(tmp_path, rank_by, best, said):
         assert len(set(columns)) == len(columns)
     assert tables["entries"].loc[tables["entries"]["rank"] == 1, "name"].tolist() == [best]
     assert tables["best"]["name"].iloc[0] == best
-    assert said in (tmp_path / "leaderboard/leaderboard.txt").read_text("utf-8")
     entries = tmp_path / "leaderboard/entries.csv"
     history = releases.track_releases(str(tmp_path), [str(entries)])
     assert history.columns[-1] == rank_by
@@ -147,10 +140,6 @@ def test_history_follows_each_entry_through_its_releases(tmp_path):
     newer = keep_release(tmp_path, "2025-02.csv", both, missing=[("a", "w")])
     keep_release(tmp_path / "leaderboard", "entries.csv", both)
     run_step("track_releases", tmp_path, {"releases": [newer, old]})
-    assert (tmp_path / "comparisons/releases.txt").read_text("utf-8") == (
-        "The current release is compared with the one before, '2025-02'.\n\n"
-        "Now ranked: 'a'. Changed rank: 'b' from 1 to 2.\n"
-    )
     table = read_step("track_releases", tmp_path)["rank_history"]
     assert list(table.columns) == ["release", "method", "model", "name", "rank", "iqm"]
     rows = table[["release", "name", "rank"]].astype({"rank": "Int64"}).to_numpy().tolist()

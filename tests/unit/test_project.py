@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from capmap.catalog import FIGURES, STEPS
 from packaging.requirements import Requirement
 from packaging.version import Version
+
+from capmap.analyses import FIGURES, INDEX, STEPS
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
@@ -29,10 +30,10 @@ DISTRIBUTIONS = {
     "umap": "umap-learn",
     "yaml": "pyyaml",
 }
-# What the scripts load that run what the catalog declares.
+# What the scripts load that run what analyses declare.
 LOADED = {
-    "analyse.py": [name for step in STEPS.values() for name in (step.run, step.describe) if name],
-    "plot.py": [figure.draw for figure in FIGURES.values() if figure.draw],
+    "analyse.py": [f"capmap.analyses.{owner}" for owner in STEPS.values()],
+    "plot.py": [INDEX[owner]["drawn"][name] for name, owner in FIGURES.items()],
 }
 LOCKS = ["requirements.lock", "requirements-dev.lock"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -202,7 +203,7 @@ def test_the_image_holds_what_the_wheel_holds():
 def test_environment_of_a_rule_holds_what_its_code_imports(environment, script):
     packages = yaml.safe_load((ROOT / environment).read_text("utf-8"))["dependencies"]
     offered = {re.split("==|-base", package)[0] for package in packages}
-    loaded = {reference.partition(":")[0] for reference in LOADED.get(Path(script).name, ())}
+    loaded = LOADED.get(Path(script).name, ())
     needed = list_packages([ROOT / script, *(file for name in loaded for file in find_files(name))])
     assert {DISTRIBUTIONS.get(name, name) for name in needed} <= offered
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from capmap.catalog import TABLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap import artifacts, tables
+from capmap.analyses import find_table
 
 SCORES = pd.DataFrame(
     {
@@ -173,7 +173,7 @@ def test_json_has_null_where_a_table_is_empty(tmp_path: Path) -> None:
 
 
 def test_a_declared_table_has_its_columns_in_order_and_its_formats(tmp_path: Path) -> None:
-    columns = TABLES["comparisons/elo"].columns.split()
+    columns = find_table("comparisons/elo").columns.split()
     table = pd.DataFrame([[0.5] * len(columns)] * 2, columns=columns).assign(
         model=[HOSTILE, "007"], elo=[1000.0, 900.0], extra=1
     )
@@ -196,14 +196,14 @@ def test_further_columns_of_a_declared_table_stay_where_they_may(tmp_path: Path)
 
 def test_missing_text_is_empty_in_tables_that_are_kept_as_json_too(tmp_path: Path) -> None:
     place = "leaderboard/submissions"
-    columns = TABLES[place].columns.split()
+    columns = find_table(place).columns.split()
     table = pd.DataFrame("", columns=columns, index=[0]).assign(submission="007", runs=3)
     tables.write_declared(table, place, tmp_path)
     back = tables.read_declared(tmp_path / f"{place}.csv")
     assert back.loc[0, ["submission", "license", "runs"]].tolist() == ["007", "", 3]
     assert json.loads((tmp_path / f"{place}.json").read_text("utf-8"))[0]["submission"] == "007"
     # Of other tables it is missing.
-    flips = pd.DataFrame("", columns=TABLES["comparisons/flips"].columns.split(), index=[0])
+    flips = pd.DataFrame("", columns=find_table("comparisons/flips").columns.split(), index=[0])
     tables.write_declared(flips.assign(model_a="nan"), "comparisons/flips", tmp_path)
     row = tables.read_declared(tmp_path / "comparisons/flips.csv").loc[0]
     assert row["model_a"] == "nan"
