@@ -17,14 +17,15 @@ PAGE = Path(__file__).parent / "results.md"
 HEAD = """\
 # Tables and figures
 
-<!-- Generated from scripts/capmap/catalog/ by docs/make_results.py. -->
+<!-- Generated from scripts/capmap/analyses/ by docs/make_results.py. -->
 
-What each analysis writes below `results/<study>/`. Every table is there as CSV, Markdown and LaTeX,
-those of `leaderboard/` as JSON too; every figure as PDF and SVG. `snakemake` makes a table by its
-path, such as `results/toy/tables/iqm.csv`; those of `comparisons/` and `figures/` are made
-together, and the `index.csv` there lists them. An analysis writes its paragraphs beside its tables,
-such as `comparisons/ranks.txt`; `claims.csv` lists what they and the headline claim of models, a
-row per claim with its scope, level, test and the family that the test allows for.
+What each analysis writes below `results/<study>/`. Every table is there as CSV, those that papers
+print as LaTeX too, those of `leaderboard/` as JSON; every figure as PDF and SVG. `snakemake` makes
+a table by its path, such as `results/toy/tables/iqm.csv`; those of `comparisons/` and `figures/`
+are made together, and the `index.csv` there lists them.
+
+`claims.csv` lists what the page claims of models, a row per claim with its scope, level, test and
+the family that the test allows for.
 
 `paper/` holds what a paper prints, in LaTeX, and `main.tex`, which puts it into one article:
 
@@ -33,7 +34,7 @@ row per claim with its scope, level, test and the family that the test allows fo
 | `results_table.tex` | mean scores in the units of their metrics ± standard deviation over runs |
 | `ranking_table.tex` | the ranking, with each interval in one cell, sets of ranks and letters |
 | `figures.tex` | every figure with its caption and label |
-| `methods.tex`, `results.tex` | paragraphs; that of results states claims only |
+| `methods.tex`, `results.tex` | what was done, and the answers of the page |
 | `references.bib` | the publications that the paragraphs cite |
 
 Models stand in the order of the ranking, and the numbers of the results in the tables. The best

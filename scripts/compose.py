@@ -5,12 +5,12 @@ from functools import partial
 
 from capmap.artifacts import read_table, render_csv, write_text
 from capmap.images.composition import (
+    choose_pairs,
     plan_images,
     tabulate_labels,
     tabulate_pairs,
     write_images,
 )
-from capmap.images.layout import choose_pairs
 from capmap.rng import make_stream
 
 logger = logging.getLogger(__name__)

@@ -4,9 +4,7 @@ import logging
 
 from capmap.artifacts import render_csv, write_text
 from capmap.exports.classes import read_classes
-from capmap.images.annotations import read_annotations
-from capmap.images.crops import cut_crops, write_crops
-from capmap.images.pictures import ImageFolder
+from capmap.images.crops import ImageFolder, cut_crops, read_annotations, write_crops
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,7 @@ from job import run_job
 # isort: split
 from capmap.figures.canvas import NothingToDraw
 from capmap.figures.drawing import draw_figure
-from capmap.figures.look import read_look, wear_look
-from capmap.figures.style import save_figure
+from capmap.figures.style import read_look, save_figure, wear_look
 from capmap.folders import read_reasons, write_index
 from capmap.steps import read_place
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from capmap.figures.bump import draw_conditions
 from capmap.figures.capability_map import draw_attribute_maps, draw_map
-from capmap.figures.conditions import draw_conditions
 from capmap.figures.datasets import draw_groups, draw_runs_per_cell, draw_scores, draw_seed_spread
 from capmap.figures.drift import draw_drift
 from capmap.figures.leaderboard import draw_checkpoint_curves, draw_checkpoint_optimism

@@ -6,8 +6,6 @@ from io import StringIO
 
 import numpy as np
 import pandas as pd
-from capmap.catalog import STEPS, find_owner
-from capmap.catalog import TABLES as CATALOG
 
 from capmap.steps import load_function
 

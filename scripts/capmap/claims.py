@@ -72,7 +72,6 @@ def claim_ranking(
     unit: str = "",
     confidence_level: float = nan,
     within: str = "",
-    method: str = "t test of differences",
 ) -> list[Claim]:
     """Say which model is best, which may be, and from which the leader is separated.
 
@@ -88,8 +87,6 @@ def claim_ranking(
         Of the sets, between 0 and 1.
     within : str, optional
         What is ranked on its own, such as a group of datasets.
-    method : str, optional
-        The test behind the letters.
 
     Returns
     -------
@@ -103,7 +100,7 @@ def claim_ranking(
     if ranking.empty:
         return []
     family = f"pairs of {format_count(len(ranking), 'model')}" + (f", {within}" if within else "")
-    about = confidence_level, method, "Holm, all pairs", family
+    about = confidence_level, "t test of differences", "Holm, all pairs", family
     scope = SCOPES.get(unit, ANY_DATASETS)
     is_first = ranking["rank"] == ranking["rank"].min()
     firsts, others = (
@@ -220,23 +217,6 @@ def claim_mean_ranks(friedman: pd.DataFrame, *, alpha: float) -> list[Claim]:
     method = " and ".join(OMNIBUS[name] for name in tests.index)
     about = 1 - alpha, method, "none: all have to agree", "all models"
     return [Claim(ANY_DATASETS, "differ in mean rank", "all models", "", *about)]
-
-
-def claim_wilcoxon(mean_ranks: pd.DataFrame, *, alpha: float) -> list[Claim]:
-    """Say from which models Wilcoxon's signed-rank test separates that of the best mean rank.
-
-    Parameters
-    ----------
-    mean_ranks : pandas.DataFrame
-        Columns ``model``, ``mean_rank`` and ``wilcoxon_group``.
-    alpha : float
-        Level of the test, between 0 and 1.
-    """
-    return claim_ranking(
-        mean_ranks.rename(columns={"mean_rank": "rank", "wilcoxon_group": "tie_group"}),
-        confidence_level=1 - alpha,
-        method="Wilcoxon's signed-rank test",
-    )
 
 
 def claim_nemenyi(nemenyi: pd.DataFrame, *, alpha: float) -> list[Claim]:
@@ -398,7 +378,6 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
             ],
         ),
         "friedman": ("ranks", partial(claim_mean_ranks, alpha=alpha)),
-        "mean_ranks": ("ranks", partial(claim_wilcoxon, alpha=alpha)),
         "nemenyi": ("ranks", partial(claim_nemenyi, alpha=alpha)),
         "strengths": ("strengths", partial(claim_strengths, confidence_level=confidence)),
     }

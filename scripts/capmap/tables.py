@@ -1,4 +1,4 @@
-"""Tables as CSV and JSON for machines, Markdown for pages and LaTeX for papers; paragraphs too."""
+"""Tables as CSV and JSON for machines, and as LaTeX for papers."""
 
 import json
 import math
@@ -14,7 +14,7 @@ import pandas as pd
 from capmap.analyses import TABLES, find_table, load_analysis
 from capmap.analyses.columns import list_text_columns
 from capmap.analyses.declarations import Best
-from capmap.artifacts import read_table, render_csv, render_parquet, write_bytes, write_text
+from capmap.artifacts import read_table, render_csv, write_bytes
 from capmap.wording import find_statistic, format_count
 
 DECIMALS = 3
@@ -33,14 +33,8 @@ LATEX = {
     "*": "{*}",
     **{character: f"\\{character}" for character in "_%&#${}"},
 }
-MARKDOWN = {
-    "<": "&lt;",
-    ">": "&gt;",
-    "&": "&amp;",
-    **{character: f"\\{character}" for character in "\\|`*_[]~$"},
-}
 
-_LATEX_CODES, _MARKDOWN_CODES = str.maketrans(LATEX), str.maketrans(MARKDOWN)
+_LATEX_CODES = str.maketrans(LATEX)
 _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 
@@ -54,7 +48,7 @@ def write_table(
     table : pandas.DataFrame
         The finished table; its order is kept and its index is left out.
     paths : sequence of path-like
-        Files ending in ``.csv``, ``.parquet``, ``.md``, ``.tex`` or ``.json``; each is replaced
+        Files ending in ``.csv``, ``.tex`` or ``.json``; each is replaced
         atomically.
     best : mapping of {"max", "min"}, optional
         Columns whose best value is set in bold (not in CSV), and what is best in them.
@@ -66,21 +60,17 @@ def write_table(
 
     Notes
     -----
-    Nobody reads 20 000 rows or 400 000 cells: in place of a larger table Markdown and LaTeX say how
+    Nobody reads 20 000 rows or 400 000 cells: in place of a larger table LaTeX says how
     large it is, and that all of it is in the CSV.
     """
     render: dict[str, Callable[[], str | bytes]] = {
         ".csv": lambda: render_csv(table),
-        ".parquet": lambda: render_parquet(table),
-        ".md": lambda: render_markdown(shown, best=best),
         ".tex": lambda: render_latex(shown, best=best),
         ".json": lambda: render_json(table),
     }
     unknown = [str(path) for path in paths if Path(path).suffix not in render]
     if unknown:
-        raise ValueError(
-            f"A table is written as .csv, .parquet, .md, .tex or .json, not as {unknown}."
-        )
+        raise ValueError(f"A table is written as .csv, .tex or .json, not as {unknown}.")
     shown = table
     if len(table) > MOST_ROWS or table.size > MOST_CELLS:
         rows, columns = (
@@ -91,30 +81,6 @@ def write_table(
     for path in paths:
         content = render[Path(path).suffix]()
         write_bytes(path, content.encode() if isinstance(content, str) else content)
-
-
-def write_paragraphs(paragraphs: Sequence[str], paths: Sequence[str | Path]) -> None:
-    """Write paragraphs to several files, each in the format that its suffix names.
-
-    Parameters
-    ----------
-    paragraphs : sequence of str
-        Finished sentences; each paragraph becomes one line, with an empty line between two.
-    paths : sequence of path-like
-        Files ending in ``.txt`` or ``.tex``; each is replaced atomically.
-
-    Raises
-    ------
-    ValueError
-        If a path has another suffix; nothing is written then.
-    """
-    render: dict[str, Callable[[str], str]] = {".txt": str, ".tex": escape_latex}
-    unknown = [str(path) for path in paths if Path(path).suffix not in render]
-    if unknown:
-        raise ValueError(f"Paragraphs are written as .txt or .tex, not as {unknown}.")
-    for path in paths:
-        lines = [render[Path(path).suffix](paragraph) for paragraph in paragraphs]
-        write_text(path, "\n\n".join(lines) + "\n")
 
 
 def write_declared(table: pd.DataFrame, place: str, folder: str | Path) -> None:
@@ -161,41 +127,6 @@ def read_declared(path: str | Path, place: str = "") -> pd.DataFrame:
         texts = [name for name in texts if name in table]
         table = table.fillna(dict.fromkeys(texts, "")).astype(dict.fromkeys(texts, "str"))
     return table
-
-
-def render_markdown(table: pd.DataFrame, *, best: Best | None = None) -> str:
-    r"""Write a table as a GitHub pipe table.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The finished table.
-    best : mapping of {"max", "min"}, optional
-        Columns whose best value is set in bold, and what is best in them.
-
-    Returns
-    -------
-    str
-        Markdown; numbers stand to the right with three decimals, whole ones without.
-
-    Notes
-    -----
-    Values are compared as printed, so all that read the same as the best are bold.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"model": ["a|b", "c"], "iqm": [0.81249, 0.5], "rank": [1, 2]})
-    >>> print(render_markdown(table, best={"iqm": "max"}), end="")
-    | model | iqm | rank |
-    | :-- | --: | --: |
-    | a\|b | **0.812** | 1 |
-    | c | 0.500 | 2 |
-    """
-    columns = _render_columns(table, best or {}, escape_markdown, "**{}**")
-    rule = ["--:" if is_number(table.iloc[:, i]) else ":--" for i in range(table.shape[1])]
-    header = [escape_markdown(str(name)) for name in table.columns]
-    rows = [header, rule, *zip(*columns, strict=True)]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def render_latex(table: pd.DataFrame, *, best: Best | None = None) -> str:
@@ -280,22 +211,6 @@ def escape_latex(text: str) -> str:
     50\% \textbackslash{}alpha\_1
     """
     return _on_one_line(text).translate(_LATEX_CODES)
-
-
-def escape_markdown(text: str) -> str:
-    r"""Write text so that Markdown shows it as it stands, on one line of a pipe table.
-
-    Notes
-    -----
-    Addresses and mentions do not become links: part of them is written as character references.
-
-    Examples
-    --------
-    >>> print(escape_markdown("<b> a|b *c*"))
-    &lt;b&gt; a\|b \*c\*
-    """
-    escaped = _on_one_line(text).translate(_MARKDOWN_CODES)
-    return escaped.replace("://", "&#58;//").replace("www.", "www&#46;").replace("@", "&#64;")
 
 
 def format_numbers(values: pd.Series, *, decimals: int | None = None) -> list[str]:

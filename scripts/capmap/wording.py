@@ -204,30 +204,15 @@ def format_p(p: float) -> str:
     return f"p < {SMALLEST_P}" if p < SMALLEST_P else f"p = {p:.3f}"
 
 
-def describe_few(datasets: int, *, pairs: int, alpha: float) -> str:
-    """Say that signed-rank tests of so few datasets cannot separate models, where it is so.
-
-    Parameters
-    ----------
-    datasets : int
-        The most that a pair was tested on.
-    pairs : int
-        Number of pairs that Holm's correction allows for.
-    alpha : float
-        Level of the tests.
+def can_separate(datasets: int, *, pairs: int, alpha: float) -> bool:
+    """Whether signed-rank tests of so many datasets can separate models, allowing for all pairs.
 
     Examples
     --------
-    >>> describe_few(7, pairs=10, alpha=0.05)
-    "With 7 datasets Wilcoxon's test cannot reach the 5% level after correction over 10 pairs."
-    >>> describe_few(5, pairs=1, alpha=0.05)
-    "With 5 datasets Wilcoxon's test cannot reach the 5% level."
+    >>> can_separate(7, pairs=10, alpha=0.05), can_separate(9, pairs=10, alpha=0.05)
+    (False, True)
     """
-    if pairs * 2.0 ** (1 - datasets) < alpha:
-        return ""
-    count, level = format_count(datasets, "dataset"), format_percent(alpha)
-    correction = f" after correction over {pairs:,} pairs" if pairs > 1 else ""
-    return f"With {count} Wilcoxon's test cannot reach the {level} level{correction}."
+    return pairs * 2.0 ** (1 - datasets) < alpha
 
 
 def join_words(words: Sequence[str]) -> str:

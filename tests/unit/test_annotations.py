@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
-from capmap.images.annotations import (
+from capmap.images.crops import (
     AnnotatedObject,
     Box,
     parse_groups,

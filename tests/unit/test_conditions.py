@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.analyses.conditions import Options, compare_condition
+from capmap.analyses.conditions import compare_condition
 from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
 from tests.steps import put, read_step, run_step
 
@@ -42,7 +42,8 @@ def compare(
         runs,
         other,
         condition="other",
-        options=Options(resamples, 0.95),
+        n_resamples=resamples,
+        confidence_level=0.95,
         make_rng=lambda *names: np.random.default_rng(len(names)),
     )
     return agreement.set_index("statistic"), ranks.set_index("model")

@@ -5,7 +5,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.capabilities.conformal import Hidden, find_intervals
+from capmap.capabilities.intervals import Hidden, find_intervals
 from capmap.ranking.aggregation import FloatArray
 
 MODELS = 30

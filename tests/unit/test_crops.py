@@ -11,9 +11,17 @@ from PIL import Image
 
 from capmap.artifacts import read_table
 from capmap.errors import ValidationError
-from capmap.images.annotations import AnnotatedObject, Annotation, Box, Skipped
-from capmap.images.crops import Crop, cut_crops, write_crops
-from capmap.images.pictures import ImageFolder, encode_image
+from capmap.images.crops import (
+    AnnotatedObject,
+    Annotation,
+    Box,
+    Crop,
+    ImageFolder,
+    Skipped,
+    cut_crops,
+    encode_image,
+    write_crops,
+)
 from crop import crop
 
 SIZE = (40, 30)

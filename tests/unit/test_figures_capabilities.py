@@ -11,7 +11,7 @@ from capmap.figures.capability_map import (
     draw_map,
     scale_points,
 )
-from capmap.figures.labels import Label, place_labels
+from capmap.figures.names import Label, place_labels
 from tests.capability_figure_tables import make_capabilities
 from tests.figure_checks import drawn_words
 from tests.figure_plans import name

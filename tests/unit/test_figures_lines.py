@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.markers import CARETLEFT, CARETRIGHT
 
-from capmap.figures.conditions import draw_conditions
+from capmap.figures.bump import draw_conditions
 from capmap.figures.curves import cast_models
 from capmap.figures.pairwise import draw_elo, draw_winrate
 from capmap.figures.profiles import (

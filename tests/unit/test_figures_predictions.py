@@ -5,10 +5,10 @@ import pytest
 from matplotlib.collections import LineCollection
 
 from capmap.figures.drift import draw_drift
-from capmap.figures.look import PAGE_WIDTH
 from capmap.figures.predictions import (
     draw_transfer,
 )
+from capmap.figures.style import PAGE_WIDTH
 from tests.figure_checks import assert_legible, draw_shown, drawn_words
 from tests.figure_plans import plan_errors
 from tests.prediction_figure_tables import TASKS, make_errors

@@ -14,9 +14,8 @@ from capmap.analyses import list_figures
 from capmap.figures.canvas import choose_models
 from capmap.figures.curves import cast_models
 from capmap.figures.datasets import draw_scores
-from capmap.figures.look import Look, read_look, wear_look
 from capmap.figures.rankings import draw_intervals, draw_rank_shift
-from capmap.figures.style import PALETTE, model_colors, save_figure
+from capmap.figures.style import PALETTE, Look, model_colors, read_look, save_figure, wear_look
 from capmap.settings.checking import check_settings
 from capmap.settings.study import Study
 from tests.curve_figure_tables import make_study

@@ -1,14 +1,9 @@
 """Mean ranks, and groups of models that Nemenyi's or Wilcoxon's test cannot separate."""
 
-import itertools
-import math
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy import stats
 
 from capmap.analyses.ranks import tabulate_mean_ranks
 from capmap.comparison.rank_tests import (
@@ -36,33 +31,6 @@ def test_nemenyi_groups_are_the_longest_runs_within_the_critical_difference() ->
         held = [name for name, (first, last) in letters.items() if first <= place <= last]
         assert group == "".join(held)
     assert len(letters) > 1
-
-
-@settings(max_examples=15)
-@given(st.integers(2, 6), st.integers(6, 30), st.integers(0, 10**6), st.booleans())
-def test_models_share_a_wilcoxon_letter_exactly_if_no_test_separates_them(
-    models: int, datasets: int, seed: int, ties: bool
-) -> None:
-    scores = draw(models, datasets, seed, ties, empty=0.1)
-    ranks = tabulate_mean_ranks(arrange(scores), alpha=0.05)
-    names = ranks.set_index("model")["wilcoxon_group"]
-    pairs = list(itertools.combinations(range(models), 2))
-    p = np.array([compute_p(scores[one] - scores[other]) for one, other in pairs])
-    tested = np.flatnonzero(~np.isnan(p))
-    ordered = tested[np.argsort(p[tested])]
-    # Holm: from the smallest p on, each is held against alpha over the number of tests left.
-    fails = p[ordered] * np.arange(len(ordered), 0, -1) >= 0.05
-    rejected = ordered[: int(fails.argmax()) if fails.any() else len(ordered)]
-    for number, (one, other) in enumerate(pairs):
-        shared = set(names[f"m{one:03d}"]) & set(names[f"m{other:03d}"])
-        assert bool(shared) == (number not in rejected)
-
-
-def compute_p(differences: np.ndarray) -> float:
-    known = differences[~np.isnan(differences)].round(12)
-    if not known.any():
-        return 1.0 if len(known) else math.nan
-    return float(stats.wilcoxon(known).pvalue)
 
 
 def test_the_best_of_few_has_the_rank_of_the_best_of_all() -> None:
@@ -97,5 +65,4 @@ def test_step_writes_tables_that_read_back(tmp_path: Path) -> None:
         "mean_rank",
         "datasets",
         "nemenyi_group",
-        "wilcoxon_group",
     ]

@@ -16,18 +16,17 @@ from PIL import Image
 
 from capmap.artifacts import read_table
 from capmap.errors import ValidationError
-from capmap.images.annotations import Box, read_annotations
 from capmap.images.composition import (
     Tally,
+    choose_pairs,
     compose_image,
+    fit_size,
     plan_images,
     tabulate_labels,
     tabulate_pairs,
     write_images,
 )
-from capmap.images.crops import Crop, write_crops
-from capmap.images.layout import choose_pairs, fit_size
-from capmap.images.pictures import encode_image, shrink_image
+from capmap.images.crops import Box, Crop, encode_image, read_annotations, shrink_image, write_crops
 from capmap.rng import make_stream
 from compose import compose
 from crop import crop

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.errors import ValidationError
-from capmap.images.layout import (
+from capmap.images.composition import (
     choose_pairs,
     draw_sets,
     fit_size,

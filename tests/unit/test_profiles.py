@@ -254,28 +254,6 @@ def test_band_of_two_runs_spans_all_resamples() -> None:
     assert set(half.loc[half["tau"] == 0.5, ["ci_low", "ci_high"]].iloc[0]) == {0.5}
 
 
-@pytest.mark.parametrize("shape", [(1, 1500), (4, 300), (40, 30)])
-def test_bands_of_many_runs_are_those_of_resamples(shape: tuple[int, int], monkeypatch) -> None:
-    rng = np.random.default_rng(0)
-    scores = np.clip(rng.random((shape[0], 1)) + 0.2 * rng.standard_normal(shape), 0, 1)
-    runs = pd.DataFrame(
-        {"model": "m", "dataset": np.repeat([f"d{n:02d}" for n in range(shape[0])], shape[1])}
-    ).assign(score=scores.ravel())
-
-    def trace(most: int) -> np.ndarray:
-        monkeypatch.setattr("capmap.analyses.profiles.MOST_DRAWN", most)
-        table = trace_scores(
-            runs,
-            n_resamples=20_000,
-            confidence_level=0.95,
-            make_rng=lambda name: make_stream(0, name),
-        )
-        return table[["ci_low", "ci_high"]].to_numpy()
-
-    # Quantiles of resamples lie on whole runs, and those at 2.5% have an error of a sixth of one.
-    assert np.abs(trace(10) - trace(10**6)).max() <= 1.2 / scores.size
-
-
 def test_model_without_repeated_runs_has_no_bands() -> None:
     runs = make_runs(
         *(("a", dataset, 0.5) for dataset in "xyz"),

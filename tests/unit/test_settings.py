@@ -13,8 +13,7 @@ import yaml
 
 from capmap.errors import ConfigError
 from capmap.settings import checking
-from capmap.settings.checking import check_settings, find_faults
-from capmap.settings.removed import REMOVED
+from capmap.settings.checking import REMOVED, check_settings, find_faults
 from capmap.settings.study import Config
 from capmap.settings.words import list_keys, read_schema
 

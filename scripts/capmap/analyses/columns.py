@@ -216,13 +216,6 @@ def spell_column(name: str) -> str:
     return " ".join([*words, *(SPELLINGS.get(word, word) for word in others)])
 
 
-def label_columns(place: str, columns: list[str]) -> dict[str, str]:
-    """What a page calls the columns of a table; those called after datasets keep their names."""
-    table = find_table(place)
-    labels = table.labels if table else {}
-    return {name: labels.get(name) or spell_column(name) for name in columns}
-
-
 def list_text_columns(place: str) -> list[str]:
     """The columns of a table that hold names; of a table that is not declared, all that could."""
     table = find_table(place)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,22 +48,6 @@ STUDY_PART = -3
 
 
 @dataclass(frozen=True)
-class Options:
-    """How to compare conditions.
-
-    Parameters
-    ----------
-    n_resamples : int
-        Number of resamples of the datasets.
-    confidence_level : float
-        Between 0 and 1.
-    """
-
-    n_resamples: int
-    confidence_level: float
-
-
-@dataclass(frozen=True)
 class _Common:
     """The runs of two conditions in the cells that can be compared."""
 
@@ -77,7 +62,8 @@ def compare_condition(
     other: pd.DataFrame,
     *,
     condition: str,
-    options: Options,
+    n_resamples: int,
+    confidence_level: float,
     make_rng: Callable[..., np.random.Generator],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Compare how two conditions rank the models that both have.
@@ -88,8 +74,10 @@ def compare_condition(
         Normalized runs of each condition: ``model``, ``dataset`` and ``score``.
     condition : str
         Name of the other condition.
-    options : Options
-        How to compare.
+    n_resamples : int
+        Number of resamples of the datasets.
+    confidence_level : float
+        Between 0 and 1.
     make_rng : callable
         Makes a random generator: ``make_rng()`` draws the datasets, shared by both conditions, and
         ``make_rng(model)`` stands in for a model without any of those drawn.
@@ -135,10 +123,10 @@ def compare_condition(
     coefficients = np.full((2, 3), np.nan)
     ranks = pd.DataFrame(columns=list(RANKS))
     if n_models:
-        scores, drawn = _score_models(common, options, make_rng)
+        scores, drawn = _score_models(common, n_resamples, make_rng)
         ranks = _tabulate_ranks(common.models, scores[0], scores[1])
         if n_models > 1 and n_datasets > 1:
-            coefficients = _correlate(scores, drawn, confidence_level=options.confidence_level)
+            coefficients = _correlate(scores, drawn, confidence_level=confidence_level)
     agreement = pd.DataFrame(coefficients, columns=["estimate", "ci_low", "ci_high"]).assign(
         statistic=["kendall_tau", "spearman_rho"],
         models=n_models,
@@ -161,17 +149,17 @@ def _choose_common(runs: pd.DataFrame, other: pd.DataFrame) -> _Common:
 
 
 def _score_models(
-    common: _Common, options: Options, make_rng: Callable[..., np.random.Generator]
+    common: _Common, n_resamples: int, make_rng: Callable[..., np.random.Generator]
 ) -> tuple[FloatArray, FloatArray]:
     """Scores in both conditions, shape (2, models), and in resamples of datasets."""
     sides = [dict(list(side.groupby("model", sort=True, observed=True))) for side in common.sides]
-    drawn = np.empty((2, len(common.models), 1 + options.n_resamples))
+    drawn = np.empty((2, len(common.models), 1 + n_resamples))
     for place, model in enumerate(common.models):
         names = sorted(sides[0][model]["dataset"].unique())
         times = draw_datasets(
             names,
             pool=DatasetPool(common.datasets, make_rng()),
-            n_resamples=options.n_resamples,
+            n_resamples=n_resamples,
             rng=make_rng(model),
         )
         times = np.hstack([np.ones((len(names), 1), dtype=np.intp), times])
@@ -248,7 +236,6 @@ def compare_conditions(
     dict
         The tables ``conditions`` and ``condition_ranks``.
     """
-    options = Options(n_resamples, confidence_level)
     agreement = [pd.DataFrame(columns=list(AGREEMENT)).astype(AGREEMENT)]
     ranks = [pd.DataFrame(columns=list(RANKS)).astype(RANKS)]
     for path in sorted(others):
@@ -257,7 +244,8 @@ def compare_conditions(
             runs,
             other[other["ranked"]],
             condition=name,
-            options=options,
+            n_resamples=n_resamples,
+            confidence_level=confidence_level,
             make_rng=partial(make_stream, seed, study, "conditions", name),
         )
         agreement.append(agreed)
@@ -268,6 +256,20 @@ def compare_conditions(
     }
 
 
+def find_facts(conditions: pd.DataFrame, condition_ranks: pd.DataFrame) -> dict[str, Any]:
+    """How well the order agrees with that of each condition, and which models move most."""
+    taus = conditions[conditions["statistic"] == "kendall_tau"]
+    taus = taus.sort_values("estimate", kind="stable")
+    places = condition_ranks["change"].abs().fillna(0)
+    movers = condition_ranks.loc[(places == places.max()) & (places > 0), "model"]
+    return {
+        "taus": taus[["condition", "estimate", "ci_low", "ci_high"]].to_numpy().tolist(),
+        "has_intervals": bool(conditions["ci_low"].notna().any()),
+        "most": int(places.max()) if len(places) else 0,
+        "movers": sorted({*movers}),
+    }
+
+
 ANALYSIS = Analysis(
     question="Does the order depend on the condition?",
     position=110,
@@ -275,23 +277,21 @@ ANALYSIS = Analysis(
     needs="conditions",
     tables={
         "conditions": Table(
-            "Agreement of the rankings of two conditions of the same models. Intervals are "
-            "percentiles over resampled datasets, stretched where they would miss the estimate.",
+            "Rank correlation with other conditions, with intervals over resampled datasets.",
             "condition statistic estimate ci_low ci_high models datasets cells_unused",
         ),
         "condition_ranks": Table(
-            "Score and rank of each model under both conditions, on the datasets that both have.",
+            "Score and rank of each model under both conditions, on their common datasets.",
             "condition model score rank score_other rank_other change",
         ),
     },
     figures={
         "conditions": Figure(
-            "Rank of each model under two conditions, on the datasets that both have; lines that "
-            "cross are models whose order changes.",
-            draw="capmap.figures.conditions:draw_conditions",
+            "Rank of each model under two conditions, on the datasets that both have.",
+            draw="capmap.figures.bump:draw_conditions",
             reads=["conditions", "condition_ranks"],
             order="scopes",
-        ),
+        )
     },
     steps={
         "compare_conditions": Step(
@@ -304,8 +304,9 @@ ANALYSIS = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
-        ),
+        )
     },
+    find_facts=find_facts,
     meanings={
         "rank_other": "Rank under the other condition.",
         "score_other": "Score under the other condition.",

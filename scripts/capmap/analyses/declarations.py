@@ -32,14 +32,8 @@ class Table:
         Whether further columns follow, called after datasets, aggregations or attributes.
     text : str
         Names of columns that hold text here, where others of that name hold numbers.
-    labels : mapping of str to str, optional
-        What the page calls columns, where that is not what other tables call them.
     formats : str
         Suffixes of the files that hold it.
-    short : str
-        Its caption on the page, where that is not `caption`.
-    share : int
-        About how many bytes of the page it may take.
     """
 
     caption: str
@@ -47,10 +41,7 @@ class Table:
     best: Best = field(default_factory=dict)
     more: bool = False
     text: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
     formats: str = "csv"
-    short: str = ""
-    share: int = 40_000
 
 
 @dataclass(frozen=True)
@@ -70,8 +61,6 @@ class Figure:
         The table that orders the models; empty where the function takes no order.
     options : mapping of str to str
         Settings that the function takes, as parameter and path, such as ``bootstrap/confidence``.
-    short, alt : str
-        Caption and alternative text on the page, where that is not `caption`.
     """
 
     caption: str
@@ -79,8 +68,6 @@ class Figure:
     reads: Sequence[str] = ()
     order: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
-    short: str = ""
-    alt: str = ""
 
 
 @dataclass(frozen=True)

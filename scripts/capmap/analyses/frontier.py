@@ -149,27 +149,35 @@ def _read_year(text: str) -> float:
     return day.year + (day - start).days / (date(day.year + 1, 1, 1) - start).days
 
 
+def find_facts(frontier: pd.DataFrame) -> dict[str, Any]:
+    """Which models are on the front, and in what share of resamples."""
+    priced = frontier.dropna(subset="cost")
+    front = priced[priced["on_front"].astype(bool)]
+    return {
+        "priced": len(priced),
+        "lacking": len(frontier) - len(priced),
+        "front": front[["model", "p_front"]].to_numpy().tolist(),
+        "has_shares": bool(front["p_front"].notna().any()),
+    }
+
+
 ANALYSIS = Analysis(
     question="Which models are worth their cost?",
     position=70,
     needs="frontier/against",
     tables={
         "frontier": Table(
-            "Score and cost of each model, the cheapest first; whether no other scores as high at"
-            " the same cost or less, and the share of bootstrap resamples in which none does.",
+            "Score and cost of each model, and the share of resamples with it on the Pareto front.",
             "model cost score ci_low ci_high on_front p_front datasets",
-        ),
+        )
     },
     figures={
         "frontier": Figure(
-            "Score of each model with its interval against its cost, and the Pareto front: models"
-            " that no other beats at the same cost or less.",
+            "Score of each model with its interval against its cost, and the Pareto front.",
             draw="capmap.figures.frontier:draw_frontier",
             reads=["frontier"],
-            options={
-                "against": "frontier/against",
-            },
-        ),
+            options={"against": "frontier/against"},
+        )
     },
     steps={
         "trace_frontier": Step(
@@ -184,8 +192,9 @@ ANALYSIS = Analysis(
                 "n_resamples": "bootstrap/replicates",
                 "seed": "bootstrap/seed",
             },
-        ),
+        )
     },
+    find_facts=find_facts,
     meanings={
         "cost": "Cost of the model, as its attributes say.",
         "on_front": "Whether no other model scores as high at the same cost or less.",

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.claims import find_rivals
 from capmap.errors import ValidationError
 from capmap.normalization import count_runs, drop_incomplete, find_limits
 from capmap.problems import require_known
@@ -31,7 +32,7 @@ from capmap.settings.choices import (
     Statistic,
     Unit,
 )
-from capmap.wording import ALL, LISTED_NAMES, PLAIN_KEY, quote_name
+from capmap.wording import ALL, LISTED_NAMES, PLAIN_KEY, find_statistic, quote_name
 
 INTERVALS = {
     "group": "str",
@@ -447,8 +448,7 @@ def compare_groups(
     Returns
     -------
     dict
-        The tables ``groups``, ``group_intervals`` and ``group_coverage``, and ``unit``, what
-        intervals are over.
+        The tables ``groups``, ``group_intervals`` and ``group_coverage``.
     """
     unit: Unit = scopes["unit"].iloc[0]
     policy: Incomplete = "drop_models" if incomplete == "error" else incomplete
@@ -469,7 +469,23 @@ def compare_groups(
         "groups": found.ranking,
         "group_intervals": found.intervals,
         "group_coverage": found.coverage,
-        "unit": unit,
+    }
+
+
+def find_facts(groups: pd.DataFrame, scopes: pd.DataFrame) -> dict[str, Any]:
+    """Who leads each group, and in which groups others cannot be separated from the first."""
+    statistic = find_statistic(groups.columns)
+    ranked = groups[groups["rank"].notna()]
+    leaders = []
+    for name, own in ranked.groupby("group", sort=False):
+        first = own[own["rank"] == own["rank"].min()].sort_values("model")
+        rivals = len(find_rivals(own.sort_values(["rank", "model"])))
+        leaders.append((str(name), first["model"].tolist(), first[statistic].iloc[0], rivals))
+    return {
+        "statistic": statistic,
+        "unit": next(iter(scopes["unit"]), "runs"),
+        "leaders": leaders,
+        "has_intervals": bool(groups["ci_low"].notna().any()),
     }
 
 
@@ -481,20 +497,17 @@ ANALYSIS = Analysis(
     tables={
         "groups": Table(
             "Ranking of the models within each group of datasets, with intervals of score and "
-            "rank, and scores and ranks by each aggregation. Nothing is corrected for the number "
-            "of groups.",
+            "rank. Nothing is corrected for the number of groups.",
             "group model iqm ci_low ci_high rank rank_low rank_high tie_group",
             more=True,
             formats="csv tex",
         ),
         "group_intervals": Table(
-            "Every statistic of each model within each group of datasets, with its interval, rank"
-            " and set of ranks. Of the optimality gap, less is better.",
+            "Every statistic of each model within each group, with its interval and set of ranks.",
             "group statistic model estimate ci_low ci_high rank rank_low rank_high",
         ),
         "group_coverage": Table(
-            "What each group holds, what its rule about missing runs left out, and how many "
-            "filled cells stay unused.",
+            "Datasets, models and cells of each group, and what its rule about missing runs drops.",
             "group incomplete datasets models datasets_dropped models_dropped cells_unused",
         ),
     },
@@ -503,7 +516,7 @@ ANALYSIS = Analysis(
             "Interquartile mean and rank of each model within each group of datasets.",
             draw="capmap.figures.datasets:draw_groups",
             reads=["groups"],
-        ),
+        )
     },
     steps={
         "rank_groups": Step(
@@ -519,8 +532,9 @@ ANALYSIS = Analysis(
                 "interval": "bootstrap/interval",
                 "seed": "bootstrap/seed",
             },
-        ),
+        )
     },
+    find_facts=find_facts,
     meanings={
         "datasets_dropped": "Datasets that the rule about missing runs left out.",
         "incomplete": "The group's rule about missing runs.",

@@ -318,7 +318,7 @@ def measure_improvability(
     Returns
     -------
     dict
-        The tables ``improvability`` and ``improvability_datasets``, and ``without_optimum``.
+        The tables ``improvability`` and ``improvability_datasets``.
     """
     limits = bounds.set_index("dataset").loc[sorted(runs["dataset"].unique())].reset_index()
     optima = find_optima(limits, datasets)
@@ -332,6 +332,28 @@ def measure_improvability(
     return {
         "improvability": result.models,
         "improvability_datasets": result.cells,
+    }
+
+
+def find_facts(
+    improvability: pd.DataFrame,
+    improvability_datasets: pd.DataFrame,
+    bounds: pd.DataFrame,
+    *,
+    datasets: Mapping[str, DatasetRule],
+) -> dict[str, Any]:
+    """Which model has the lowest improvability, and in which cell it is highest."""
+    cells = improvability_datasets
+    first = improvability[improvability["rank"] == improvability["rank"].min()]
+    worst = cells[cells["improvability"] == cells["improvability"].max()].iloc[:1]
+    optima = find_optima(bounds[bounds["dataset"].isin(cells["dataset"])], datasets)
+    return {
+        "models": improvability["model"].tolist(),
+        "first": first["model"].tolist(),
+        "lowest": next(iter(first["improvability"]), np.nan),
+        "ends": first[["ci_low", "ci_high"]].to_numpy().tolist()[0] if len(first) == 1 else [],
+        "has_intervals": bool(improvability["ci_low"].notna().any()),
+        "worst": worst[["model", "dataset", "improvability"]].to_numpy().tolist(),
         "without_optimum": optima.loc[~optima["is_known"], "dataset"].tolist(),
     }
 
@@ -341,28 +363,23 @@ ANALYSIS = Analysis(
     position=60,
     tables={
         "improvability": Table(
-            "Share of its error, in percent, that a model could still lose on average to match "
-            "the best model of each dataset; less is better. Intervals are percentiles over "
-            "resampled runs, stretched where they would miss the estimate.",
+            "Share of its error, in percent, that a model would lose by matching the best model "
+            "of each dataset; lower is better. Intervals are over runs.",
             "model improvability ci_low ci_high rank rank_low rank_high datasets",
-            best={
-                "improvability": "min",
-            },
+            best={"improvability": "min"},
         ),
         "improvability_datasets": Table(
-            "Error of each model on each dataset, the lowest of any model, and the share in "
-            "percent that is left to it.",
+            "Error of each model on each dataset, the lowest of any model, and the share between.",
             "model dataset error best_error improvability",
         ),
     },
     figures={
         "improvability": Figure(
-            "Share of its error that a model could still lose to match the best model of each "
-            "dataset; less is better. Intervals are percentiles over resampled runs, stretched "
-            "where they would miss the estimate.",
+            "Share of its error that a model would lose by matching the best model of each "
+            "dataset.",
             draw="capmap.figures.rankings:draw_improvability",
             reads=["improvability"],
-        ),
+        )
     },
     steps={
         "measure_improvability": Step(
@@ -375,12 +392,12 @@ ANALYSIS = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
-        ),
+        )
     },
+    find_facts=find_facts,
     meanings={
         "best_error": "Lowest error of any model on the dataset.",
         "error": "Distance of the score to the best possible one.",
-        "improvability": "Share of its error, in percent, that the best model would save; 0 is "
-        "best.",
+        "improvability": "Share of its error, in percent, that the best model saves; 0 is best.",
     },
 )

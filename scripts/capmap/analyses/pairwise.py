@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.claims import BAYESIAN, claim_decisions, claim_pairs
 from capmap.comparison.improvement import estimate_improvement
 from capmap.comparison.pairwise import compare_pairs
 from capmap.comparison.rope import compare_posteriors, scale_means
@@ -14,6 +15,7 @@ from capmap.comparison.score_matrix import arrange_runs
 from capmap.problems import require_known
 from capmap.rng import make_stream
 from capmap.settings.choices import DECIDED, POSTERIOR_SAMPLES, Unit
+from capmap.wording import can_separate
 
 
 def compare_models(
@@ -28,7 +30,7 @@ def compare_models(
     confidence_level: float,
     seed: int,
     n_samples: int = POSTERIOR_SAMPLES,
-) -> dict[str, Any]:
+) -> pd.DataFrame:
     """Compare every pair of models: differences, tests, probability of improvement, equivalence.
 
     Parameters
@@ -49,8 +51,8 @@ def compare_models(
 
     Returns
     -------
-    dict
-        The table ``pairwise``, the name of the ``reference``, and ``unit`` of the intervals.
+    pandas.DataFrame
+        The table ``pairwise``.
     """
     unit: Unit = scopes["unit"].iloc[0]
     matrix = arrange_runs(runs, by_seed=unit == "seeds")
@@ -76,7 +78,46 @@ def compare_models(
     )
     # All three have a row per pair in the same order.
     joined = pd.concat([pairs, improvement.iloc[:, 2:], posterior], axis=1)
-    return {"pairwise": joined, "reference": reference, "unit": unit}
+    return joined
+
+
+def find_facts(
+    pairwise: pd.DataFrame, scopes: pd.DataFrame, *, reference: str, alpha: float
+) -> dict[str, Any]:
+    """How many pairs differ, which differs most, and what the Bayesian test says of a reference."""
+    reference = reference or next(iter(scopes["model"]), "")
+    tested = pairwise.dropna(subset="wilcoxon_p_holm")
+    decided: dict[str, list[str]] = {relation: [] for relation in BAYESIAN}
+    for claim in claim_decisions(pairwise, reference=reference, probability=DECIDED, alpha=alpha):
+        decided[claim.relation].append(claim.object)
+    most = int(tested["datasets"].max()) if len(tested) else 0
+    return {
+        "unit": next(iter(scopes["unit"]), "runs"),
+        "pairs": len(pairwise),
+        "tested": len(tested),
+        "found": len(claim_pairs(pairwise, alpha=alpha)),
+        "most_datasets": most,
+        "is_testable": can_separate(most, pairs=len(tested), alpha=alpha),
+        "largest": _find_largest(pairwise),
+        "reference": reference,
+        "decided": [(relation, models) for relation, models in decided.items() if models],
+        "decided_alone": int((pairwise["decision"].dropna() != "undecided").sum()),
+        "has_intervals": bool(pairwise["ci_low"].notna().any()),
+        "probability": DECIDED,
+    }
+
+
+def _find_largest(pairwise: pd.DataFrame) -> dict[str, Any]:
+    """The pair with the largest mean difference, the better model first; empty without any."""
+    known = pairwise[pairwise["mean_difference"].abs() > 0]
+    if known.empty:
+        return {}
+    row = known.sort_values("mean_difference", key=abs, ascending=False, kind="stable").iloc[0]
+    models, ends = [row["model_a"], row["model_b"]], [row["ci_low"], row["ci_high"]]
+    if row["mean_difference"] < 0:
+        models, ends = models[::-1], [-ends[1], -ends[0]]
+    size = abs(row["mean_difference"])
+    return {"models": models, "size": size, "ends": ends, "p": row["wilcoxon_p_holm"]}
 
 
 ANALYSIS = Analysis(
@@ -85,42 +126,36 @@ ANALYSIS = Analysis(
     default=True,
     tables={
         "pairwise": Table(
-            "Every pair of models on the datasets that both have: mean difference of normalized "
-            "scores with its interval (over runs or over datasets, as configured), wins, ties and"
-            " losses, Wilcoxon signed-rank test over datasets (with Holm's correction over all "
-            "pairs), matched-pairs rank-biserial correlation, probability of improvement, and the"
-            " Bayesian signed-rank test, whose decision is of each pair alone. Only the corrected"
-            " p-value depends on which other models take part.",
+            "Every pair of models on the datasets that both have: mean difference with its "
+            "interval, wins, Wilcoxon's test over datasets, rank-biserial effect size, "
+            "probability of improvement, and the Bayesian signed-rank test. Only the corrected "
+            "p-value depends on the other models.",
             "model_a model_b datasets cells_unused mean_difference ci_low ci_high wins ties "
             "losses wilcoxon_p wilcoxon_p_holm effect_size p_improvement p_improvement_low "
             "p_improvement_high p_a_better p_equivalent p_b_better decision",
             formats="csv tex",
-        ),
+        )
     },
     figures={
         "pairwise": Figure(
-            "Comparison matrix: difference of mean normalized scores, row minus column, on the "
-            "datasets that both models have; best model on top.",
+            "Difference of mean normalized scores, row minus column, on the datasets of both "
+            "models.",
             draw="capmap.figures.pairwise:draw_comparison_matrix",
             reads=["pairwise"],
             order="scopes",
-            options={
-                "alpha": "bootstrap/alpha",
-            },
+            options={"alpha": "bootstrap/alpha"},
         ),
         "pairwise_reference": Figure(
-            "Every model against the reference: mean difference of normalized scores with its "
-            "interval.",
+            "Mean difference in normalized score of every model to the reference, with intervals.",
             draw="capmap.figures.pairwise:draw_comparison_reference",
             reads=["pairwise"],
             order="scopes",
-            options={
-                "reference": "comparison/reference",
-            },
+            options={"reference": "comparison/reference"},
         ),
         "bayes": Figure(
-            "Posterior probability that the row's model is better than the column's by more than "
-            "the region of practical equivalence, by the Bayesian signed-rank test.",
+            "Posterior probability that the row is better than the column by more than the region "
+            "of practical equivalence. Corners and bars are decisions of each pair alone, without "
+            "allowance for other pairs.",
             draw="capmap.figures.pairwise:draw_bayes_matrix",
             reads=["pairwise"],
             order="scopes",
@@ -140,14 +175,13 @@ ANALYSIS = Analysis(
                 "seed": "bootstrap/seed",
             },
             pairs=True,
-        ),
+        )
     },
+    find_facts=find_facts,
     meanings={
-        "decision": "Outcome of the Bayesian test of this pair alone, from a probability of 95% "
-        "on.",
+        "decision": "Outcome of the Bayesian test of this pair alone.",
         "effect_size": "Matched-pairs rank-biserial correlation, -1 to 1; above 0: a is better.",
         "mean_difference": "Mean difference of normalized scores; above 0: a is better.",
-        "wilcoxon_p": "p-value of the Wilcoxon signed-rank test over datasets, for this pair "
-        "alone.",
+        "wilcoxon_p": "p-value of Wilcoxon's signed-rank test over datasets, of this pair alone.",
     },
 )

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import special
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.comparison.score_matrix import arrange_runs
@@ -25,8 +24,6 @@ from capmap.rng import make_stream
 
 DECIMALS = 12
 THRESHOLDS = 101
-# Above so many runs of a model, and so many on each of its datasets, bands need no resamples.
-MOST_DRAWN, FEWEST_EXPANDED = 1000, 30
 MEASURES = ["area", "share", "rank", "datasets"]
 
 
@@ -305,16 +302,13 @@ def trace_scores(
     The fraction is the mean over the model's datasets of the fraction of runs with a score greater
     than tau, so datasets weigh the same however many runs they have. Bands are pointwise percentile
     intervals; they are NaN for a model with fewer than half of its datasets having two or more
-    runs. Of more than 1000 runs, 30 or more on each dataset, nothing is drawn: the first three
-    moments of resamples are known and give their quantiles. Scores are compared after rounding to
+    runs. Scores are compared after rounding to
     12 decimals.
 
     References
     ----------
     Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical
     precipice. NeurIPS 34.
-    Cornish, E. A. and Fisher, R. A. (1938). Moments and cumulants in the specification of
-    distributions. Revue de l'Institut International de Statistique 5, 307–320.
     """
     taus = _step_scores(runs["score"].to_numpy(dtype=np.float64))
     tail = (1 - confidence_level) / 2
@@ -323,9 +317,7 @@ def trace_scores(
         strata = stratify_runs(own["score"], own["dataset"].tolist())
         passed = np.searchsorted(taus, np.round(strata.scores, DECIMALS), side="left")
         low = high = np.full(len(taus), np.nan)
-        if len(own) > MOST_DRAWN and strata.draws.min() >= FEWEST_EXPANDED:
-            low, high = _expand_fractions(strata, passed, levels, steps=len(taus))
-        elif has_enough_runs(strata.draws):
+        if has_enough_runs(strata.draws):
             rng = make_rng(str(model))
             drawn = _draw_fractions(strata, passed, n_resamples, rng=rng, steps=len(taus))
             low, high = np.quantile(drawn, levels, axis=1)
@@ -344,23 +336,6 @@ def _draw_fractions(
         drawn = draw_resamples(strata, n_resamples=block.stop - block.start, rng=rng)
         fractions[:, block] = _count_above(strata, drawn, passed, steps=steps)
     return fractions
-
-
-def _expand_fractions(
-    strata: Strata, passed: IntArray, levels: list[float], *, steps: int
-) -> FloatArray:
-    """Quantiles of what resamples would give, from their first three moments (Cornish-Fisher)."""
-    n = strata.draws[:, None]
-    cells = np.bincount(strata.datasets * (steps + 1) + passed, minlength=len(n) * (steps + 1))
-    reached = cells.reshape(len(n), -1)[:, ::-1].cumsum(axis=1)[:, ::-1]
-    share = reached[:, 1:] / n
-    spread = share * (1 - share) / n
-    deviation = np.sqrt(spread.sum(axis=0)) / len(n)
-    third = (spread * (1 - 2 * share) / n).sum(axis=0) / len(n) ** 3
-    skewness = np.divide(third, deviation**3, out=np.zeros(steps), where=deviation > 0)
-    normal = special.ndtri(levels)[:, None]
-    moved = normal + (normal**2 - 1) * skewness / 6
-    return np.asarray(np.clip(share.mean(axis=0) + deviation * moved, 0, 1))
 
 
 def _step_scores(scores: FloatArray) -> FloatArray:
@@ -428,39 +403,51 @@ def profile_models(
     }
 
 
+def find_facts(profiles: pd.DataFrame, profile_area: pd.DataFrame) -> dict[str, Any]:
+    """Which models stay closest to the best, and how close, by raw and by normalized scores."""
+    has_bands = bool(profiles["ci_low"].notna().any())
+    kinds = [_summarize(profiles, profile_area, kind) for kind in ("raw", "normalized")]
+    return {"models": len(profile_area), "kinds": kinds, "has_bands": has_bands}
+
+
+def _summarize(profiles: pd.DataFrame, areas: pd.DataFrame, kind: str) -> dict[str, Any]:
+    """The models with the largest area; of a single one, the ends of its profile."""
+    rank = areas[f"rank_{kind}"]
+    first = areas.loc[rank == rank.min(), ["model", f"share_{kind}"]]
+    found: dict[str, Any] = {"kind": kind, "first": first["model"].tolist(), "ends": []}
+    if len(first):
+        own = profiles[(profiles["kind"] == kind) & (profiles["model"] == found["first"][0])]
+        found["share"] = first[f"share_{kind}"].iloc[0]
+        found["ends"] = own.iloc[[0, -1]][["tau", "fraction"]].to_numpy().tolist()
+    return found
+
+
 ANALYSIS = Analysis(
     question="How far is each model from the best?",
     position=40,
     default=True,
     tables={
         "profiles": Table(
-            "Performance profiles. Raw and normalized: share of datasets on which a model is "
-            "within a factor tau of the best. Scores: share of runs with a normalized score above"
-            " tau, with a pointwise bootstrap band.",
+            "Share of datasets on which a model is within a factor tau of the best; for scores, "
+            "share of runs with a normalized score above tau, with a pointwise band.",
             "kind model tau fraction ci_low ci_high",
         ),
         "profile_area": Table(
-            "Area under the performance profiles over the logarithm of tau, and as a share of the"
-            " largest possible one. It depends on which other models are compared.",
+            "Area under the performance profiles over log tau, also as a share of the largest one.",
             "model area_raw share_raw rank_raw datasets_raw area_normalized share_normalized "
             "rank_normalized datasets_normalized",
-            best={
-                "area_raw": "max",
-                "area_normalized": "max",
-            },
+            best={"area_raw": "max", "area_normalized": "max"},
         ),
     },
     figures={
         "profiles": Figure(
-            "Performance profiles: share of datasets on which a model is within a factor of the "
-            "best; higher and further left is better.",
+            "Share of datasets on which a model is within a factor of the best; higher is better.",
             draw="capmap.figures.profiles:draw_profiles",
             reads=["profiles", "profile_area"],
             order="scopes",
         ),
         "score_profiles": Figure(
-            "Share of runs with a normalized score above a threshold, with a pointwise bootstrap "
-            "band; a curve above another is better at every threshold.",
+            "Share of runs with a normalized score above a threshold, with a pointwise band.",
             draw="capmap.figures.profiles:draw_score_profiles",
             reads=["profiles"],
             order="scopes",
@@ -476,8 +463,9 @@ ANALYSIS = Analysis(
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
-        ),
+        )
     },
+    find_facts=find_facts,
     meanings={
         "area_normalized": "Area under the profile of normalized scores.",
         "area_raw": "Area under the profile of scores as exported.",
@@ -486,8 +474,8 @@ ANALYSIS = Analysis(
         "fraction": "Share of datasets, or of runs, 0 to 1.",
         "rank_normalized": "Rank by the area of normalized scores.",
         "rank_raw": "Rank by the area of scores as exported.",
-        "share_normalized": "The area of normalized scores as a share of the largest possible one.",
-        "share_raw": "The area of scores as exported as a share of the largest possible one.",
+        "share_normalized": "Area of normalized scores, as a share of the largest possible.",
+        "share_raw": "Area of scores as exported, as a share of the largest possible.",
         "tau": "Threshold: of the factor to the best model, or of the score.",
     },
 )

@@ -1,10 +1,13 @@
 """Mean ranks of the models, and groups of models that tests cannot separate."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.comparison.pairwise import subtract_means
+from capmap.claims import FEWEST_RANKED, claim_mean_ranks, claim_nemenyi
 from capmap.comparison.rank_tests import (
     average_common,
     average_ranks,
@@ -18,12 +21,12 @@ from capmap.comparison.score_matrix import (
     BoolArray,
     ScoreMatrix,
     arrange_runs,
-    list_pairs,
 )
-from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.ranking.ranks import display_letters
 from capmap.wording import MOST_LETTERED
+
+DECIMALS = 9
 
 
 def tabulate_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
@@ -39,8 +42,8 @@ def tabulate_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns ``model``, ``mean_rank``, ``datasets``, ``nemenyi_group`` and ``wilcoxon_group``;
-        best first, equal mean ranks by name.
+        Columns ``model``, ``mean_rank``, ``datasets`` and ``nemenyi_group``; best first, equal mean
+        ranks by name.
 
     Notes
     -----
@@ -49,7 +52,7 @@ def tabulate_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
     0 datasets and stands last.
 
     Nemenyi groups rest on the datasets that all models have, and are empty without any; their
-    letters follow the mean ranks on these. Wilcoxon groups rest on the datasets that each pair has.
+    letters follow the mean ranks on these.
     """
     ranks = rescale_ranks(rank_within_datasets(matrix.means))
     mean_ranks = average_ranks(ranks)
@@ -59,7 +62,6 @@ def tabulate_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
             "mean_rank": mean_ranks,
             "datasets": np.count_nonzero(~np.isnan(ranks), axis=1),
             "nemenyi_group": group_by_nemenyi(matrix, alpha=alpha),
-            "wilcoxon_group": group_by_wilcoxon(matrix, mean_ranks, alpha=alpha),
         }
     )
     return table.iloc[_order_models(mean_ranks)].reset_index(drop=True)
@@ -90,35 +92,6 @@ def group_by_nemenyi(matrix: ScoreMatrix, *, alpha: float) -> list[str]:
     if len(common) > 1:
         critical = find_critical_difference(models=len(common), datasets=n_datasets, alpha=alpha)
     return _name_models(np.abs(common[:, None] - common) < critical, common)
-
-
-def group_by_wilcoxon(matrix: ScoreMatrix, mean_ranks: FloatArray, *, alpha: float) -> list[str]:
-    """Groups of models that Holm-corrected Wilcoxon signed-rank tests do not separate.
-
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        All cells; each pair is tested on the datasets that both have.
-    mean_ranks : numpy.ndarray, shape (models,)
-        The order of the letters; NaN comes last.
-    alpha : float
-        Significance level, between 0 and 1.
-
-    Returns
-    -------
-    list of str
-        The letters of each model's groups, empty of more than 200 models. Two models share a letter
-        exactly if their corrected p is not below `alpha`, or if no dataset has both: then nothing
-        separates them. Groups need not be consecutive.
-    """
-    n_models = len(matrix.models)
-    if n_models > MOST_LETTERED:
-        return [""] * n_models
-    pairs = list_pairs(n_models)
-    p, _ = compute_wilcoxon(subtract_means(matrix, pairs))
-    tied = np.eye(n_models, dtype=np.bool_)
-    tied[pairs.first, pairs.second] = ~(correct_holm(p) < alpha)
-    return _name_models(tied | tied.T, mean_ranks)
 
 
 def _name_models(tied: BoolArray, mean_ranks: FloatArray) -> list[str]:
@@ -156,65 +129,87 @@ def compare_ranks(runs: pd.DataFrame, *, alpha: float) -> dict[str, pd.DataFrame
     }
 
 
+def find_facts(
+    friedman: pd.DataFrame, nemenyi: pd.DataFrame, mean_ranks: pd.DataFrame, *, alpha: float
+) -> dict[str, Any]:
+    """Whether mean ranks differ, who has the best one, and which pairs Nemenyi's test separates."""
+    known = friedman.dropna(subset="p")
+    ranks = mean_ranks["mean_rank"].round(DECIMALS)
+    firsts = mean_ranks.loc[ranks == ranks.min(), "model"].tolist()
+    claims = claim_nemenyi(nemenyi, alpha=alpha)
+    pairs = [{claim.subject, claim.object} for claim in claims]
+    datasets, compared = (
+        int(known[name].max()) if len(known) else 0 for name in ("datasets", "models")
+    )
+    return {
+        "models": len(mean_ranks),
+        "compared": compared,
+        "tests": known["test"].tolist(),
+        "datasets": datasets,
+        # The smallest p-value is that of the same order on all datasets.
+        "is_testable": bool(
+            compared >= FEWEST_RANKED
+            and special.chdtrc(compared - 1, datasets * (compared - 1)) < alpha
+        ),
+        "p": known["p"].max() if len(known) else np.nan,
+        "differ": bool(claim_mean_ranks(friedman, alpha=alpha)),
+        "first": firsts,
+        "best_rank": ranks.min(),
+        "behind": sum(firsts[0] in pair for pair in pairs) if len(firsts) == 1 else 0,
+        "separated": len(claims),
+        "pairs": len(nemenyi),
+        "critical": next(iter(nemenyi["critical_difference"]), np.nan),
+    }
+
+
 ANALYSIS = Analysis(
     question="Do the mean ranks differ?",
     position=20,
     default=True,
     tables={
         "friedman": Table(
-            "Tests of the hypothesis that all models rank alike, on the datasets that all models "
-            "have; the Skillings-Mack test uses all cells where some are empty.",
+            "Tests of all models together: do they rank alike on the datasets that all have?",
             "test test_statistic df p models datasets cells_used cells_unused",
         ),
         "nemenyi": Table(
-            "Nemenyi's test of every pair of mean ranks. It depends on which other models are "
-            "compared.",
+            "Nemenyi's test of every pair of mean ranks, which depends on the models compared.",
             "model_a model_b rank_difference critical_difference p separated datasets",
         ),
         "mean_ranks": Table(
-            "Mean rank of each model over its datasets, stretched where others are missing, and "
-            "letters: models that share one are not separated by Nemenyi's test on the datasets "
-            "that all have, or by Wilcoxon tests with Holm's correction.",
-            "model mean_rank datasets nemenyi_group wilcoxon_group",
-            best={
-                "mean_rank": "min",
-            },
+            "Mean rank of each model over its datasets. Models that share a letter are not "
+            "separated by Nemenyi's test on the datasets that all have.",
+            "model mean_rank datasets nemenyi_group",
+            best={"mean_rank": "min"},
             formats="csv tex",
         ),
     },
     figures={
         "critical_difference": Figure(
             "Mean ranks on the datasets that all models have. Models joined by a bar differ by "
-            "less than Nemenyi's critical difference, which depends on which models are compared.",
+            "less than Nemenyi's critical difference, which depends on the models compared.",
             draw="capmap.figures.rank_tests:draw_critical_difference",
             reads=["mean_ranks", "nemenyi", "friedman"],
-            options={
-                "alpha": "bootstrap/alpha",
-            },
-        ),
+            options={"alpha": "bootstrap/alpha"},
+        )
     },
     steps={
         "compare_ranks": Step(
             compare_ranks,
             tables=["friedman", "nemenyi", "mean_ranks"],
             reads=["runs"],
-            options={
-                "alpha": "bootstrap/alpha",
-            },
+            options={"alpha": "bootstrap/alpha"},
             pairs=True,
-        ),
+        )
     },
+    find_facts=find_facts,
     meanings={
         "cells_used": "Cells that take part.",
-        "critical_difference": "Difference of mean ranks from which on Nemenyi's test separates.",
+        "critical_difference": "Difference of mean ranks that Nemenyi's test needs.",
         "df": "Degrees of freedom.",
         "mean_rank": "Mean rank over datasets; 1 is best.",
         "nemenyi_group": "Models that share a letter are not separated by Nemenyi's test.",
         "rank_difference": "Difference of the mean ranks.",
         "test": "The test.",
-        "test_statistic": "Statistic of the test: chi-squared, or F where df 2 is given.",
-        "wilcoxon_group": "Models that share a letter are not separated by Wilcoxon tests with "
-        "Holm's "
-        "correction.",
+        "test_statistic": "Statistic of the test, chi-squared.",
     },
 )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.ranking.ranks import measure_replicates, rank_estimates
 from capmap.ranking.standard_errors import percentile_interval
 from capmap.rng import make_stream
+from capmap.wording import depends_on_ridge
 
 BASE = np.log(10)
 RIDGE = 1e-6
@@ -378,39 +380,50 @@ def rate_models(
     return {"elo": ratings, "winrate": count_wins(arrange_runs(runs))}
 
 
+def find_facts(
+    elo: pd.DataFrame, winrate: pd.DataFrame, *, confidence_level: float
+) -> dict[str, Any]:
+    """Which model has the highest rating, and whether ratings can be estimated."""
+    first = elo[elo["rank"] == elo["rank"].min()]
+    lowest = winrate.dropna(subset="win_rate").groupby("model")["win_rate"].min()
+    separated = elo["separated"].max() if len(elo) else 0.0
+    return {
+        "models": len(elo),
+        "first": first["model"].tolist(),
+        "rating": next(iter(first["elo"]), np.nan),
+        "ends": first[["ci_low", "ci_high"]].to_numpy().tolist()[0] if len(first) == 1 else [],
+        "has_intervals": bool(elo["ci_low"].notna().any()),
+        "always": lowest.index[lowest == 1].tolist(),
+        "parts": elo["component"].nunique(),
+        "separated": separated,
+        "is_unbounded": depends_on_ridge(separated, confidence_level=confidence_level),
+    }
+
+
 ANALYSIS = Analysis(
     question="How often does each model win?",
     position=50,
     tables={
         "elo": Table(
-            "Bradley-Terry ratings on the Elo scale, with intervals from resampled datasets and "
-            "runs. 400 points are odds of 10 to 1. They depend on which other models are "
-            "compared. Where the share of resamples in which some models only win or only lose "
-            "(separated) is larger than what lies beyond an end of the intervals, ends depend on "
-            "the ridge of the fit. Ratings mean nothing between models of different components: "
-            "these never met.",
+            "Bradley-Terry ratings on the Elo scale, with intervals over datasets and runs. "
+            "Ratings of different components do not compare; separated is the share of resamples "
+            "in which some models only win or only lose.",
             "model elo ci_low ci_high rank rank_low rank_high datasets component separated",
-            best={
-                "elo": "max",
-            },
+            best={"elo": "max"},
             formats="csv tex",
         ),
         "winrate": Table(
-            "How often a model's mean score on a dataset is above an opponent's; ties count half.",
+            "Share of datasets on which a model scores above an opponent; ties count half.",
             "model opponent win_rate wins ties losses datasets",
         ),
     },
     figures={
         "elo": Figure(
-            "Ratings on the Elo scale with intervals over datasets and runs; 400 points are odds "
-            "of 10 to 1. Where in many resamples some models only win or only lose, ends of "
-            "intervals depend on the ridge of the fit.",
+            "Ratings on the Elo scale with intervals over datasets and runs.",
             draw="capmap.figures.pairwise:draw_elo",
             reads=["elo"],
             order="scopes",
-            options={
-                "confidence_level": "bootstrap/confidence",
-            },
+            options={"confidence_level": "bootstrap/confidence"},
         ),
         "winrate": Figure(
             "Share of datasets on which the row's model beats the column's; ties count half.",
@@ -429,12 +442,12 @@ ANALYSIS = Analysis(
                 "seed": "bootstrap/seed",
             },
             pairs=True,
-        ),
+        )
     },
+    find_facts=find_facts,
     meanings={
         "elo": "Bradley-Terry rating on the Elo scale; 400 points are odds of 10 to 1.",
-        "win_rate": "Share of datasets on which the model beats the opponent, 0 to 1; ties are "
-        "half.",
+        "win_rate": "Share of datasets on which the model beats the opponent; ties are half.",
         "elo.component": "Number of a group of models that met each other.",
         "elo.separated": "Share of resamples in which some models only win or only lose.",
     },

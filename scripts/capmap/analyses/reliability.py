@@ -1,6 +1,7 @@
 """How reliable a ranking by mean scores is: variance components, and what datasets add to it."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -185,25 +186,31 @@ def assess_reliability(runs: pd.DataFrame, *, confidence_level: float) -> dict[s
     return tables
 
 
+def find_facts(generalizability: pd.DataFrame, effective_datasets: pd.DataFrame) -> dict[str, Any]:
+    """The coefficient with its interval, the number of datasets needed, and the effective one."""
+    columns = ["relative", "ci_low", "ci_high", "datasets"]
+    return {
+        "coefficients": generalizability[columns].to_numpy().tolist(),
+        "effective": next(iter(effective_datasets["effective"]), math.nan),
+    }
+
+
 ANALYSIS = Analysis(
     question="How reliable is the order, and how many datasets does it need?",
     position=90,
     tables={
         "variance_components": Table(
-            "Variance of normalized scores between models, between datasets, of cells beyond "
-            "both, and between runs within cells; without repeated runs the third has the fourth "
-            "in it.",
+            "Variance of normalized scores between models, datasets, cells and runs within cells; "
+            "without repeated runs, that of cells includes that of runs.",
             "component variance share",
             text="component",
         ),
         "generalizability": Table(
-            "Generalizability coefficient of means over the datasets that all models have, with "
-            "the runs that there are; then the fewest datasets with which 0.9 is expected.",
+            "Generalizability coefficient of means over datasets, and the datasets needed for 0.9.",
             "datasets seeds relative ci_low ci_high",
         ),
         "effective_datasets": Table(
-            "Effective number of datasets, by what they say of models beyond the models' overall "
-            "levels, and about what it would be if they were independent.",
+            "Effective number of datasets beyond models' levels, and that of independent ones.",
             "datasets models effective effective_independent cells_unused",
         ),
     },
@@ -212,11 +219,10 @@ ANALYSIS = Analysis(
             assess_reliability,
             tables=["variance_components", "generalizability", "effective_datasets"],
             reads=["runs"],
-            options={
-                "confidence_level": "bootstrap/confidence",
-            },
-        ),
+            options={"confidence_level": "bootstrap/confidence"},
+        )
     },
+    find_facts=find_facts,
     meanings={
         "effective": "Effective number of datasets, by what they say beyond overall levels.",
         "effective_independent": "What that number would be if datasets were independent.",

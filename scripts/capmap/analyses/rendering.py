@@ -7,7 +7,7 @@ keys of ``references.bib``. Plain text and LaTeX are made of that.
 import html
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from inspect import signature
 from pathlib import Path
@@ -36,6 +36,7 @@ from capmap.wording import (
 SHOWN_NAMES = 3
 AN = ("iqm", "optimality_gap")
 NAME = Markup('<bdi class="name">{}</bdi>')
+SPACED = re.compile(r"(<bdi.*?</bdi>)| ([.,;:)])")
 ELEMENT = re.compile(r'<bdi class="name">(.*?)</bdi>|<cite>(.*?)</cite>')
 
 
@@ -75,21 +76,7 @@ def _make_environment() -> jinja2.Environment:
         autoescape=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {
-        "name": format_name,
-        "names": format_names,
-        "value": format_value,
-        "error": format_error,
-        "percent": format_percent,
-        "share": format_share,
-        "p": format_p,
-        "count": format_count,
-        "words": join_words,
-        "first": name_first,
-        "article": lambda name: f"{'an' if name in AN else 'a'} {name_statistic(name)}",
-        "thousands": "{:,}".format,
-        "spelled": spell_statistic,
-    }
+    environment.filters |= FILTERS
     environment.globals |= {"cite": cite, "interval": format_interval}
     return environment
 
@@ -167,6 +154,24 @@ def format_interval(ends: Sequence[float], level: float, decimals: int = 3) -> s
     return f" ({format_percent(level)} interval {written})"
 
 
+# What templates may do with numbers and names, also those of pages.
+FILTERS: dict[str, Callable[..., Any]] = {
+    "name": format_name,
+    "names": format_names,
+    "value": format_value,
+    "error": format_error,
+    "percent": format_percent,
+    "share": format_share,
+    "p": format_p,
+    "count": format_count,
+    "words": join_words,
+    "first": name_first,
+    "article": lambda name: f"{'an' if name in AN else 'a'} {name_statistic(name)}",
+    "thousands": "{:,}".format,
+    "spelled": spell_statistic,
+}
+
+
 def describe_analysis(
     name: str, tables: Mapping[str, pd.DataFrame], options: Mapping[str, Any], reason: str = ""
 ) -> dict[str, Markup]:
@@ -198,8 +203,10 @@ def describe_analysis(
             known[parameter] = tables[place]
     facts = {**options, **call_with(function, known)}
     made = vars(_make_environment().get_template(f"{name}.j2").make_module(facts))
-    return {
-        block: Markup(" ").join(text.split())
-        for block, text in made.items()
-        if isinstance(text, Markup)
-    }
+    return {block: _tidy(text) for block, text in made.items() if isinstance(text, Markup)}
+
+
+def _tidy(text: Markup) -> Markup:
+    """A text on one line, without the spaces before signs that lines of a template leave."""
+    line = " ".join(text.split())
+    return Markup(SPACED.sub(lambda found: found[1] or found[2], line))  # noqa: S704

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ from capmap.ranking.aggregation import (
 from capmap.ranking.resampling import iterate_blocks, repeat_datasets, stratify_runs
 from capmap.ranking.statistics import evaluate_statistic
 from capmap.settings.choices import Aggregation, Statistic
+from capmap.wording import name_statistic
 
 Bounds = Literal["configured", "observed", "ranks"]
 
@@ -34,10 +35,7 @@ ALL_BOUNDS: tuple[Bounds, ...] = ("configured", "observed", "ranks")
 IQM: Statistic = "iqm"
 
 SPANS = ["model", "aggregation", "bounds", "rank", "rank_low", "rank_high", "shift"]
-FLIPS = [
-    *("model_a", "model_b", "rank_a", "rank_b", "flips", "variations", "share"),
-    "left_out",
-]
+FLIPS = ["model_a", "model_b", "rank_a", "rank_b", "flips", "variations", "share"]
 
 DETHRONING = ["leader", "model", "datasets", "removed", "left_out"]
 NEGLIGIBLE = 1e-12
@@ -249,8 +247,7 @@ def compare_variations(
 
         ``flips``: a row per pair that is in the opposite order at least once, the most frequent
         first, then by rank and name: ``model_a`` is reported above ``model_b``; ``variations`` of
-        both, and the ``share`` of flips among them. ``left_out`` has the datasets of which leaving
-        out any one flips it when all else is as reported; empty where none does.
+        both, and the ``share`` of flips among them.
 
     Notes
     -----
@@ -360,29 +357,11 @@ def _list_flips(rankings: Sequence[_Ranking], study: _Study) -> pd.DataFrame:
         values[order] for values in (above, below, counts, variations)
     )
     names = np.array(study.models, dtype=object)
-    (reported,) = [
-        ranking.lines
-        for ranking in rankings
-        if (ranking.aggregation, ranking.bounds) == (IQM, "configured")
-    ]
     columns = [
         *(names[above], names[below], study.ranks[above], study.ranks[below]),
         *(counts, variations, counts / variations),
-        _join_reversed(reported[1:], study.datasets, above, below),
     ]
     return pd.DataFrame(dict(zip(FLIPS, columns, strict=True)))
-
-
-def _join_reversed(
-    lines: IntArray, names: Sequence[str], above: IntArray, below: IntArray
-) -> list[str]:
-    """Names of the lines in which each of some pairs is the other way round."""
-    turning: list[list[str]] = [[] for _ in above]
-    for line, name in zip(lines, names, strict=True):
-        is_turned = (line[above] > line[below]) & (line[below] > 0)
-        for pair in np.flatnonzero(is_turned).tolist():
-            turning[pair].append(name)
-    return ["; ".join(some) for some in turning]
 
 
 def dethrone(matrix: ScoreMatrix, leader: str) -> pd.DataFrame:
@@ -454,44 +433,64 @@ def check_robustness(runs: pd.DataFrame, scopes: pd.DataFrame) -> dict[str, pd.D
     }
 
 
+def find_facts(
+    robustness: pd.DataFrame, flips: pd.DataFrame, dethroning: pd.DataFrame
+) -> dict[str, Any]:
+    """Who is first in most variations, which variation and which pair change most."""
+    best = robustness.loc[robustness["best"] != "", "best"].dropna()
+    counts = best.value_counts()
+    known = robustness.dropna(subset="kendall_tau").fillna({"left_out": ""})
+    worst = known[known["kendall_tau"] == known["kendall_tau"].min()].iloc[:1]
+    pair = flips.sort_values(["share", "model_a", "model_b"], ascending=[False, True, True])
+    nearest = dethroning[dethroning["removed"] == dethroning["removed"].min()]
+    columns = ["kendall_tau", "aggregation", "bounds", "left_out"]
+    worst = worst.assign(aggregation=worst["aggregation"].map(name_statistic))
+    return {
+        "models": int(robustness["models"].max()) if len(robustness) else 0,
+        "aggregations": [name_statistic(name) for name in robustness["aggregation"].unique()],
+        "leaves_out": bool(known["left_out"].ne("").any()),
+        "variations": len(best),
+        "first": sorted(counts.index[counts == counts.max()]),
+        "times": int(counts.max()) if len(counts) else 0,
+        "worst": worst[columns].to_numpy().tolist(),
+        "flipped": len(flips),
+        "pair": pair[["model_a", "model_b", "share"]].to_numpy().tolist()[:1],
+        "rivals": nearest["model"].tolist(),
+        "reach": nearest[["leader", "removed", "datasets"]].to_numpy().tolist()[:1],
+    }
+
+
 ANALYSIS = Analysis(
     question="What would change the order?",
     position=80,
     default=True,
     tables={
         "robustness": Table(
-            "Rankings under other aggregations, other bounds and with one dataset left out: "
-            "Kendall's tau to the reported ranking, and the number of pairs in the opposite "
-            "order.",
+            "Agreement with the reported ranking under other aggregations, bounds and datasets.",
             "aggregation bounds left_out kendall_tau flips best models",
-            best={
-                "kendall_tau": "max",
-            },
+            best={"kendall_tau": "max"},
         ),
         "robustness_ranks": Table(
-            "Rank of each model by aggregation and bounds, with its best and worst rank when any "
-            "one dataset is left out, and its distance from the reported rank.",
+            "Rank of each model by aggregation and bounds, with its range over leave-one-out.",
             "model aggregation bounds rank rank_low rank_high shift",
         ),
         "flips": Table(
-            "Pairs of models that change their order under some of these variations, and datasets"
-            " that flip a pair alone when they are left out.",
-            "model_a model_b rank_a rank_b flips variations share left_out",
+            "Pairs of models that change their order under some of these variations.",
+            "model_a model_b rank_a rank_b flips variations share",
         ),
         "dethroning": Table(
-            "Fewest datasets that must be left out for a model to reach the leader's mean score, "
-            "and which. Models that cannot are not listed.",
+            "Fewest datasets to leave out for a model to reach the leader's mean score.",
             "leader model datasets removed left_out",
         ),
     },
     figures={
         "robustness": Figure(
-            "Rank of each model under other aggregations and bounds, with its range when any one "
-            "dataset is left out; colors show the distance from the reported rank.",
+            "Rank of each model by aggregation and bounds, with its range over leaving out one "
+            "dataset; colors show the distance from the reported rank.",
             draw="capmap.figures.robustness:draw_robustness",
             reads=["robustness", "robustness_ranks", "flips"],
             order="scopes",
-        ),
+        )
     },
     steps={
         "check_robustness": Step(
@@ -499,8 +498,9 @@ ANALYSIS = Analysis(
             tables=["robustness", "robustness_ranks", "flips", "dethroning"],
             reads=["runs", "scopes"],
             pairs=True,
-        ),
+        )
     },
+    find_facts=find_facts,
     meanings={
         "aggregation": "How scores were averaged over datasets.",
         "bounds": "Between which bounds scores were normalized.",

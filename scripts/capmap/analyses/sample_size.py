@@ -17,14 +17,13 @@ from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, round_sign
 from capmap.ranking.resampling import Strata, stratify_runs
 from capmap.ranking.scopes import has_enough_runs
 from capmap.ranking.standard_errors import measure_influences, satterthwaite_freedom
-from capmap.ranking.statistics import evaluate_runs
 from capmap.settings.choices import IntervalMethod
 
 SEEDS = (3, 5, 10, 20)
 DECIMALS = 12
 # Spreads below this part of the largest score are floating-point noise.
 QUIET = 1e-12
-WIDTHS = ["model", "seeds", "width", "width_low", "width_high", "width_now"]
+WIDTHS = ["model", "seeds", "width", "width_now"]
 # Share of studies that are to find a difference that there is.
 POWER = 0.8
 DETECTABLE = ["seeds", "difference", "difference_all"]
@@ -38,8 +37,6 @@ class Noise:
     ----------
     matrix : ScoreMatrix
         The cells that the policy for empty cells keeps.
-    estimates : numpy.ndarray, shape (models,)
-        Interquartile mean of each model, as reported.
     run_variances : numpy.ndarray, shape (models, datasets)
         Variance of the interquartile mean that a cell would cause with a single run; n runs cause
         the n-th part of it. 0 where a cell is empty, NaN where no cell of the study is repeated.
@@ -54,7 +51,6 @@ class Noise:
     """
 
     matrix: ScoreMatrix
-    estimates: FloatArray
     run_variances: FloatArray
     pooled: FloatArray
     shares: FloatArray
@@ -106,13 +102,11 @@ def measure_noise(runs: pd.DataFrame) -> Noise:
     matrix = replace(matrix, variances=_drop_quiet(matrix.variances, least))
     borrowed = _pool_variances(matrix)
     places = {dataset: place for place, dataset in enumerate(matrix.datasets)}
-    estimates = np.empty(len(matrix.models))
     run_variances, scales, stays, shares, lost = (np.zeros(matrix.counts.shape) for _ in range(5))
     for row, (_, own) in enumerate(runs.groupby("model", sort=True, observed=True)):
         scores = round_significant(own["score"])
         strata = stratify_runs(scores, own["dataset"].tolist())
         columns = [places[dataset] for dataset in sorted(own["dataset"].unique())]
-        estimates[row] = evaluate_runs("iqm", strata)
         shares[row, columns] = _share_weight(strata)
         lost[row, columns] = measure_influences("iqm", strata).lost / strata.draws
         own_variances = _winsorize_variances(strata, borrowed[row, columns], least=least)
@@ -120,7 +114,6 @@ def measure_noise(runs: pd.DataFrame) -> Noise:
         scales[row, columns], stays[row, columns] = _scale_squared(strata), _keep_by_dataset(strata)
     return Noise(
         matrix=matrix,
-        estimates=estimates,
         run_variances=run_variances,
         pooled=scales * stays * _pool_winsorized(matrix, run_variances, scales=scales, kept=stays),
         shares=np.where(matrix.is_filled, shares, 1),
@@ -146,8 +139,8 @@ def expect_widths(
     -------
     pandas.DataFrame
         A row per model (by name) and number of runs per dataset (3, 5, 10 and 20): ``model``,
-        ``seeds``, ``width`` (full width, both sides together), ``width_low`` and ``width_high``
-        (its interval) and ``width_now`` (with the runs that the model has). NaN where no cell of
+        ``seeds``, ``width`` (full width, both sides together) and ``width_now`` (with the runs that
+        the model has). NaN where no cell of
         the study has two runs; all but the first also where fewer than half of the model's datasets
         have, as such a model has no interval.
 
@@ -159,9 +152,6 @@ def expect_widths(
     ``(n − 1) / n`` of a cell's variance.
 
     With as many runs on each dataset, all runs weigh the same.
-
-    The standard deviation that a width is expected from is that of the runs there are, whose square
-    is about chi-squared with the degrees of freedom of the present interval: that is the interval.
     """
     even = noise.run_variances / noise.shares**2
     rows = []
@@ -169,16 +159,12 @@ def expect_widths(
         has_runs = noise.matrix.counts[place] > 0
         draws, lost = noise.matrix.counts[place, has_runs], noise.lost[place, has_runs]
         measure = partial(_measure_width, interval=interval, confidence_level=confidence_level)
-        now, spans = np.nan, np.full(2, np.nan)
+        now = np.nan
         if has_enough_runs(draws):
             now = measure(noise.run_variances[place, has_runs], draws, lost)
-            own = noise.run_variances[place, has_runs] / draws
-            freedom = _find_freedom(own, draws, lost)
-            tail = (1 - confidence_level) / 2
-            spans = np.sqrt(freedom / special.chdtri(freedom, [tail, 1 - tail]))
         for seeds in SEEDS:
             expected = measure(even[place, has_runs], np.full(len(draws), seeds), lost)
-            rows.append((model, seeds, expected, *(expected * spans), now))
+            rows.append((model, seeds, expected, now))
     return pd.DataFrame(rows, columns=WIDTHS)
 
 
@@ -441,56 +427,66 @@ def advise_sample_size(
     }
 
 
+def find_facts(
+    seed_widths: pd.DataFrame,
+    next_seeds: pd.DataFrame,
+    detectable: pd.DataFrame,
+    iqm: pd.DataFrame,
+) -> dict[str, Any]:
+    """How many runs tell the first two models apart, and where one more run helps most."""
+    ranked = iqm[iqm["rank"].notna()] if "iqm" in iqm else iqm.head(0)
+    first = ranked[["model", "iqm"]].to_numpy().tolist()[:2] if len(ranked) > 1 else []
+    apart = first[0][1] - first[1][1] if first else 0.0
+    enough = detectable.loc[detectable["difference_all"] <= apart, "seeds"]
+    return {
+        "has_widths": bool(seed_widths["width"].notna().any()),
+        "first": first if apart > 0 else [],
+        "enough": int(enough.min()) if len(enough) else 0,
+        "detectable": detectable[DETECTABLE].to_numpy().tolist(),
+        "next": next_seeds[["model", "dataset", "runs", "share"]].to_numpy().tolist()[:1],
+        "power": POWER,
+    }
+
+
 ANALYSIS = Analysis(
     question="What should be run next?",
     position=120,
     default=True,
     tables={
         "seed_widths": Table(
-            "Expected width of the interval over runs of a model's interquartile mean with 3, 5, "
-            "10 and 20 runs per dataset, from the spread over runs, and with the runs that there "
-            "are.",
-            "model seeds width width_low width_high width_now",
+            "Expected width of each model's interval over runs with 3, 5, 10 and 20 runs per "
+            "dataset.",
+            "model seeds width width_now",
         ),
         "next_seeds": Table(
-            "Where one more run helps most: by which share the sum of the variances of the "
-            "models' interquartile means falls.",
+            "Where one more run helps most: by which share the sum of variances falls.",
             "model dataset runs share",
         ),
         "detectable": Table(
-            "The least difference in interquartile means of two typical models that would be "
-            "found with so many runs per dataset, by the upper limit of their variance, between "
-            "these two alone and allowing for all pairs.",
+            "Minimum detectable difference in IQM of two typical models by runs per dataset.",
             "seeds difference difference_all",
         ),
     },
     figures={
         "seed_widths": Figure(
-            "Expected width of the interval over runs of each model's interquartile mean by "
-            "number of runs per dataset.",
+            "Expected width of each model's interval over runs, by runs per dataset.",
             draw="capmap.figures.profiles:draw_seed_widths",
             reads=["seed_widths", "iqm"],
-        ),
+        )
     },
     steps={
         "advise_sample_size": Step(
             advise_sample_size,
             tables=["seed_widths", "next_seeds", "detectable"],
             reads=["runs"],
-            options={
-                "interval": "bootstrap/interval",
-                "confidence_level": "bootstrap/confidence",
-            },
-        ),
+            options={"interval": "bootstrap/interval", "confidence_level": "bootstrap/confidence"},
+        )
     },
+    find_facts=find_facts,
     meanings={
-        "difference_all": "The least difference that would be found, allowing for all pairs.",
-        "width_high": "Upper end of the interval of the width.",
-        "width_low": "Lower end of the interval of the width.",
+        "difference_all": "Minimum detectable difference, allowing for all pairs.",
         "width_now": "Width with the runs that there are.",
-        "detectable.difference": "The least difference that would be found between two models, "
-        "by the upper limit of "
-        "their variance.",
+        "detectable.difference": "Minimum detectable difference of two models.",
         "next_seeds.share": "Share of the variances that one more run saves, 0 to 1.",
     },
 )

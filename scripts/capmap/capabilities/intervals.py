@@ -6,9 +6,20 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 from capmap.ranking.aggregation import FloatArray, IntArray
+
+LEAST_VARIANCE = 1e-4
+# Standard deviation of the weights of nearby predictions: a share of all, or so many if more.
+SHARE, LEAST = 0.05, 50
+CENTERS = 50
+# Weight of the mean squared error of all in that of a model, in results.
+SHRINKAGE = 10.0
+# Misses of the normal distribution that gives intervals their shape, and least share of a side.
+MISS, LEAST_SIDE = 0.1, 1e-3
+# Reaches further than any bound.
+FAR = 1e6
 
 
 class Estimate(NamedTuple):
@@ -122,3 +133,103 @@ def summarize_errors(
         "difference_low": change.low,
         "difference_high": change.high,
     }
+
+
+class Hidden(NamedTuple):
+    """Predictions of gaps, and how sure they are.
+
+    Parameters
+    ----------
+    rows : ndarray of int, shape (predictions,)
+        Places of models.
+    gaps : ndarray, shape (predictions,)
+        Predicted, from 0 to 1.
+    variance : ndarray, shape (predictions,)
+        Of a result around the prediction, above 0; only ratios have an influence.
+    """
+
+    rows: IntArray
+    gaps: FloatArray
+    variance: FloatArray
+
+
+def find_intervals(
+    known: Hidden, truth: FloatArray, new: Hidden, *, confidence_level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Find prediction intervals of gaps by the errors of other predictions.
+
+    Parameters
+    ----------
+    known : Hidden
+        Predictions of results that had no part in them; may be empty.
+    truth : ndarray, shape (known predictions,)
+        These results, from 0 to 1.
+    new : Hidden
+        Predictions of others.
+    confidence_level : float
+        Share of truths that are to be within, between 0 and 1.
+
+    Returns
+    -------
+    low, high : ndarray, shape (new predictions,)
+        From 0 to 1; 0 and 1 where the errors are too few (less than 9 for 90%).
+
+    Notes
+    -----
+    The believed variance is multiplied with the mean of squared error / variance of the other
+    results of the model, as if 10 further results had that of all. An interval is that of a normal
+    distribution with this variance of which the share p of misses is below, for the prediction p,
+    so that next to 0 or 1 nearly all of them are on the other side; stretched by the conformal
+    quantile of the errors in units of it. Errors count by how near their predictions are: with
+    normal weights of the difference in rank, whose standard deviation is 5% of all results (50 at
+    least). Equal predictions have the same errors nearby.
+
+    References
+    ----------
+    Papadopoulos et al. (2002), ECML, for conformal intervals by normalized errors; Guan (2023),
+    Localized conformal prediction, Biometrika 110:33-50.
+    """
+    if not len(truth):
+        return np.zeros(len(new.gaps)), np.ones(len(new.gaps))
+    errors = truth - known.gaps
+    own, others = _measure_deviations(known, errors, new)
+    reach = np.abs(errors) / (own * np.where(errors < 0, *_shape_reach(known.gaps)))
+    width = others * _find_quantiles(known.gaps, reach, new.gaps, confidence_level)
+    down, up = _shape_reach(new.gaps)
+    return (new.gaps - width * down).clip(0, 1), (new.gaps + width * up).clip(0, 1)
+
+
+def _measure_deviations(
+    known: Hidden, errors: FloatArray, new: Hidden
+) -> tuple[FloatArray, FloatArray]:
+    """Standard deviations of errors: of known ones by the others of the model, and of new ones."""
+    ratios = errors**2 / known.variance
+    size = int(max(known.rows.max(), new.rows.max(initial=0))) + 1
+    sums = np.bincount(known.rows, ratios, minlength=size) + SHRINKAGE * ratios.mean()
+    counts = np.bincount(known.rows, minlength=size) + SHRINKAGE
+    own = known.variance * (sums[known.rows] - ratios) / (counts[known.rows] - 1)
+    others = new.variance * sums[new.rows] / counts[new.rows]
+    return np.sqrt(own.clip(LEAST_VARIANCE)), np.sqrt(others.clip(LEAST_VARIANCE))
+
+
+def _shape_reach(gaps: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """How many standard deviations an interval goes down and up."""
+    below = gaps.clip(LEAST_SIDE, 1 - LEAST_SIDE)
+    return -ndtri(MISS * below), -ndtri(MISS * (1 - below))
+
+
+def _find_quantiles(
+    gaps: FloatArray, reach: FloatArray, new: FloatArray, level: float
+) -> FloatArray:
+    """What the reach of a further error exceeds with a probability of at most 1 − level, nearby."""
+    count, ordered = len(gaps), np.sort(gaps)
+    ranks, wanted = (
+        (np.searchsorted(ordered, own) + np.searchsorted(ordered, own, side="right")) / (2 * count)
+        for own in (gaps, new)
+    )
+    order = np.lexsort((gaps, reach))
+    centers = np.linspace(0, 1, CENTERS)
+    apart = (ranks[order] - centers[:, None]) / max(SHARE, LEAST / count)
+    sums = np.cumsum(np.exp(-(apart**2) / 2), axis=1)
+    places = (sums / sums[:, -1:] < level * (1 + 1 / count) - 1e-9).sum(axis=1)
+    return np.asarray(np.interp(wanted, centers, np.append(reach[order], FAR)[places]))

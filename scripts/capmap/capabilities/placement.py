@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import least_squares
 
-from capmap.capabilities.conformal import LEAST_VARIANCE, Hidden, find_intervals
 from capmap.capabilities.embedding import Embedding, name_coordinates, restore_fit
 from capmap.capabilities.factors import Pairs, SideInformation, gather_attributes, predict_gaps
 from capmap.capabilities.gaps import (
@@ -16,10 +15,11 @@ from capmap.capabilities.gaps import (
     bound_scores,
     choose_results,
     measure_gaps,
+    open_ends,
     scale_scores,
 )
 from capmap.capabilities.geometry import DISTANCES, enter_ball, normalize_lengths, settle_points
-from capmap.capabilities.metric_units import open_ends
+from capmap.capabilities.intervals import LEAST_VARIANCE, Hidden, find_intervals
 from capmap.capabilities.predictions import Cells, tabulate_predictions
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.rng import make_stream

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.capabilities.conformal import LEAST_VARIANCE, Hidden, find_intervals
 from capmap.capabilities.crossvalidation import bound_split
 from capmap.capabilities.factors import (
     Pairs,
@@ -19,10 +18,11 @@ from capmap.capabilities.gaps import (
     Results,
     are_connected,
     choose_results,
+    open_ends,
     order_by_names,
     scale_scores,
 )
-from capmap.capabilities.metric_units import open_ends
+from capmap.capabilities.intervals import LEAST_VARIANCE, Hidden, find_intervals
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import make_stream
 from capmap.settings.choices import PREDICTION_LEVEL

@@ -9,8 +9,13 @@ import pandas as pd
 from scipy.stats import norm
 
 from capmap.attributes import read_dataset_attributes, read_model_attributes
-from capmap.capabilities.gaps import choose_results, find_duplicates, list_components, scale_scores
-from capmap.capabilities.metric_units import find_limits
+from capmap.capabilities.gaps import (
+    choose_results,
+    find_duplicates,
+    find_limits,
+    list_components,
+    scale_scores,
+)
 from capmap.comparison.correlation import compute_spearman_rho
 from capmap.errors import ValidationError
 from capmap.exports.cells import SEPARATOR

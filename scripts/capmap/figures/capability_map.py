@@ -29,10 +29,18 @@ from capmap.figures.canvas import (
     make_sheet,
 )
 from capmap.figures.curves import choose_log_ticks
-from capmap.figures.labels import FloatArray, Label, Line, Place, Point, draw_labels, place_labels
-from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import Mark, mark_members
-from capmap.figures.names import shorten_names, widest
+from capmap.figures.names import (
+    FloatArray,
+    Label,
+    Line,
+    Place,
+    Point,
+    draw_labels,
+    place_labels,
+    shorten_names,
+    widest,
+)
 from capmap.figures.style import (
     FAINT_INK,
     GRID_COLOR,
@@ -40,7 +48,9 @@ from capmap.figures.style import (
     MARKERS,
     PALETTE,
     SMALL_SIZE,
+    column_width,
     figure_style,
+    page_width,
 )
 from capmap.settings.choices import Projection
 from capmap.wording import format_count, join_words

@@ -12,9 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodFormatter
 
 from capmap.figures.canvas import Sheet
-from capmap.figures.look import arrange_models, current_look
 from capmap.figures.marks import Mark, mark, mark_members, write_points
-from capmap.figures.style import ModelStyle, model_styles
+from capmap.figures.style import ModelStyle, arrange_models, current_look, model_styles
 from capmap.wording import count_things
 
 MAX_COLORED = 10

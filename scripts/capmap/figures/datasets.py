@@ -24,6 +24,7 @@ from capmap.figures.canvas import (
     choose_datasets,
     choose_models,
     fit_labels,
+    format_decimal,
     make_sheet,
 )
 from capmap.figures.heatmap import (
@@ -41,7 +42,6 @@ from capmap.figures.heatmap import (
 )
 from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, widest
-from capmap.figures.side_columns import format_decimal
 from capmap.figures.style import (
     FAINT_INK,
     INK,

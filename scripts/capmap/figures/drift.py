@@ -17,7 +17,6 @@ from capmap.figures.canvas import (
     make_sheet,
     plan_legend,
 )
-from capmap.figures.look import column_width
 from capmap.figures.names import widest
 from capmap.figures.panels import (
     LEFT,
@@ -35,6 +34,7 @@ from capmap.figures.style import (
     PALETTE,
     SMALL_SIZE,
     ModelStyle,
+    column_width,
     figure_style,
 )
 

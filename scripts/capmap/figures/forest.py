@@ -13,22 +13,27 @@ from capmap.figures.canvas import (
     GAP,
     LEAST_LABEL,
     PADDING,
+    RANK_NOTE,
     ROW_HEIGHT,
+    SideColumns,
     Wording,
     choose_models,
     fit_labels,
     make_sheet,
-)
-from capmap.figures.look import column_width, current_look, page_width
-from capmap.figures.marks import write_estimates
-from capmap.figures.side_columns import (
-    RANK_NOTE,
-    SideColumns,
     plan_columns,
     write_columns,
     write_ranks,
 )
-from capmap.figures.style import FAINT_INK, SMALL_SIZE, ModelStyle, model_styles
+from capmap.figures.marks import write_estimates
+from capmap.figures.style import (
+    FAINT_INK,
+    SMALL_SIZE,
+    ModelStyle,
+    column_width,
+    current_look,
+    model_styles,
+    page_width,
+)
 
 MIN_AXES = 1.2
 WIDE_LABEL = 2.6

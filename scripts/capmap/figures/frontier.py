@@ -16,12 +16,17 @@ from capmap.figures.canvas import (
     make_sheet,
 )
 from capmap.figures.curves import choose_log_ticks
-from capmap.figures.labels import FloatArray, Label, Line, draw_labels, place_labels
-from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import Mark, mark_members, write_estimates
-from capmap.figures.names import shorten_names
+from capmap.figures.names import FloatArray, Label, Line, draw_labels, place_labels, shorten_names
 from capmap.figures.panels import number_axis
-from capmap.figures.style import FAINT_INK, PALETTE, SMALL_SIZE, figure_style
+from capmap.figures.style import (
+    FAINT_INK,
+    PALETTE,
+    SMALL_SIZE,
+    column_width,
+    figure_style,
+    page_width,
+)
 from capmap.wording import format_count
 
 HEADING = "Score against {}"

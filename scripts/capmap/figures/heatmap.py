@@ -22,13 +22,12 @@ from capmap.figures.canvas import (
     Sheet,
     Wording,
     fit_labels,
+    format_decimal,
     make_sheet,
 )
-from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import mark_cells
 from capmap.figures.names import break_name, shorten_names, widest
-from capmap.figures.side_columns import format_decimal
-from capmap.figures.style import GRID_COLOR, SMALL_SIZE, TEXT_SIZE
+from capmap.figures.style import GRID_COLOR, SMALL_SIZE, TEXT_SIZE, column_width, page_width
 
 ROW_HEIGHT = 0.15
 NARROW_LABEL = 1.1

@@ -22,6 +22,7 @@ from capmap.figures.canvas import (
     Sheet,
     Wording,
     fit_labels,
+    format_decimal,
     make_sheet,
 )
 from capmap.figures.curves import OTHERS_COLOR, Cast, cast_models, gray_out, make_keys
@@ -35,16 +36,16 @@ from capmap.figures.heatmap import (
     span_colors,
     write_places,
 )
-from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import mark, write_points
 from capmap.figures.names import printable_text, shorten_names, widest
 from capmap.figures.panels import draw_dots, make_curve_key, read_points
-from capmap.figures.side_columns import format_decimal
 from capmap.figures.style import (
     PALETTE,
     TEXT_SIZE,
     ModelStyle,
+    column_width,
     figure_style,
+    page_width,
 )
 from capmap.wording import find_statistic, label_scores
 

@@ -16,6 +16,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, StrMethodFormatter
 from capmap.figures.canvas import (
     GAP,
     MAX_MODELS,
+    MINUS,
     PADDING,
     TICKS_HEIGHT,
     NothingToDraw,
@@ -23,12 +24,11 @@ from capmap.figures.canvas import (
     Wording,
     choose_datasets,
     make_sheet,
+    plan_columns,
+    write_columns,
 )
-from capmap.figures.labels import FloatArray, Label, draw_labels, place_labels
-from capmap.figures.look import page_width
 from capmap.figures.marks import Mark, mark_members
-from capmap.figures.names import shorten_names, widest
-from capmap.figures.side_columns import MINUS, plan_columns, write_columns
+from capmap.figures.names import FloatArray, Label, draw_labels, place_labels, shorten_names, widest
 from capmap.figures.style import (
     FAINT_INK,
     INK,
@@ -37,6 +37,7 @@ from capmap.figures.style import (
     TEXT_SIZE,
     ModelStyle,
     figure_style,
+    page_width,
 )
 from capmap.wording import format_count
 

@@ -14,6 +14,8 @@ from capmap.figures.canvas import (
     NothingToDraw,
     Wording,
     choose_models,
+    format_decimal,
+    format_p,
 )
 from capmap.figures.forest import draw_forest, rank_rows
 from capmap.figures.heatmap import (
@@ -26,7 +28,6 @@ from capmap.figures.heatmap import (
     mark_diagonal,
     span_evenly,
 )
-from capmap.figures.side_columns import format_decimal, format_p
 from capmap.figures.style import figure_style
 from capmap.wording import depends_on_ridge
 

@@ -18,8 +18,7 @@ from capmap.figures.canvas import (
     Wording,
     make_sheet,
 )
-from capmap.figures.look import column_width, page_width
-from capmap.figures.style import FAINT_INK, PALETTE, ModelStyle
+from capmap.figures.style import FAINT_INK, PALETTE, ModelStyle, column_width, page_width
 
 METHODS = {
     "factors": ("factors", ModelStyle(PALETTE[0], "o", "-")),

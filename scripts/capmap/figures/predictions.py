@@ -16,10 +16,13 @@ from capmap.figures.canvas import (
     NothingToDraw,
     Sheet,
     Wording,
+    format_decimal,
+    format_interval,
     make_sheet,
+    plan_columns,
+    write_columns,
 )
 from capmap.figures.curves import scale_by_log
-from capmap.figures.look import column_width, page_width
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.panels import (
     ERROR,
@@ -40,8 +43,16 @@ from capmap.figures.panels import (
     spread_evenly,
     style_method,
 )
-from capmap.figures.side_columns import format_decimal, format_interval, plan_columns, write_columns
-from capmap.figures.style import FAINT_INK, PALETTE, SMALL_SIZE, TEXT_SIZE, ModelStyle, figure_style
+from capmap.figures.style import (
+    FAINT_INK,
+    PALETTE,
+    SMALL_SIZE,
+    TEXT_SIZE,
+    ModelStyle,
+    column_width,
+    figure_style,
+    page_width,
+)
 from capmap.settings.choices import PREDICTION_LEVEL
 from capmap.wording import count_things
 

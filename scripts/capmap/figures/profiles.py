@@ -26,10 +26,9 @@ from capmap.figures.curves import (
     make_keys,
     scale_by_log,
 )
-from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, widest
-from capmap.figures.style import FAINT_INK, TEXT_SIZE, figure_style
+from capmap.figures.style import FAINT_INK, TEXT_SIZE, column_width, figure_style, page_width
 
 PANELS = {"raw": "raw scores", "normalized": "normalized scores"}
 RATIO = "ratio to the best score, \N{GREEK SMALL LETTER TAU} (log scale)"

@@ -22,10 +22,9 @@ from capmap.figures.canvas import (
     choose_models,
     make_sheet,
 )
-from capmap.figures.look import column_width, page_width
 from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, text_width, widest
-from capmap.figures.style import FAINT_INK, INK, TEXT_SIZE, figure_style
+from capmap.figures.style import FAINT_INK, INK, TEXT_SIZE, column_width, figure_style, page_width
 from capmap.wording import MOST_LETTERED, count_things, format_p, split_letters
 
 HEADING = "Mean ranks and critical difference"

@@ -7,7 +7,14 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from capmap.figures.canvas import GAP, Sheet, Wording, choose_models
+from capmap.figures.canvas import (
+    GAP,
+    Sheet,
+    Wording,
+    choose_models,
+    format_decimal,
+    format_interval,
+)
 from capmap.figures.heatmap import (
     DIVERGING,
     Scale,
@@ -17,7 +24,6 @@ from capmap.figures.heatmap import (
     span_evenly,
 )
 from capmap.figures.names import shorten_names
-from capmap.figures.side_columns import format_decimal, format_interval
 from capmap.figures.style import FAINT_INK, SMALL_SIZE, figure_style
 from capmap.wording import AGGREGATION_NAMES
 

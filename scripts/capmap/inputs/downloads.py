@@ -11,7 +11,7 @@ import requests
 from capmap.addresses import hide
 from capmap.errors import ConfigError
 from capmap.inputs.studies import list_faults
-from capmap.settings.sources import DOWNLOADS
+from capmap.settings.data import DOWNLOADS
 from capmap.wording import write_key
 
 # Seconds until a server has to accept a connection, and until it has to send something.

@@ -7,7 +7,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from capmap.analyses import load_analysis
-from capmap.analyses.columns import label_columns
+from capmap.analyses.columns import spell_column
 from capmap.analyses.rendering import write_page
 from capmap.pages.views import View, list_formats, make_view
 
@@ -59,7 +59,7 @@ def show_analysis(
     Returns
     -------
     Section
-        Tables are cut to their share of the page.
+        Of long tables the first rows.
     """
     analysis = load_analysis(name)
     places = {f"{analysis.folder}/{name}": table for name, table in analysis.tables.items()}
@@ -74,9 +74,8 @@ def show_analysis(
                 tables[place],
                 name=place,
                 caption=table.caption,
-                max_bytes=table.share,
                 files=list_formats(files[place], table.formats),
-                labels=label_columns(place, list(tables[place].columns)),
+                labels={column: spell_column(column) for column in tables[place].columns},
                 best=table.best,
             )
             for place, table in places.items()

@@ -7,37 +7,29 @@ from typing import Any
 import pandas as pd
 
 from capmap.analyses import load_analysis
-from capmap.analyses.columns import label_columns
+from capmap.analyses.columns import spell_column
 from capmap.analyses.declarations import Table
 from capmap.claims import choose_first, find_candidates, has_letters
 from capmap.pages.accounts import count_rejected, list_files, list_warnings, tabulate_rows
 from capmap.pages.views import View, list_formats, make_view
 from capmap.wording import SHARED_LETTERS, spell_statistic
 
-# Tables that stand on the page only, with about how many of its bytes each may take.
+# Tables that stand on the page only.
 OTHERS = {
-    "changes": (40_000, "What came, went and moved since the former run."),
-    "counts": (
-        10_000,
-        "What became of the rows of the exports. A row of a matrix holds several runs.",
-    ),
-    "rejected": (20_000, "Rejected rows by reason."),
-    "dropped": (40_000, "Models and datasets that were left out of the analysis, and why."),
-    "warnings": (60_000, "What to look at in the exports, with places; first one of each kind."),
-    "bounds": (
-        100_000,
-        "The scores, as exported, after transforms, that map to 0 (low) and 1 (high), or the "
-        "other way round where the direction is min, and where they come from.",
-    ),
-    "files": (60_000, "The exports that were read, with size and SHA-256."),
-    "versions": (10_000, "Software in the environment that wrote this page."),
+    "changes": "What came, went and moved since the former run.",
+    "counts": "What became of the rows of the exports. A row of a matrix holds several runs.",
+    "rejected": "Rejected rows by reason.",
+    "dropped": "Models and datasets that were left out of the analysis, and why.",
+    "warnings": "What to look at in the exports, with places; first one of each kind.",
+    "bounds": "The scores, as exported, after transforms, that map to 0 (low) and 1 (high), or the "
+    "other way round where the direction is min, and where they come from.",
+    "files": "The exports that were read, with size and SHA-256.",
+    "versions": "Software in the environment that wrote this page.",
 }
 MAIN = load_analysis("main")
-TABLES = {
-    "ranking": (MAIN.tables["iqm"].share, ""),
-    **{name: (table.share, table.short) for name, table in MAIN.tables.items() if name != "iqm"},
-    **OTHERS,
-}
+CAPTIONS = {name: table.caption for name, table in MAIN.tables.items() if name != "iqm"} | OTHERS
+# Rows of the ranking on the page.
+MOST_RANKED = 500
 INTERVALS = (
     " Scores and ranks come with intervals; the shaded rows are the models that may be the best."
 )
@@ -64,8 +56,7 @@ def show_tables(
     Returns
     -------
     dict of str to View
-        The tables by name, each within its share of the page. Without intervals, their columns
-        are left out.
+        The tables by name. Without intervals, their columns are left out.
     """
     ranking = choose_first(tables["scopes"])
     statistic = ranking["statistic"].iloc[0]
@@ -91,20 +82,28 @@ def show_tables(
     files = {**files, "ranking": files.get("iqm" if statistic == "iqm" else "scopes", "")}
     declared = defaultdict(lambda: Table("", formats="csv"), MAIN.tables)
     declared["ranking"] = MAIN.tables["iqm"]
-    return {
+    views = {
         name: make_view(
             shown[name],
             name=name,
-            caption=heading if name == "ranking" else caption,
-            max_bytes=share,
-            total=validation["warnings_total"] if name == "warnings" else None,
+            caption=caption,
             files=list_formats(files.get(name, ""), declared[name].formats),
             best=declared[name].best,
             labels=_label_columns(name, shown[name]),
-            marked=best if name == "ranking" else (),
         )
-        for name, (share, caption) in TABLES.items()
+        for name, caption in CAPTIONS.items()
     }
+    views["ranking"] = make_view(
+        shown["ranking"],
+        name="ranking",
+        caption=heading,
+        files=list_formats(files["ranking"], declared["ranking"].formats),
+        best=declared["ranking"].best,
+        labels=_label_columns("ranking", shown["ranking"]),
+        marked=best,
+        most=MOST_RANKED,
+    )
+    return views
 
 
 def _count_datasets(ranking: pd.DataFrame) -> pd.DataFrame:
@@ -118,4 +117,4 @@ def _count_datasets(ranking: pd.DataFrame) -> pd.DataFrame:
 def _label_columns(name: str, table: pd.DataFrame) -> dict[str, str]:
     """Name columns for a reader; datasets keep their names."""
     named = ["model"] if name == "scores" else list(table.columns)
-    return label_columns(f"tables/{'iqm' if name == 'ranking' else name}", named)
+    return {column: spell_column(column) for column in named}

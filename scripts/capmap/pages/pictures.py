@@ -21,8 +21,6 @@ class Picture:
         Names the figure in the page.
     caption : str
         What it shows.
-    alt : str
-        What a reader who cannot see it should know.
     svg : str
         Its SVG element, or "" where it is too large for the page.
     files : mapping of str to str
@@ -33,7 +31,6 @@ class Picture:
 
     name: str
     caption: str
-    alt: str
     svg: str
     files: Mapping[str, str]
     is_empty: bool
@@ -56,7 +53,7 @@ def read_figures(folder: str | Path) -> tuple[dict[str, Path], set[str]]:
 
 
 def embed_pictures(
-    texts: Mapping[str, tuple[str, str]],
+    captions: Mapping[str, str],
     figures: Mapping[str, Path],
     files: Mapping[str, str],
     *,
@@ -66,8 +63,8 @@ def embed_pictures(
 
     Parameters
     ----------
-    texts : mapping of str to (str, str)
-        Caption and alternative text of each figure, by name, the most important first.
+    captions : mapping of str to str
+        What each figure shows, by name, the most important first.
     figures : mapping of str to pathlib.Path
         SVG files by name, of figures that show something; other formats stand beside them.
     files : mapping of str to str
@@ -81,7 +78,7 @@ def embed_pictures(
         The figures by name; those that do not fit and those with nothing to show are not embedded.
     """
     pictures = {}
-    for name, (caption, alt) in texts.items():
+    for name, caption in captions.items():
         svg = figures[name].read_text(encoding="utf-8").strip() if name in figures else ""
         shown = "" if len(svg.encode()) > max_bytes else svg
         max_bytes -= len(shown.encode())
@@ -91,5 +88,5 @@ def embed_pictures(
             for kind, suffix in FILES.items()
             if svg and figures[name].with_suffix(suffix).is_file()
         }
-        pictures[name] = Picture(name, caption, alt, shown, linked, not svg)
+        pictures[name] = Picture(name, caption, shown, linked, not svg)
     return pictures

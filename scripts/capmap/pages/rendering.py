@@ -9,6 +9,8 @@ from typing import Any
 
 import jinja2
 
+from capmap.analyses.rendering import FILTERS
+
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -39,7 +41,7 @@ def render_page(template: str, *, style: str, script: str, **content: object) ->
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["fingerprint"] = _fingerprint
+    environment.filters |= {**FILTERS, "fingerprint": _fingerprint}
     environment.globals["zip"] = zip
     base, common = ((TEMPLATES / name).read_text("utf-8") for name in ("base.css", "common.js"))
     scripts = f'"use strict";\n{{\n{common}\n{script}}}\n'

@@ -14,10 +14,9 @@ from markupsafe import Markup
 
 from capmap.addresses import hide_everywhere
 from capmap.analyses import FIGURES, TOGETHER, load_analysis
-from capmap.analyses.declarations import Figure
 from capmap.analyses.rendering import write_page
 from capmap.claims import ranks_apart
-from capmap.pages.accounts import describe_changes, describe_counts, describe_reading, is_uneven
+from capmap.pages.accounts import find_changes, find_reading, is_uneven
 from capmap.pages.analyses import show_analysis
 from capmap.pages.contents import show_tables
 from capmap.pages.pictures import embed_pictures
@@ -27,9 +26,9 @@ from capmap.tables import read_declared
 # Folders whose tables are called by their name alone.
 PLAIN = ("tables/", "normalized/", "comparisons/")
 PACKAGES = ["matplotlib", "numpy", "pandas", "pillow", "pyarrow", "scipy", "seaborn", "snakemake"]
-MAX_PAGE = 1_950_000
+# Bytes of all figures; the rest of a page stays below 0.5 MB.
+MAX_FIGURES = 1_500_000
 MAX_SETTINGS = 40_000
-MARKUP = 60_000
 
 
 @dataclass(frozen=True)
@@ -79,8 +78,8 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     Returns
     -------
     str
-        HTML that fetches nothing, under 2 MB: large tables are cut, with a note that names their
-        file, and figures that do not fit are linked. Equal results give equal text.
+        HTML that fetches nothing, under 2 MB: of long tables the first rows, with a link to their
+        file; figures that do not fit are linked. Equal results give equal text.
     """
     tables = results.tables
     is_board = ranks_apart(results.tables)
@@ -96,10 +95,8 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         name for name in load_analysis("main").figures if not is_board or name not in TOGETHER
     ]
     drawn = [*figures, *(name for section in sections for name in section.figures)]
-    texts = {name: _describe_figure(load_analysis(FIGURES[name]).figures[name]) for name in drawn}
-    shown = [*views.values(), *(view for section in sections for view in section.views)]
-    used = MARKUP + len(Markup.escape(settings).encode()) + sum(view.size for view in shown)
-    pictures = embed_pictures(texts, results.figures, results.files, max_bytes=MAX_PAGE - used)
+    captions = {name: load_analysis(FIGURES[name]).figures[name].caption for name in drawn}
+    pictures = embed_pictures(captions, results.figures, results.files, max_bytes=MAX_FIGURES)
     silent = [
         section for section in sections if section.figures and results.nothing >= {*section.figures}
     ]
@@ -112,10 +109,10 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         statistic=write_page(main["note"]),
         scopes=tables["scopes"]["unit"].nunique(),
         aggregation=write_page(main["aggregation"]),
-        counts=describe_counts(results.validation),
+        validation=results.validation,
         is_uneven=is_uneven(results.validation),
-        reading=describe_reading(results.validation),
-        changes=describe_changes(tables["changes"]),
+        reading=find_reading(results.validation),
+        changes=find_changes(tables["changes"]),
         methods=write_page(main["methods"]),
         pictures=pictures,
         blank={name for name, picture in pictures.items() if picture.is_empty},
@@ -163,11 +160,6 @@ def list_versions(own: str) -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return versions
-
-
-def _describe_figure(figure: Figure) -> tuple[str, str]:
-    """Caption and alternative text of a figure."""
-    return figure.short or figure.caption, figure.alt or figure.caption
 
 
 def _render_settings(settings: Mapping[str, Any]) -> str:

@@ -30,11 +30,15 @@ from capmap.settings.choices import (
 from capmap.settings.data import (
     Columns,
     DatasetName,
+    Digest,
+    Download,
+    DownloadName,
     Normalization,
     Reading,
     ReferenceModel,
     ScoreRule,
     Select,
+    Submission,
     Summary,
 )
 from capmap.settings.files import expand_home
@@ -57,7 +61,6 @@ from capmap.settings.sections import (
     Unique,
     Whole,
 )
-from capmap.settings.sources import Digest, Download, DownloadName, Submission
 
 FORMATS: list[Literal["pdf", "svg", "png"]] = ["pdf", "svg"]
 

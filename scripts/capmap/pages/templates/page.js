@@ -1,55 +1,11 @@
-// Makes every table sort, filter and download; without it the page still shows them all.
+// Makes every table sort and filter; without it the page still shows them all.
 const collator = new Intl.Collator("en", { numeric: true });
 
-const exact = (cell) => cell.dataset.v ?? cell.textContent;
-
-const read = (row) => [...row.cells].map((cell) => cell.textContent).join("\n").toLowerCase();
-
 const order = (numeric, column, sign) => (one, other) => {
-  const a = exact(one.cells[column]);
-  const b = exact(other.cells[column]);
+  const a = one.cells[column].textContent;
+  const b = other.cells[column].textContent;
   if (a === "" || b === "") return (a === "") - (b === ""); // missing ones stay last
-  return sign * (numeric ? a - b : collator.compare(a, b));
-};
-
-const writeCsv = (heads, rows) => {
-  const lines = rows.map((row) =>
-    heads.map((head, i) => quote(exact(row.cells[i]), head.matches(".number"))).join(","),
-  );
-  return [heads.map((head) => quote(head.dataset.name)).join(","), ...lines, ""].join("\n");
-};
-
-const escapeLatex = (text) =>
-  text.replace(/[\\{}$&#^_%~]/g, (sign) =>
-    ({ "\\": "\\textbackslash{}", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}" })[sign] ?? `\\${sign}`,
-  );
-
-const escapeMarkdown = (text) => text.replace(/[\\|`*_<>[\]]/g, "\\$&").replaceAll("\n", " ");
-
-// What is shown of a table, in its present order, as an author pastes it.
-const FORMATS = {
-  md: (lines, numeric) => {
-    const rows = lines.map((cells) => `| ${cells.map(escapeMarkdown).join(" | ")} |`);
-    rows.splice(1, 0, `|${numeric.map((is) => (is ? "---:" : ":---")).join("|")}|`);
-    return `${rows.join("\n")}\n`;
-  },
-  tex: (lines, numeric) => {
-    const [head, ...rows] = lines.map((cells) => `${cells.map(escapeLatex).join(" & ")} \\\\`);
-    const columns = numeric.map((is) => (is ? "r" : "l")).join("");
-    const body = ["\\toprule", head, "\\midrule", ...rows, "\\bottomrule"].join("\n");
-    return `\\begin{tabular}{${columns}}\n${body}\n\\end{tabular}\n`;
-  },
-};
-
-const copyTable = (table, format) => {
-  const heads = [...table.tHead.rows[0].cells];
-  const rows = [table.tHead.rows[0], ...table.tBodies[0].rows].filter((row) => !row.hidden);
-  const lines = rows.map((row) =>
-    [...row.cells].filter((_, i) => !heads[i].hidden).map((cell) => cell.textContent.trim()),
-  );
-  const numeric = heads.filter((head) => !head.hidden).map((head) => head.matches(".number"));
-  const text = FORMATS[format](lines, numeric);
-  return navigator.clipboard.writeText(text);
+  return sign * (numeric ? parseFloat(a) - parseFloat(b) : collator.compare(a, b));
 };
 
 const equip = (box) => {
@@ -58,8 +14,6 @@ const equip = (box) => {
   const heads = [...table.tHead.rows[0].cells];
   const original = [...body.rows];
   const search = box.querySelector("input");
-  const status = box.querySelector("output");
-  const texts = new Map();
 
   heads.forEach((head, column) => {
     const button = document.createElement("button");
@@ -77,29 +31,16 @@ const equip = (box) => {
     });
   });
 
-  search.addEventListener("input", () => {
+  search?.addEventListener("input", () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     for (const row of original) {
-      if (!texts.has(row)) texts.set(row, read(row));
-      row.hidden = !words.every((word) => texts.get(row).includes(word));
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
       shown += !row.hidden;
     }
-    status.textContent = words.length ? `${shown} of ${original.length} rows` : "";
+    box.querySelector("output").textContent = words.length ? `${shown} of ${original.length} rows` : "";
   });
-
-  box.querySelectorAll("[data-copy]").forEach((button) =>
-    button.addEventListener("click", async () => {
-      const copied = await copyTable(table, button.dataset.copy).then(() => true, () => false);
-      status.textContent = copied ? "Copied" : "The browser does not let this page copy";
-    }),
-  );
-
-  box.querySelector("button.download").addEventListener("click", () => {
-    const rows = [...body.rows].filter((row) => !row.hidden);
-    save(`${table.id}.csv`, writeCsv(heads, rows));
-  });
-  box.querySelector(".tools").hidden = false;
 };
 
 document.querySelectorAll(".table").forEach(equip);
