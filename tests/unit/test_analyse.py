@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from capmap.catalog.declarations import TOO_MANY
 
 from analyse import analyse
 from capmap.analyses.declarations import TOO_MANY

@@ -120,8 +120,7 @@ def test_the_step_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) ->
     for place, own in enumerate((tables, mixed)):
         folder = tmp_path / str(place)
         run_step("check_transfer", folder, own, confidence_level=0.9, seed=1)
-        made = [f"comparisons/transfer.{suffix}" for suffix in ("csv", "md", "tex", "txt")]
-        written.append([(folder / path).read_bytes() for path in made])
+        written.append((folder / "comparisons/transfer.csv").read_bytes())
     assert written[0] == written[1]
     table = read_step("check_transfer", tmp_path / "0")["transfer"]
     assert table["tested_on"].tolist() == ["7", "=1|2", "all types"]

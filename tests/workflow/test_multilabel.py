@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from capmap.catalog import list_tables
 
 from capmap.analyses import list_tables
 from capmap.artifacts import read_table

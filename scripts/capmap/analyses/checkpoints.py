@@ -1,71 +1,80 @@
 """Which checkpoint stands for a training, and what the choice is worth."""
 
+from typing import Any
+
+import pandas as pd
+
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.checkpoints.rankings import analyse_checkpoints
+
+
+def find_facts(
+    selected: pd.DataFrame, checkpoint_rankings: pd.DataFrame, ranking_agreement: pd.DataFrame
+) -> dict[str, Any]:
+    """Who leads the first ranking, what the choice gains, and which rankings disagree most."""
+    firsts = checkpoint_rankings[checkpoint_rankings["rank"] == 1]
+    gains = selected.loc[selected["checkpoints"] > 1, "gain_report"].dropna()
+    agreement = ranking_agreement.dropna(subset="kendall_tau").sort_values("kendall_tau")
+    return {
+        "trainings": len(selected),
+        "stamp": selected["stamp"].iloc[0],
+        "firsts": firsts[firsts["ranking"] == firsts["ranking"].min()].to_dict("records"),
+        "choices": len(gains),
+        "better": int((gains > 0).sum()),
+        "worse": int((gains < 0).sum()),
+        "least": agreement.iloc[0].to_dict() if len(agreement) else None,
+    }
+
 
 ANALYSIS = Analysis(
     question="Which checkpoint is best, and what is the choice worth?",
     position=210,
     tables={
         "selected": Table(
-            "The chosen checkpoint of each training: its value where it was chosen and where it "
-            "is compared, and how much better it is than the mean and the last checkpoint. The "
-            "best of several is above their mean even where they differ by noise only; the gain "
-            "on the report split is free of that.",
+            "The chosen checkpoint of each training and its gain over the mean and the last one. "
+            "Where it was chosen, the gain is partly chance; on the report split it is not.",
             "model training checkpoint step selection report checkpoints mean last optimism_mean "
             "optimism_last gain_report stamp",
             formats="csv tex json",
         ),
         "checkpoint_rankings": Table(
-            "Each configured ranking of the chosen checkpoints. Equal scores share a rank; what "
-            "lacks a value has no rank.",
+            "Each configured ranking of the chosen checkpoints.",
             "ranking method rank model training checkpoint score stamp",
             formats="csv json",
         ),
         "ranking_agreement": Table(
-            "How alike two rankings of the same checkpoints are, also those by each metric alone:"
-            " Kendall's tau-b, which allows for ties, how many share a rank, and how many have "
-            "another rank.",
+            "Kendall's tau-b of two rankings of the same checkpoints, also by single metrics.",
             "ranking_a ranking_b kendall_tau checkpoints tied_a tied_b moved stamp",
             formats="csv json",
         ),
         "ranking_moves": Table(
-            "Who moves between the first ranking and another one, largest changes first. "
-            "Competition ranks among the checkpoints that both rank; above 0: a rise.",
+            "Changes of rank from the first ranking to others, largest first; above 0: a rise.",
             "ranking_a ranking_b model training checkpoint rank_a rank_b change stamp",
             formats="csv json",
         ),
         "checkpoints": Table(
-            "Every checkpoint of each training, the value by which checkpoints are chosen, and "
-            "which one is chosen. A checkpoint that lacks a dataset of the selection has no value"
-            " and cannot be chosen.",
+            "Checkpoints of each training, and the values by which they are chosen.",
             "training model checkpoint step selection chosen datasets split stamp",
             formats="csv json",
         ),
         "curves": Table(
-            "Mean of each metric over datasets at each step of a training, with an interval over "
-            "datasets, and mean over the trainings of each model (no name of a training), with an"
-            " interval over trainings. With several datasets values are normalized, and errors "
-            "are turned, so that 1 is the best.",
+            "Each metric by step, with intervals over datasets, or over trainings where no training"
+            " is named. Values of several datasets are normalized, so that 1 is best.",
             "training model metric split step mean ci_low ci_high datasets trainings",
             formats="csv json",
         ),
     },
     figures={
         "checkpoint_curves": Figure(
-            "The metric by which checkpoints are chosen over the steps: the mean of each model "
-            "with an interval over its trainings, or over datasets for a model with one training;"
-            " markers are the chosen checkpoints.",
+            "The metric of the choice by step, mean of each model with an interval over trainings, "
+            "or over datasets of a single training; markers are chosen checkpoints.",
             draw="capmap.figures.leaderboard:draw_checkpoint_curves",
             reads=["curves", "selected", "checkpoints"],
             order="iqm",
-            options={
-                "metric": "checkpoints/select/metric",
-            },
+            options={"metric": "checkpoints/select/metric"},
         ),
         "checkpoint_optimism": Figure(
-            "Best, mean and last of each training's checkpoints where they were chosen. The "
-            "distance from best to mean is partly luck.",
+            "Best, mean and last checkpoint of each training on the split of the choice.",
             draw="capmap.figures.leaderboard:draw_checkpoint_optimism",
             reads=["selected"],
         ),
@@ -93,6 +102,8 @@ ANALYSIS = Analysis(
             },
         ),
     },
+    find_facts=find_facts,
+    options={"split": "checkpoints/select/split", "report": "checkpoints/report/split"},
     meanings={
         "checkpoints": "Number of checkpoints of the training.",
         "chosen": "Whether this checkpoint is the one that is chosen.",

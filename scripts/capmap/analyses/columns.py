@@ -47,8 +47,6 @@ COLUMNS = {
     "datasets": Column("Number of datasets."),
     "date": Column("Date of publication.", is_text=True),
     "difference": Column("The difference."),
-    "difference_high": Column("Upper end of the interval of the difference."),
-    "difference_low": Column("Lower end of the interval of the difference."),
     "dimension": Column("Number of dimensions of the map."),
     "dropped": Column("Why it was left out; empty: it was not.", is_text=True),
     "duplicate_of": Column("The model, or dataset, with the same results.", is_text=True),
@@ -82,8 +80,6 @@ COLUMNS = {
     "mse_additive": Column(
         "Mean squared error of the additive model: a level per model and dataset."
     ),
-    "mse_high": Column("Upper end of the interval of the mean squared error."),
-    "mse_low": Column("Lower end of the interval of the mean squared error."),
     "name": Column("The name.", is_text=True),
     "opponent": Column("The model that it is compared with.", is_text=True),
     "p": Column("p-value."),
@@ -197,6 +193,13 @@ SPELLINGS = {
     "top1": "Top-1",
 }
 
+# What columns hold whose names have such an end or beginning.
+DERIVED = {
+    "_low": "Lower end of the interval",
+    "_high": "Upper end of the interval",
+    "train_": "In training",
+}
+
 # What stays text when a table is read back.
 TEXT_COLUMNS = [name for name, column in COLUMNS.items() if column.is_text]
 
@@ -226,9 +229,21 @@ def list_text_columns(place: str) -> list[str]:
 
 
 def explain_column(place: str, column: str) -> str:
-    """What a column of a table holds, as a sentence; empty where it is called after something."""
+    """What a column of a table holds, as a sentence; empty where it is called after something.
+
+    Examples
+    --------
+    >>> explain_column("capabilities/summary", "train_mse_low")
+    'Lower end of the interval: in training: mean squared error of predicted gaps.'
+    """
     meanings = load_analysis(TABLES[place]).meanings if place in TABLES else {}
     for name in (f"{place.partition('/')[2]}.{column}", column):
         if name in meanings:
             return meanings[name]
-    return COLUMNS[column].meaning if column in COLUMNS else ""
+    if column in COLUMNS:
+        return COLUMNS[column].meaning
+    for part, words in DERIVED.items():
+        base = column.removesuffix(part).removeprefix(part)
+        if base != column and (meaning := explain_column(place, base)):
+            return f"{words}: {meaning[0].lower()}{meaning[1:]}"
+    return ""

@@ -1,7 +1,7 @@
 """Whether the map stays put as models are published, and how well newcomers are predicted."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,10 +25,6 @@ from capmap.rng import make_stream
 
 STEPS = 10
 SMALLEST = 1e-6
-DRIFT = [
-    *("date", "models", "results", "newcomers", "shift", "shift_to_final", "shift_noise"),
-    *("predictions", "mse", "mse_low", "mse_high", "mse_additive"),
-]
 
 
 class Map(NamedTuple):
@@ -202,14 +198,6 @@ def predict_newcomers(
     return pd.concat(tables, ignore_index=True)
 
 
-def _summarize(found: pd.DataFrame, confidence_level: float) -> dict[str, float]:
-    squares = {name: found[name].to_numpy() for name in ("mse", "mse_additive")}
-    models = found["model"].to_numpy(dtype=np.intp)
-    return summarize_errors(
-        models, squares, reference="mse_additive", confidence_level=confidence_level
-    )
-
-
 def _count_models(results: Results, chosen: BoolArray) -> int:
     return int((results.choose(chosen).per_model > 0).sum())
 
@@ -257,7 +245,7 @@ def measure_drift(
     dates = models.set_index("model")["date"].fillna("").loc[results.models].tolist()
     ends = group_dates(dates)
     if not ends:
-        return pd.DataFrame(columns=DRIFT)
+        return pd.DataFrame(columns=ANALYSIS.tables["drift"].columns.split())
     steps = [np.array([date <= end for date in dates])[results.rows] for end in ends]
     starts = [
         draw_start(results, dimension=dimension, seed=seed, study=study, number=number)
@@ -280,9 +268,28 @@ def measure_drift(
             "results": int(known.sum()),
             "newcomers": _count_models(results, new),
         }
-        rows.append(_summarize(found, confidence_level) | counts)
+        errors = summarize_errors(
+            found["model"].to_numpy(dtype=np.intp),
+            {name: found[name].to_numpy() for name in ("mse", "mse_additive")},
+            reference="mse_additive",
+            confidence_level=confidence_level,
+        )
+        rows.append(errors | counts)
     shifts = track_shifts(results, steps, METHODS[method], starts)
-    return pd.concat([pd.DataFrame(rows), shifts], axis=1)[DRIFT]
+    return pd.concat([pd.DataFrame(rows), shifts], axis=1)
+
+
+def find_facts(drift: pd.DataFrame) -> dict[str, Any]:
+    """The largest shift of the map, and the error on the last newcomers."""
+    shifts = drift.dropna(subset=["shift", "shift_noise"]).sort_values("shift", kind="stable")
+    errors = drift.dropna(subset="mse")
+    return {
+        "dates": drift["date"].tolist(),
+        "steps": len(shifts),
+        "moved": int((shifts["shift"] > shifts["shift_noise"]).sum()),
+        "shift": shifts.iloc[-1].to_dict() if len(shifts) else None,
+        "newcomers": errors.iloc[-1].to_dict() if len(errors) else None,
+    }
 
 
 ANALYSIS = Analysis(
@@ -291,16 +298,14 @@ ANALYSIS = Analysis(
     needs="attributes/models/date",
     tables={
         "drift": Table(
-            "How positions move while models are added in order of publication, and errors on the"
-            " newcomers.",
+            "Shifts of the map as models are added by date, and errors on the newcomers.",
             "date models results newcomers shift shift_to_final shift_noise predictions mse "
             "mse_low mse_high mse_additive",
         ),
     },
     figures={
         "drift": Figure(
-            "How positions move while models are added in order of publication, and errors on the"
-            " newcomers.",
+            "Shifts of the map as models are added by date, and errors on the newcomers.",
             draw="capmap.figures.drift:draw_drift",
             reads=["drift"],
         ),
@@ -318,6 +323,7 @@ ANALYSIS = Analysis(
             },
         ),
     },
+    find_facts=find_facts,
     meanings={
         "newcomers": "Models that were added.",
         "shift_noise": "How far positions move for no reason but the fit.",

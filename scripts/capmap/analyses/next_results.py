@@ -1,13 +1,16 @@
 """What to run next: the least certain results of models that may be near the best."""
 
+from typing import Any
+
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Step, Table
+from capmap.settings.choices import PREDICTION_LEVEL
 
 # A result matters if its gap may be this small: the model may be near the best on the dataset.
 NEAR = 0.1
 MOST = 10
-COLUMNS = ["rank", "model", "dataset", "predicted", "low", "high", "width"]
+COLUMNS = "rank model dataset predicted low high width"
 
 
 def choose_next_results(
@@ -46,7 +49,18 @@ def choose_next_results(
     found = found.assign(width=found["high"] - found["low"])
     found = found.sort_values(["width", "model", "dataset"], ascending=[False, True, True])
     found = found[found.groupby("model").cumcount() < MOST].reset_index(drop=True)
-    return found.assign(rank=found.index + 1)[COLUMNS].astype({"model": "str", "dataset": "str"})
+    found = found.assign(rank=found.index + 1)[COLUMNS.split()]
+    return found.astype({"model": "str", "dataset": "str"})
+
+
+def find_facts(next: pd.DataFrame) -> dict[str, Any]:  # noqa: A002
+    """The first results to run."""
+    return {
+        "cells": next[["model", "dataset"]].to_numpy().tolist(),
+        "first": next.iloc[0].to_dict() if len(next) else None,
+        "near": NEAR,
+        "prediction_level": PREDICTION_LEVEL,
+    }
 
 
 ANALYSIS = Analysis(
@@ -54,9 +68,8 @@ ANALYSIS = Analysis(
     position=150,
     tables={
         "next": Table(
-            "The results to run next: those with the widest prediction intervals, of models that "
-            "may be near the best one on the dataset.",
-            "rank model dataset predicted low high width",
+            "Missing results that may be near the best, widest prediction interval first.",
+            COLUMNS,
         ),
     },
     steps={
@@ -66,4 +79,5 @@ ANALYSIS = Analysis(
             reads=["predictions", "placement_predictions"],
         ),
     },
+    find_facts=find_facts,
 )

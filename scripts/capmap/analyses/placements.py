@@ -1,8 +1,25 @@
 """Where models with few results stand."""
 
+from typing import Any
+
+import pandas as pd
+
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.capabilities.error_curve import draw_curve
 from capmap.capabilities.placement import place_few_results
+from capmap.settings.choices import PREDICTION_LEVEL
+
+
+def find_facts(placements: pd.DataFrame, error_curve: pd.DataFrame) -> dict[str, Any]:
+    """How many models are placed, and the errors with the fewest and with the most results."""
+    curve = error_curve.sort_values("results").to_dict("records")
+    return {
+        "placed": placements.sort_values(["mean_gap", "model"]).to_dict("records"),
+        "few": curve[0] if curve else None,
+        "many": curve[-1] if len(curve) > 1 else None,
+        "prediction_level": PREDICTION_LEVEL,
+    }
+
 
 ANALYSIS = Analysis(
     question="Where do models with few results stand?",
@@ -10,27 +27,24 @@ ANALYSIS = Analysis(
     folder="capabilities",
     tables={
         "placements": Table(
-            "Where models with few results stand, placed without moving the others, and their "
-            "mean gap over all datasets.",
+            "Positions of models with few results, and their mean gap over all datasets.",
             "model results mean_gap mean_gap_low mean_gap_high",
             more=True,
         ),
         "placement_predictions": Table(
-            "Gap and score of models with few results on the other datasets, with prediction "
-            "intervals.",
+            "Predicted gaps and scores of models with few results, with intervals.",
             "model dataset predicted low high predicted_score score_low score_high",
         ),
         "error_curve": Table(
-            "Errors of predictions for models that were left with so many of their results, "
-            "beside those of additive effects, and coverage of the prediction intervals.",
+            "Errors and coverage of predictions by the number of results that models keep, and "
+            "errors of an additive model.",
             "results models predictions mse mse_low mse_high mse_additive difference "
             "difference_low difference_high coverage width",
         ),
     },
     figures={
         "error_curve": Figure(
-            "Errors and coverage of predictions for models that were left with so many of their "
-            "results.",
+            "Errors and coverage of predictions by the number of results that models keep.",
             draw="capmap.figures.predictions:draw_error_curve",
             reads=["error_curve"],
         ),
@@ -40,25 +54,16 @@ ANALYSIS = Analysis(
             draw_curve,
             tables=["error_curve"],
             reads=["gaps", "models", "datasets"],
-            options={
-                "seed": "bootstrap/seed",
-            },
-            files={
-                "few_results": "capabilities/few_results.parquet",
-            },
+            options={"seed": "bootstrap/seed"},
+            files={"few_results": "capabilities/few_results.parquet"},
         ),
         "place_models": Step(
             place_few_results,
             tables=["placements", "placement_predictions"],
             reads=["gaps", "fits", "models", "datasets", "bounds", "few_results", "error_curve"],
-            options={
-                "seed": "bootstrap/seed",
-            },
+            options={"seed": "bootstrap/seed"},
         ),
     },
-    meanings={
-        "coverage": "Share of prediction intervals that held the hidden result, 0 to 1.",
-        "mean_gap_high": "Upper end of the interval of the mean gap.",
-        "mean_gap_low": "Lower end of the interval of the mean gap.",
-    },
+    find_facts=find_facts,
+    meanings={"coverage": "Share of prediction intervals that hold the hidden result, 0 to 1."},
 )

@@ -14,8 +14,9 @@ from capmap.tables import read_declared
 from capmap.wording import count_things, list_names, quote_name
 
 VERDICTS = ("different", "not computed", "near", "equal")
-CELLS = ["published", "row", "column", "printed", "computed", "difference", "verdict"]
-CLAIMS = ["claim", "beside", "above", "below", "estimate", "low", "high", "verdict", "note"]
+COUNTS = ["cells", "equal", "near", "different", "not_computed"]
+CELLS = "published row column printed computed difference verdict"
+CLAIMS = "claim beside above below estimate low high verdict note"
 ENDS = ("low", "high")
 # Numbers that are printed with all their digits are equal where twelve of these are.
 SLACK = 1e-12
@@ -74,7 +75,7 @@ def compare_published(
             }
         )
         cells += own
-    table = pd.DataFrame(cells, columns=CELLS)
+    table = pd.DataFrame(cells, columns=CELLS.split())
     order = table["verdict"].map(VERDICTS.index).sort_values(kind="stable").index
     return {
         "published": pd.DataFrame(rows),
@@ -109,7 +110,7 @@ def _judge_claims(claims: Mapping[str, Any], folder: str) -> pd.DataFrame:
         numbers = {"estimate": ours, "low": low, "high": high, "verdict": verdict}
         note = claim.get("note", "")
         rows.append({"claim": name, "beside": claim["table"], **said, **numbers, "note": note})
-    return pd.DataFrame(rows, columns=CLAIMS)
+    return pd.DataFrame(rows, columns=CLAIMS.split())
 
 
 def _compare_table(
@@ -250,6 +251,17 @@ def _write_text(value: Any) -> str:
     return str(int(value)) if is_whole else str(value)
 
 
+def find_facts(published: pd.DataFrame, published_claims: pd.DataFrame) -> dict[str, Any]:
+    """How many published numbers are ours, where others are, and which statements hold."""
+    claims = published_claims.groupby("verdict")["claim"].agg(list)
+    return {
+        "numbers": published[COUNTS].sum().astype(int).to_dict(),
+        "differing": published.loc[published["different"] > 0, "published"].tolist(),
+        "claims": len(published_claims),
+        **{name: claims.get(name, []) for name in ("holds", "fails", "open")},
+    }
+
+
 ANALYSIS = Analysis(
     question="Are the published numbers those that come out here?",
     position=220,
@@ -257,22 +269,20 @@ ANALYSIS = Analysis(
     needs="published",
     tables={
         "published": Table(
-            "Published tables and figures beside what the study has for them: how many of their "
-            "numbers are equal to ours as printed, near (within a stated tolerance or our "
-            "interval), different, or not computed here, and why.",
+            "Published tables and figures, and how many of their numbers are equal to ours, near, "
+            "different or not computed here.",
             "published beside cells equal near different not_computed note",
             text="published beside note",
             formats="csv tex",
         ),
         "published_cells": Table(
-            "Every published number and the one computed here, those first that differ.",
-            "published row column printed computed difference verdict",
+            "Every published number and ours, those that differ first.",
+            CELLS,
             text="published row column printed verdict",
         ),
         "published_claims": Table(
-            "Statements of the publication as ranges of numbers: a statement holds if our "
-            "interval lies within the range, fails if it lies outside, and is open otherwise.",
-            "claim beside above below estimate low high verdict note",
+            "Statements of the publication as ranges of numbers, beside our intervals.",
+            CLAIMS,
             text="claim beside verdict note",
         ),
     },
@@ -280,12 +290,10 @@ ANALYSIS = Analysis(
         "compare_published": Step(
             compare_published,
             tables=["published", "published_cells", "published_claims"],
-            options={
-                "published": "published",
-                "claims": "claims",
-            },
+            options={"published": "published", "claims": "claims"},
         ),
     },
+    find_facts=find_facts,
     meanings={
         "above": "The statement says that the number is no lower than this.",
         "below": "The statement says that the number is no higher than this.",
@@ -296,14 +304,12 @@ ANALYSIS = Analysis(
         "computed": "The number of this study, on the scale of the printed one.",
         "different": "Published numbers that differ from those of this study.",
         "equal": "Published numbers that are those of this study, as printed.",
-        "near": "Published numbers within a stated tolerance, or within the interval of this "
-        "study.",
+        "near": "Published numbers within a stated tolerance or our interval.",
         "not_computed": "Published numbers that this study has none for.",
         "note": "Why numbers differ or are not computed.",
         "printed": "The number as printed.",
         "published": "The published table or figure.",
         "row": "The row as printed.",
-        "verdict": "Whether two numbers are equal, near or different, or a statement holds or "
-        "fails.",
+        "verdict": "Whether numbers are equal, near or different, or a statement holds or fails.",
     },
 )

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.claims import label_entries
 from capmap.errors import ValidationError
 from capmap.patterns import split_digits
 from capmap.tables import read_declared
@@ -160,22 +162,40 @@ def track_releases(folder: str, releases: Sequence[str]) -> pd.DataFrame:
     return track_ranks(tables, statistic=statistic)
 
 
+def find_facts(rank_history: pd.DataFrame) -> dict[str, Any]:
+    """What is new, gone and moved among the ranked entries, against the release before."""
+    *_, former, now = ["", "", *rank_history["release"].unique()]
+    entries = rank_history.drop_duplicates("model", keep="last").assign(submission="")
+    labels = dict(zip(entries["model"], label_entries(entries), strict=True))
+    ranks, before = (
+        rank_history[rank_history["release"] == name].set_index("model")["rank"].dropna()
+        for name in (now, former)
+    )
+    both = pd.concat([before, ranks], axis=1, keys=["before", "now"], join="inner")
+    moved = both[both["before"] != both["now"]].astype(int)
+    return {
+        "former": former,
+        "new": [labels[model] for model in ranks.index.difference(before.index)],
+        "gone": [labels[model] for model in before.index.difference(ranks.index)],
+        "moves": [(labels[row.Index], row.before, row.now) for row in moved.itertuples()],
+    }
+
+
 ANALYSIS = Analysis(
     question="How did the ranks move from release to release?",
     position=200,
     needs="leaderboard/releases",
     tables={
         "rank_history": Table(
-            "Rank and score of each entry in each release, as published at the time. Scores of "
-            "two releases compare only where both rest on the same bounds of normalization.",
+            "Rank and score of each entry in each release, as published at the time. Scores "
+            "compare only between releases with the same bounds of normalization.",
             "release method model name rank iqm",
             formats="csv json",
         ),
     },
     figures={
         "rank_history": Figure(
-            "Ranks of the entries from release to release, as published at the time. A gap is a "
-            "release that does not rank the entry.",
+            "Ranks of the entries from release to release; a gap is a release without a rank.",
             draw="capmap.figures.leaderboard:draw_rank_history",
             reads=["rank_history"],
         ),
@@ -187,4 +207,5 @@ ANALYSIS = Analysis(
             paths=["releases"],
         ),
     },
+    find_facts=find_facts,
 )

@@ -1,6 +1,8 @@
 """Whether what models do on other types of datasets predicts what they do on one."""
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,11 +18,6 @@ FEWEST_DATASETS = 5
 MOST_TYPES = 6
 ALL = "all types"
 ERRORS = ("mse", "mse_alone", "mse_additive")
-TRANSFER = [
-    *("tested_on", "datasets", "models", "predictions"),
-    *("mse", "mse_low", "mse_high", "mse_alone", "mse_additive"),
-    *("difference", "difference_low", "difference_high"),
-]
 
 
 def choose_types(types: Sequence[str]) -> list[str]:
@@ -31,13 +28,10 @@ def choose_types(types: Sequence[str]) -> list[str]:
     >>> choose_types(["a"] * 5 + ["b"] * 4 + [""] * 9)
     ['a']
     """
-    names, counts = np.unique(np.array([*types], dtype=object), return_counts=True)
-    enough = [
-        (-count, name)
-        for name, count in zip(names.tolist(), counts.tolist(), strict=True)
-        if name and count >= FEWEST_DATASETS
-    ]
-    return sorted(name for _, name in sorted(enough)[:MOST_TYPES])
+    counts = Counter(sorted(name for name in types if name))
+    return sorted(
+        name for name, count in counts.most_common(MOST_TYPES) if count >= FEWEST_DATASETS
+    )
 
 
 def predict_type(
@@ -156,7 +150,16 @@ def measure_transfer(
             confidence_level=confidence_level,
         )
         rows.append({"tested_on": name, "datasets": own["dataset"].nunique()} | errors)
-    return pd.DataFrame([row for row in rows if row["predictions"]], columns=TRANSFER)
+    return pd.DataFrame(
+        [row for row in rows if row["predictions"]],
+        columns=ANALYSIS.tables["transfer"].columns.split(),
+    )
+
+
+def find_facts(transfer: pd.DataFrame) -> dict[str, Any]:
+    """The errors on all types together, with and without the others."""
+    known = transfer[transfer["mse_alone"].notna()]
+    return {"errors": known.iloc[-1].to_dict() if len(known) else None}
 
 
 ANALYSIS = Analysis(
@@ -164,16 +167,16 @@ ANALYSIS = Analysis(
     position=170,
     tables={
         "transfer": Table(
-            "Errors on types of datasets with half of their results known, with and without the "
-            "datasets of other types.",
+            "Errors on each type of datasets, half of whose results are known, with and without "
+            "results on other types.",
             "tested_on datasets models predictions mse mse_low mse_high mse_alone mse_additive "
             "difference difference_low difference_high",
         ),
     },
     figures={
         "transfer": Figure(
-            "Errors on types of datasets with half of their results known, with and without the "
-            "datasets of other types.",
+            "Errors on each type of datasets, half of whose results are known, with and without "
+            "results on other types.",
             draw="capmap.figures.predictions:draw_transfer",
             reads=["transfer"],
         ),
@@ -183,13 +186,9 @@ ANALYSIS = Analysis(
             measure_transfer,
             tables=["transfer"],
             reads=["gaps", "models", "datasets"],
-            options={
-                "confidence_level": "bootstrap/confidence",
-                "seed": "bootstrap/seed",
-            },
+            options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},
         ),
     },
-    meanings={
-        "mse_alone": "Mean squared error without the datasets of the other kind.",
-    },
+    find_facts=find_facts,
+    meanings={"mse_alone": "Mean squared error without results on other types."},
 )
