@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bootstrap import bootstrap
-from capmap.analyses.groups import bootstrap_groups
+from capmap.analyses import groups
 from capmap.artifacts import write_json
 from capmap.leaderboard.entries import describe_entries
 from capmap.leaderboard.scores import join_dimensions, rank_dimension
@@ -61,7 +61,7 @@ def make_record(name, **changes):
 
 def estimate(runs, dimensions=DIMENSIONS, *, options=OPTIONS):
     """Bootstrap the dimensions and cells of runs."""
-    return bootstrap_groups(
+    return groups.bootstrap_groups(
         runs,
         study="toy",
         statistics=["iqm"],

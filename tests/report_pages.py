@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from capmap.catalog import MAIN
 
 from capmap import artifacts
+from capmap.analyses import load_analysis
 from capmap.changes import COLUMNS as CHANGES
 from capmap.changes import KEY
 from capmap.figures.capability_map import draw_map
@@ -16,6 +16,8 @@ from capmap.figures.datasets import draw_runs_per_cell, draw_scores
 from capmap.figures.rankings import draw_intervals, draw_rank_shift
 from capmap.figures.style import save_figure
 from capmap.folders import write_index
+from capmap.inputs.analyses import read_facts
+from capmap.inputs.studies import Study
 from capmap.pages import accounts
 from report import report
 from tests.report_tables import make_ranking
@@ -125,10 +127,12 @@ def write_study(
 def run_report(folder: Path, **settings: Any) -> str:
     """Run the script on the files of a study; the text of its page."""
     texts = ("headline.txt", "claims.csv", "changes.csv", "previous/runs.parquet")
+    checked = make_settings(**settings)
     report(
         study="study",
-        settings=make_settings(**settings),
-        main=[str(folder / f"tables/{name}.csv") for name in MAIN.tables],
+        settings=checked,
+        options=read_facts(Study("study", checked)),
+        main=[str(folder / f"tables/{name}.csv") for name in load_analysis("main").tables],
         **{name: str(folder / f"normalized/{name}.csv") for name in NORMALIZED},
         **{name: str(folder / name) for name in ("comparisons", "figures")},
         runs=str(folder / "runs.parquet"),

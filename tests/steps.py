@@ -1,20 +1,27 @@
 """Steps of analyses, run as their rule runs them: from files to files."""
 
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from capmap.catalog import STEPS, find_owner, place_read
 
 from analyse import analyse
+from capmap.analyses import FIGURES, STEPS, load_analysis, place_read
+from capmap.analyses.declarations import Step
 from capmap.artifacts import render_csv, write_parquet, write_text
 from capmap.tables import read_declared
 
 
+def find_step(name: str) -> Step:
+    """The declaration of a step."""
+    return load_analysis(STEPS[name]).steps[name]
+
+
 def run_step(name: str, folder: Path, inputs: Mapping[str, Any], **options: Any) -> None:
-    """Run a step of the catalog.
+    """Run a step of an analysis.
 
     Parameters
     ----------
@@ -23,13 +30,13 @@ def run_step(name: str, folder: Path, inputs: Mapping[str, Any], **options: Any)
     folder : pathlib.Path
         The study's folder, where the inputs are put and the results are written.
     inputs : mapping
-        What the step reads, by name: tables or paths of them, put where the catalog says that they
-        are, and lists of paths of what the step reads itself.
+        What the step reads, by name: tables or paths of them, put where analyses keep
+        them, and lists of paths of what the step reads itself.
     **options
         Its options by parameter; of these ``study`` is the name of the study ("toy" by default).
     """
     study = options.pop("study", "toy")
-    step, owner = STEPS[name], find_owner(name, "steps")
+    step, owner = find_step(name), STEPS[name]
     for read in inputs.keys() & {*step.reads}:
         put(inputs[read], folder / place_read(read, owner))
     paths: dict[str, Any] = {path: list(map(str, inputs.get(path, ()))) for path in step.paths}
@@ -58,5 +65,12 @@ def make_bounds(datasets: Collection[str], *, origin: str = "references") -> pd.
 
 def read_step(name: str, folder: Path) -> dict[str, pd.DataFrame]:
     """Read the tables that a step wrote, by name."""
-    owner = find_owner(name, "steps").folder
-    return {table: read_declared(folder / owner / f"{table}.csv") for table in STEPS[name].tables}
+    place = folder / load_analysis(STEPS[name]).folder
+    return {table: read_declared(place / f"{table}.csv") for table in find_step(name).tables}
+
+
+def find_draw(name: str) -> Callable[..., Any]:
+    """The function that draws a figure."""
+    module, _, function = load_analysis(FIGURES[name]).figures[name].draw.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found

@@ -1,4 +1,4 @@
-"""What the tests of readers share."""
+"""What tests of readers and of words share."""
 
 import json
 from collections.abc import Callable
@@ -6,6 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that writes the texts of `tests/golden` again."""
+    parser.addoption("--refresh", action="store_true", help="write tests/golden again")
 
 
 @pytest.fixture

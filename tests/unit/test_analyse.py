@@ -4,19 +4,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from capmap.catalog import STEPS
-from capmap.catalog.declarations import TOO_MANY
 
 from analyse import analyse
+from capmap.analyses.declarations import TOO_MANY
 from capmap.artifacts import write_parquet
 from capmap.errors import ConfigError, ValidationError
 from capmap.figures.canvas import NothingToDraw
 from capmap.figures.drawing import draw_figure
+from capmap.folders import read_reasons
 from capmap.steps import read_place
 from capmap.tables import read_declared
 from tests.toy_runs import draw_benchmark
 
-FILES = ["friedman.csv", "elo.csv", "ranks.txt", "ratings_text.tex", "index.csv"]
+STEPS = "capmap.steps"
+FILES = ["friedman.csv", "elo.csv", "winrate.csv", "index.csv"]
 
 
 class Study:
@@ -68,8 +69,7 @@ def test_an_error_of_a_step_is_that_of_the_job(
     def fail() -> None:
         raise error("mend this")
 
-    module, _, function = STEPS["rate_models"].run.partition(":")
-    monkeypatch.setattr(f"{module}.{function}", fail)
+    monkeypatch.setattr(f"{STEPS}.call_with", lambda _run, _known: fail())
     with pytest.raises(error, match="mend this"):
         study.analyse()
 
@@ -77,14 +77,15 @@ def test_an_error_of_a_step_is_that_of_the_job(
 def test_pairs_of_more_models_than_the_bound_are_left_out_with_the_reason(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("capmap.steps.MOST_MODELS", 3)
+    monkeypatch.setattr(f"{STEPS}.MOST_MODELS", 3)
     study.analyse()
     assert len(read_declared(study.folder / "comparisons/elo.csv")) == 3
     study.write_runs(models=4)
     study.analyse()
-    assert (study.folder / "comparisons/ratings.txt").read_text().strip() == TOO_MANY
+    reasons = read_reasons(study.folder / "comparisons")
+    assert reasons["elo.csv"] == TOO_MANY
     elo = read_declared(study.folder / "comparisons/elo.csv")
     assert elo.empty
     assert "elo" in elo
     with pytest.raises(NothingToDraw, match=TOO_MANY):
-        draw_figure("elo", {}, str(study.folder), read_place)
+        draw_figure("elo", {}, str(study.folder), read_place, reasons)

@@ -1,48 +1,42 @@
-"""The catalog of analyses holds together, and agrees with settings, library and page."""
+"""The declarations of analyses hold together, and agree with settings, library and page."""
 
 import os
 import subprocess
 import sys
 from collections import Counter
-from inspect import getsource, signature
+from inspect import signature
+from pathlib import Path
+from runpy import run_path
+from typing import Any
 
 import pandas as pd
 import pytest
-from capmap.catalog import (
-    ANALYSES,
-    EVERYTHING,
-    FIGURES,
-    MAIN,
-    STEPS,
-    TABLES,
-    find_owner,
-    label_columns,
-    list_analyses,
-    list_figures,
-    list_tables,
-    list_text_columns,
-    place_read,
-    read_setting,
-)
-from capmap.catalog.columns import COLUMNS, TEXT_COLUMNS
-from capmap.catalog.meanings import MEANINGS, explain_column
+from markupsafe import Markup
 
+from capmap import analyses
+from capmap.analyses import columns, load_analysis
 from capmap.changes import COLUMNS as CHANGES
 from capmap.inputs.analyses import WORKED_OUT
-from capmap.pages.analyses import Outcome, show_analyses
+from capmap.pages.analyses import show_analysis
 from capmap.settings.study import Config
 from capmap.settings.words import read_schema
-from capmap.steps import load_function
+from tests.steps import find_draw, find_step
 from tests.toy_settings import make_settings
 
+PROJECT = Path(__file__).parents[2]
 SCHEMA = read_schema(Config)
 STUDY = SCHEMA["properties"]["studies"]["additionalProperties"]["properties"]
-DRAWN = [name for name, figure in FIGURES.items() if figure.draw]
+DECLARED = {name: load_analysis(name) for name in analyses.INDEX}
+TABLES = {
+    f"{made.folder}/{name}": table
+    for made in DECLARED.values()
+    for name, table in made.tables.items()
+}
 
 
-def test_catalog_and_settings_know_the_same_analyses():
-    assert list(ANALYSES) == STUDY["analyses"]["items"]["enum"]
-    chosen = [name for name, analysis in ANALYSES.items() if analysis.default]
+def test_declarations_and_settings_know_the_same_analyses():
+    assert STUDY["analyses"]["items"]["enum"] == analyses.ANALYSES
+    chosen = [name for name in analyses.ANALYSES if DECLARED[name].default]
     assert chosen == STUDY["analyses"]["default"]
 
 
@@ -50,7 +44,7 @@ def test_catalog_and_settings_know_the_same_analyses():
 def test_nothing_is_declared_twice(kind):
     names = [
         f"{analysis.folder}/{name}" if kind == "tables" else name
-        for analysis in EVERYTHING.values()
+        for analysis in DECLARED.values()
         for name in getattr(analysis, kind)
     ]
     assert Counter(names).most_common(1)[0][1] == 1
@@ -58,40 +52,38 @@ def test_nothing_is_declared_twice(kind):
 
 def test_captions_are_plain_text():
     # The page of a study shows them as they are, and fills in nothing.
-    for name, declared in (TABLES | FIGURES).items():
-        assert declared.caption.strip(), name
-        assert not {"{", "}"} & set(declared.caption), name
+    for made in DECLARED.values():
+        for name, declared in (made.tables | made.figures).items():
+            assert declared.caption.strip(), name
+            assert not {"{", "}"} & set(declared.caption), name
 
 
 @pytest.mark.parametrize("place", TABLES)
 def test_columns_are_declared_once_and_what_is_said_of_columns_is_of_these(place):
     table = TABLES[place]
-    columns = table.columns.split()
-    assert columns
-    assert len(set(columns)) == len(columns)
-    assert set(table.formats.split()) <= {"csv", "md", "tex", "json", "parquet"}
+    names = table.columns.split()
+    assert names
+    assert len(set(names)) == len(names)
+    assert set(table.formats.split()) <= {"csv", "tex", "json"}
     if not table.more:
-        assert {*table.best, *table.text.split()} <= set(columns)
-        labels = label_columns(place, columns)
-        assert list(labels) == columns
+        assert {*table.best, *table.text.split()} <= set(names)
+        labels = columns.label_columns(place, names)
+        assert list(labels) == names
         assert all(labels.values())
         assert len(set(labels.values())) == len(labels)
 
 
-@pytest.mark.parametrize("name", STEPS)
-def test_functions_of_a_step_take_what_it_reads_and_is_told(name):
-    step = STEPS[name]
-    run = load_function(step.run)
+@pytest.mark.parametrize("name", analyses.STEPS)
+def test_a_step_takes_what_it_reads_and_is_told_and_makes_tables_of_its_analysis(name):
+    step, owner = find_step(name), analyses.STEPS[name]
     given = {"study", "folder", *step.reads, *step.paths, *step.options}
-    taken = _list_needed(run)
-    assert taken <= given
-    if step.describe:
-        told = _list_needed(load_function(step.describe))
-        for fact in told - given - {*step.tables, *step.files}:
-            assert f'"{fact}"' in getsource(run), fact
-        taken |= told
-    optional = {*signature(run).parameters}
-    assert given - taken - optional <= {"study", "folder"}
+    assert _list_needed(step.run) <= given
+    # Options may be for the words alone.
+    told = {*signature(step.run).parameters, *signature(DECLARED[owner].find_facts).parameters}
+    assert {*step.reads, *step.paths} <= told
+    assert {*step.tables} <= DECLARED[owner].tables.keys()
+    assert all(analyses.place_read(read, owner) for read in step.reads)
+    _check_settings(step.options)
 
 
 def _list_needed(function):
@@ -99,97 +91,96 @@ def _list_needed(function):
     return {name for name, parameter in parameters if parameter.default is parameter.empty}
 
 
-@pytest.mark.parametrize("name", STEPS)
-def test_a_step_makes_tables_of_its_analysis_and_has_options_that_are_settings(name):
-    step, owner = STEPS[name], find_owner(name, "steps")
-    assert {*step.tables} <= owner.tables.keys()
-    assert all(place_read(read, owner) for read in step.reads)
-    for path in step.options.values():
+def _check_settings(options):
+    for path in options.values():
         if path not in WORKED_OUT:
-            read_setting(make_settings(), path)
+            analyses.read_setting(make_settings(), path)
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_the_facts_of_an_analysis_are_found_in_tables_and_settings(name):
+    declared = DECLARED[name]
+    options = analyses.INDEX[name]["options"]
+    for parameter in signature(declared.find_facts).parameters:
+        place = analyses.place_read(parameter, name)
+        assert parameter in {*options, "settings"} or place.endswith(".csv"), parameter
+    _check_settings(options)
 
 
 def test_every_table_of_an_analysis_is_made_by_one_step():
-    for analysis in ANALYSES.values():
-        made = [table for step in analysis.steps.values() for table in step.tables]
-        assert sorted(made) == sorted(analysis.tables)
-        # Each analysis has one account, in files that are of no table.
-        assert [bool(step.describe) for step in analysis.steps.values()].count(True) == 1
-    assert not {f"{made.folder}/{name}_text" for name, made in ANALYSES.items()} & {*TABLES}
+    for name in analyses.ANALYSES:
+        steps = DECLARED[name].steps.values()
+        made = [table for step in steps for table in step.tables]
+        assert sorted(made) == sorted(DECLARED[name].tables)
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", analyses.FIGURES)
 def test_function_of_a_figure_takes_what_it_reads_and_is_told(name):
-    figure, owner = FIGURES[name], find_owner(name, "figures")
-    options = [*figure.options, *(["order"] if figure.order else [])]
-    taken = list(signature(load_function(figure.draw)).parameters)
-    needed = _list_needed(load_function(figure.draw)) - {*taken[: len(figure.reads)]}
-    assert needed <= {*options} <= {*taken[len(figure.reads) :]}
-    assert all(place_read(read, owner) for read in [*figure.reads, figure.order] if read)
-    for path in figure.options.values():
-        if path not in WORKED_OUT:
-            read_setting(make_settings(), path)
+    owner, draw = analyses.FIGURES[name], find_draw(name)
+    figure = DECLARED[owner].figures[name]
+    options = {*figure.options, *(["order"] if figure.order else [])}
+    taken = list(signature(draw).parameters)
+    assert _list_needed(draw) - {*taken[: len(figure.reads)]} <= options
+    assert options <= {*taken[len(figure.reads) :]}
+    reads = [*figure.reads, figure.order]
+    assert all(analyses.place_read(read, owner) for read in reads if read)
+    _check_settings(figure.options)
 
 
 def test_analyses_without_their_settings_are_left_out():
     settings = {"analyses": ["groups", "ranks", "conditions"], "groups": {}, "conditions": []}
-    assert list_analyses(settings) == ["ranks"]
+    assert analyses.list_analyses(settings) == ["ranks"]
     settings |= {"groups": {"g": {"datasets": ["x"]}}, "conditions": ["other"]}
-    assert list_analyses(settings) == ["ranks", "groups", "conditions"]
+    assert analyses.list_analyses(settings) == ["ranks", "groups", "conditions"]
     tables = ["friedman", "nemenyi", "mean_ranks"]
     tables += ["groups", "group_intervals", "group_coverage", "conditions", "condition_ranks"]
-    expected = [*(f"tables/{name}" for name in MAIN.tables)]
-    assert list_tables(settings) == [*expected, *(f"comparisons/{name}" for name in tables)]
-    assert list_figures({"analyses": []}) == list(MAIN.figures)
-
-
-def test_drift_needs_dates():
+    expected = [*(f"tables/{name}" for name in DECLARED["main"].tables)]
+    found = analyses.list_tables(settings)
+    assert found == [*expected, *(f"comparisons/{name}" for name in tables)]
+    assert analyses.list_figures({"analyses": []}) == list(DECLARED["main"].figures)
     settings = {"analyses": ["drift"], "attributes": {"models": {"date": ""}}}
-    assert list_analyses(settings) == []
-    settings["attributes"]["models"]["date"] = "published"
-    assert list_tables(settings)[len(MAIN.tables) :] == ["comparisons/drift"]
+    assert analyses.list_analyses(settings) == []
 
 
 def test_a_name_means_the_table_of_the_own_folder_before_one_of_the_ranking():
-    assert place_read("datasets", ANALYSES["drift"]) == "capabilities/datasets.csv"
-    assert place_read("iqm", ANALYSES["drift"]) == "tables/iqm.csv"
-    assert place_read("normalized", ANALYSES["leaderboard"]) == "leaderboard/normalized.csv"
-    assert place_read("runs", ANALYSES["ratings"]) == "normalized/runs.parquet"
-    assert place_read("nothing", ANALYSES["ratings"]) == ""
+    assert analyses.place_read("datasets", "drift") == "capabilities/datasets.csv"
+    assert analyses.place_read("iqm", "drift") == "tables/iqm.csv"
+    assert analyses.place_read("normalized", "leaderboard") == "leaderboard/normalized.csv"
+    assert analyses.place_read("runs", "ratings") == "normalized/runs.parquet"
+    assert analyses.place_read("nothing", "ratings") == ""
 
 
 def test_columns_are_called_alike_but_where_a_table_says_otherwise():
-    columns = ["model", "ci_low", "share_first", "wilcoxon_p", "n"]
+    names = ["model", "ci_low", "share_first", "wilcoxon_p", "n"]
     spelt = {"model": "Model", "share_first": "Share first", "wilcoxon_p": "Wilcoxon p"}
     expected = {**spelt, "ci_low": "From", "n": "N"}
-    assert label_columns("comparisons/elo", columns) == expected
-    assert label_columns("tables/none", columns) == expected
-    assert label_columns("tables/seeds", columns) == {**spelt, "ci_low": "Score from", "n": "Runs"}
+    assert columns.label_columns("comparisons/elo", names) == expected
+    assert columns.label_columns("tables/none", names) == expected
+    expected |= {"ci_low": "Score from", "n": "Runs"}
+    assert columns.label_columns("tables/seeds", names) == expected
 
 
 def test_text_is_what_a_table_declares():
-    assert list_text_columns("comparisons/elo") == ["model"]
-    assert list_text_columns("leaderboard/dimensions")[-1] == "dimension"
+    assert columns.list_text_columns("comparisons/elo") == ["model"]
+    assert columns.list_text_columns("leaderboard/dimensions")[-1] == "dimension"
     # Elsewhere a dimension is a number.
-    assert "dimension" not in list_text_columns("capabilities/summary")
-    assert list_text_columns("tables/none") == TEXT_COLUMNS
-    assert {name for name in COLUMNS if COLUMNS[name].is_text} == set(TEXT_COLUMNS)
+    assert "dimension" not in columns.list_text_columns("capabilities/summary")
+    assert columns.list_text_columns("tables/none") == columns.TEXT_COLUMNS
 
 
 def test_a_section_holds_its_text_figures_and_tables():
-    (section,) = show_analyses(
-        [Outcome("ratings", ["Elo was fitted."])],
+    section = show_analysis(
+        "ratings",
+        {"answer": Markup("Elo was fitted."), "methods": Markup("")},
         {
             "comparisons/elo": pd.DataFrame({"model": ["A"], "elo": [1000.0]}),
             "comparisons/winrate": pd.DataFrame(columns=["model", "opponent", "win_rate"]),
         },
-        files={name: f"{name}.csv" for name in ("comparisons/elo", "comparisons/winrate")}
-        | {"text/ratings": "ratings.tex"},
+        files={name: f"{name}.csv" for name in ("comparisons/elo", "comparisons/winrate")},
     )
-    ratings = ANALYSES["ratings"]
+    ratings = DECLARED["ratings"]
     assert section.heading == ratings.question
-    assert (section.method, section.answer) == ("", ["Elo was fitted."])
-    assert section.latex == "ratings.tex"
+    assert (section.methods, section.answer) == ("", "Elo was fitted.")
     assert section.figures == list(ratings.figures)
     captions = [table.caption for table in ratings.tables.values()]
     assert [view.caption for view in section.views] == captions
@@ -217,7 +208,15 @@ def test_scripts_calculate_in_one_thread(script):
 
 def test_every_declared_column_has_a_meaning_and_every_meaning_a_column() -> None:
     declared = {(place, name) for place, table in TABLES.items() for name in table.columns.split()}
-    assert not [pair for pair in sorted(declared) if not explain_column(*pair)]
-    known = {f"{place}.{name}" for place, name in declared} | {name for _, name in declared}
-    assert not set(MEANINGS) - known - {*CHANGES}
-    assert all(meaning.endswith(".") for meaning in MEANINGS.values())
+    assert not [pair for pair in sorted(declared) if not columns.explain_column(*pair)]
+    meanings = dict(item for made in DECLARED.values() for item in made.meanings.items())
+    known = {f"{place.rpartition('/')[2]}.{name}" for place, name in declared}
+    known |= {f"{place}.{name}" for place, name in declared} | {name for _, name in declared}
+    assert not set(meanings) - known - {*CHANGES}
+    assert all(meaning.endswith(".") for meaning in meanings.values())
+
+
+def test_what_is_made_of_the_declarations_is_up_to_date() -> None:
+    made: dict[str, Any] = run_path(str(PROJECT / "docs/make_results.py"))
+    for path, render in (("INDEX", "render_index"), ("PAGE", "render_page")):
+        assert made[path].read_text("utf-8") == made[render](), "run python docs/make_results.py"

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from capmap.comparison import robustness, signed_rank
+from capmap.analyses import robustness
+from capmap.comparison import signed_rank
 from capmap.ranking import resampling
 from tests.toy_runs import draw_benchmark
 

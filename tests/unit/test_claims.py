@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap import claims
-from capmap.pages import verdict
+from capmap.analyses import main
 from capmap.ranking.rank_sets import SamplingErrors
 from capmap.ranking.ranks import rank_estimates
-from tests.prose_tables import TABLES, make_table
 from tests.toy_settings import make_settings
 
 
@@ -33,10 +32,10 @@ def make_scope(estimates: list[float], *, error: float, unit: str = "runs") -> p
 def test_sentence_letters_and_claims_agree(numbers: list[int], error: float) -> None:
     scope = make_scope([float(number) for number in numbers], error=error)
     found = claims.claim_ranking(scope, unit="runs", confidence_level=0.95)
-    said = verdict.describe_ranking(scope, confidence_level=0.95).striptags()
+    facts = main.find_facts(scope, scope[["model"]].assign(rank_mean=1), scope)
     best = [claim.subject for claim in found if claim.relation == "is best"]
     assert len(best) <= 1
-    assert (" is best" in said) == bool(best)
+    assert [own["best"] for own in facts["rankings"]] == (best or [""])
     letters = scope.set_index("model")["tie_group"]
     first = scope["rank"] == 1
     for claim in found:
@@ -74,38 +73,6 @@ def test_models_without_a_rank_are_not_compared() -> None:
     assert claims.claim_ranking(ranked.iloc[2:]) == []
 
 
-def list_claims(**tables: pd.DataFrame) -> pd.DataFrame:
-    settings = make_settings()
-    settings["comparison"]["reference"] = "A"
-    places = [place for place in TABLES if place.startswith("comparisons/")]
-    known = {place.rpartition("/")[2]: make_table(place) for place in places}
-    scopes = pd.concat(
-        [
-            make_scope([3.0, 2.0, 1.0], error=0.01),
-            make_scope([3.0, 2.0, 1.0], error=1.0, unit="runs_and_datasets"),
-        ]
-    )
-    return claims.list_claims({"scopes": scopes, **known, **tables}, settings)
-
-
-def test_all_claims_of_a_study_are_listed() -> None:
-    table = list_claims()
-    assert table.columns.tolist() == claims.COLUMNS
-    said = table.groupby("section", sort=False)["relation"].agg(set).to_dict()
-    assert said["main"] == {"is best", "is separated from", "may be best"}
-    assert said["pairwise"] == {"differs from", "is better than"}
-    assert said["ranks"] == {
-        "differ in mean rank",
-        "is separated from",
-        "differs in mean rank from",
-    }
-    main = table[table["section"] == "main"]
-    assert main.loc[main["relation"] == "is best", "scope"].tolist() == ["these datasets"]
-    assert set(main.loc[main["relation"] == "may be best", "scope"]) == {"datasets like these"}
-    assert table["level"].between(0.5, 1).all()
-    assert table.drop(columns="object").ne("").all(axis=None)
-
-
 @pytest.mark.parametrize("relation", sorted({*claims.BAYESIAN, "differs from"}))
 def test_bayesian_verdicts_need_probability_and_wilcoxon(relation: str) -> None:
     which = {
@@ -127,10 +94,12 @@ def test_bayesian_verdicts_need_probability_and_wilcoxon(relation: str) -> None:
 
 
 def test_groups_and_leaderboards_are_rankings_of_their_own() -> None:
+    scopes = make_scope([3.0, 2.0, 1.0], error=0.01)
     own = make_scope([3.0, 2.0], error=0.01)
     groups = pd.concat([own.assign(group="g"), own.assign(group="h")])
     board = own.assign(method="", dimension="All", submission="s")
-    table = list_claims(groups=groups, **{"leaderboard/dimensions": board}).set_index("section")
+    tables = {"scopes": scopes, "groups": groups, "leaderboard/dimensions": board}
+    table = claims.list_claims(tables, make_settings()).set_index("section")
     assert table.loc["groups", "family"].tolist() == [
         "pairs of 2 models, g",
         "pairs of 2 models, h",

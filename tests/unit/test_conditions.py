@@ -232,4 +232,3 @@ def test_step_reads_all_other_studies(tmp_path: Path) -> None:
     assert conditions["statistic"].tolist() == ["kendall_tau", "spearman_rho"] * 2
     assert set(conditions["models"]) == {3}
     assert set(ranks["model"]) == set(names)
-    assert (tmp_path / "comparisons/conditions.txt").read_text("utf-8")

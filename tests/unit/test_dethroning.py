@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.analyses.robustness import dethrone
+from capmap.analyses import robustness
 from capmap.comparison.score_matrix import ScoreMatrix
 
 
@@ -27,7 +27,7 @@ def draw(number: int, *, models: int = 5) -> np.ndarray:
 @given(st.integers(0, 10**6))
 def test_fewest_datasets_by_trying_all(number: int) -> None:
     means = draw(number, models=3)
-    table = dethrone(make_matrix(means), "m0").set_index("model")
+    table = robustness.dethrone(make_matrix(means), "m0").set_index("model")
     for rival in (1, 2):
         apart = (means[0] - means[rival])[~np.isnan(means[0] - means[rival])]
         found = [
@@ -42,5 +42,7 @@ def test_fewest_datasets_by_trying_all(number: int) -> None:
 
 
 def test_the_names_of_removed_datasets_are_told() -> None:
-    table = dethrone(make_matrix([[0.9, 0.5, 0.4], [0.1, 0.6, 0.4], [0.0, 0.4, 0.3]]), "m0")
+    table = robustness.dethrone(
+        make_matrix([[0.9, 0.5, 0.4], [0.1, 0.6, 0.4], [0.0, 0.4, 0.3]]), "m0"
+    )
     assert table.to_numpy().tolist() == [["m0", "m1", 3, 1, "'d0'"]]

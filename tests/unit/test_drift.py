@@ -9,14 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from capmap.analyses import drift as drifts
-from capmap.analyses.drift import (
-    Map,
-    group_dates,
-    measure_drift,
-    measure_shift,
-    predict_newcomers,
-)
+from capmap.analyses import drift
 from capmap.capabilities.baselines import fit_additive
 from capmap.capabilities.embedding import METHODS, Embedding, Method
 from capmap.capabilities.factors import Moments, gather_attributes
@@ -47,7 +40,7 @@ def track(
         ),
         min_results=1,
     )
-    return measure_drift(
+    return drift.measure_drift(
         gaps,
         pd.DataFrame({"model": names[0], "date": dates}),
         pd.DataFrame({"dataset": names[1], "family": families or names[1]}),
@@ -66,15 +59,15 @@ def list_dates(models: int, *, days: int = 6) -> list[str]:
 
 def make_map(
     models: object, datasets: object, *, distance: str = "l2", missing: tuple[int, ...] = ()
-) -> Map:
+) -> drift.Map:
     first, second = np.array(models, dtype=float), np.array(datasets, dtype=float)
     has_results = ~np.isin(np.arange(len(first) + len(second)), missing)
-    return Map(Embedding(Method(distance), first, second, loss=0.0), has_results)
+    return drift.Map(Embedding(Method(distance), first, second, loss=0.0), has_results)
 
 
 def test_dates_are_cut_into_groups_of_about_as_many_models() -> None:
     dates = [f"2024-01-{day:02d}" for day in range(1, 24)]
-    ends = group_dates([*dates, "", ""])
+    ends = drift.group_dates([*dates, "", ""])
     sizes = np.diff([0, *(dates.index(end) + 1 for end in ends)])
     assert (len(ends), ends[-1], sizes.sum()) == (10, dates[-1], 23)
     assert set(sizes.tolist()) == {2, 3}
@@ -83,7 +76,7 @@ def test_dates_are_cut_into_groups_of_about_as_many_models() -> None:
 @given(st.lists(st.sampled_from(["", "2020-01-01", "2021-05-01", "2024-12-31"])))
 def test_groups_of_dates_are_ascending_and_end_with_the_last_date(dates: list[str]) -> None:
     known = sorted({date for date in dates if date})
-    ends = group_dates(dates)
+    ends = drift.group_dates(dates)
     assert ends == sorted(set(ends))
     assert set(ends) <= set(known)
     assert ends[-1:] == known[-1:]
@@ -96,7 +89,7 @@ def test_a_turned_map_has_not_shifted(distance: str) -> None:
     turned = points @ stats.ortho_group.rvs(3, random_state=rng)
     turned = turned + 5 * (distance == "l2")
     first, second = (make_map(p[:5], p[5:], distance=distance) for p in (points, turned))
-    assert measure_shift(first, second, first) == pytest.approx(0, abs=1e-7)
+    assert drift.measure_shift(first, second, first) == pytest.approx(0, abs=1e-7)
 
 
 def test_a_shift_is_the_least_over_all_motions() -> None:
@@ -119,7 +112,7 @@ def test_a_shift_is_the_least_over_all_motions() -> None:
     _, angle, flip = min(found)
     models = (move(angle, flip)[:5] ** 2).sum(axis=1).mean()
     radius = (first_center**2).sum(axis=1).mean()
-    shift = measure_shift(
+    shift = drift.measure_shift(
         make_map(first[:5], first[5:]),
         make_map(second[:5], second[5:]),
         make_map(first[:5], first[5:]),
@@ -131,13 +124,13 @@ def test_points_without_results_do_not_shift_a_map() -> None:
     models, datasets = [[0, 0], [1, 0], [9, 9]], [[0, 1], [1, 1]]
     before = make_map(models, datasets, missing=(2,))
     after = make_map([[0, 0], [1, 0], [-5, 3]], datasets)
-    assert measure_shift(before, after, before) == pytest.approx(0, abs=1e-9)
+    assert drift.measure_shift(before, after, before) == pytest.approx(0, abs=1e-9)
 
 
 def test_unrelated_maps_of_many_points_shift_by_about_the_root_of_two() -> None:
     first, second = np.random.default_rng(0).normal(size=(2, 4000, 3))
     maps = [make_map(points[:2000], points[2000:]) for points in (first, second)]
-    assert measure_shift(*maps, maps[0]) == pytest.approx(np.sqrt(2), abs=0.03)
+    assert drift.measure_shift(*maps, maps[0]) == pytest.approx(np.sqrt(2), abs=0.03)
 
 
 def test_the_radius_of_a_poincare_map_is_measured_in_the_ball() -> None:
@@ -145,12 +138,12 @@ def test_the_radius_of_a_poincare_map_is_measured_in_the_ball() -> None:
     small, large = np.array([[0.5], [-0.5]]), np.array([[1.0], [-1.0]])
     maps = [make_map(one[:1], one[1:], distance="poincare") for one in (small, large)]
     inner, outer = enter_ball(small)[0, 0], enter_ball(large)[0, 0]
-    assert measure_shift(*maps, maps[1]) == pytest.approx((outer - inner) / outer)
+    assert drift.measure_shift(*maps, maps[1]) == pytest.approx((outer - inner) / outer)
 
 
 def test_a_map_of_one_point_has_no_shift() -> None:
     single = make_map([[0.0, 0]], [[0.0, 0]])
-    assert np.isnan(measure_shift(single, single, single))
+    assert np.isnan(drift.measure_shift(single, single, single))
 
 
 @pytest.mark.slow
@@ -178,12 +171,12 @@ def test_only_earlier_results_and_the_other_half_of_newcomers_are_known(monkeypa
         seen.extend(zip(parts, pairs, strict=True))
         return [Moments(np.zeros(len(own.rows)), np.zeros(len(own.rows))) for own in pairs]
 
-    monkeypatch.setattr(drifts, "predict_gaps", record)
+    monkeypatch.setattr(drift, "predict_gaps", record)
     families = [str(place // 2) for place in range(len(results.datasets))]
     half = split_halves(results, families, make_stream(0, "toy"))
     earlier, new = results.rows < 10, (results.rows >= 10) & (results.rows < 14)
     attributes = gather_attributes(results)
-    found = predict_newcomers(results, earlier, new, half, attributes, make_stream(0, "toy"))
+    found = drift.predict_newcomers(results, earlier, new, half, attributes, make_stream(0, "toy"))
     family = np.array(families)
     additive = []
     for train, pairs in seen:
@@ -212,7 +205,7 @@ def test_positions_settle_as_models_are_added() -> None:
 def test_without_dates_there_are_no_steps() -> None:
     steps = track(simulate(), [""] * 18)
     assert steps.empty
-    assert steps.columns.tolist() == drifts.ANALYSIS.tables["drift"].columns.split()
+    assert steps.columns.tolist() == drift.DRIFT
 
 
 def test_models_of_one_date_make_one_step_without_newcomers() -> None:

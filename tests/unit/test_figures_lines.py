@@ -5,7 +5,6 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from capmap.prose.ratings import describe_ratings
 from matplotlib.markers import CARETLEFT, CARETRIGHT
 
 from capmap.figures.bump import draw_conditions
@@ -63,20 +62,13 @@ def test_endless_elo_intervals_leave_room_for_the_ratings():
 
 @pytest.mark.parametrize("confidence_level", [0.8, 0.95, 0.99])
 @pytest.mark.parametrize("separated", [0.0, 0.01, 0.02, 0.06])
-def test_figure_and_paragraph_warn_of_the_ridge_together(separated, confidence_level):
+def test_a_figure_warns_of_the_ridge(separated, confidence_level):
     # Half of what lies beyond an end: 5%, 1.25% and 0.25%.
     elo = make_study(["a", "b"])["elo"].assign(separated=separated)
     figure = draw_elo(elo, confidence_level=confidence_level)
     is_named = separated > {0.8: 0.05, 0.95: 0.0125, 0.99: 0.0025}[confidence_level]
     assert any("ridge of the fit" in words for words in drawn_words(figure)) == is_named
     assert_legible(figure)
-    told = describe_ratings(
-        elo,
-        make_study(["a", "b"])["winrate"],
-        n_resamples=100,
-        confidence_level=confidence_level,
-    )
-    assert ("of the resamples" in " ".join(told)) == is_named
 
 
 def test_win_rates_stand_in_the_row_of_the_winner_sorted_by_their_average():

@@ -3,12 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from capmap.prose.frontier import describe_frontier
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.analyses.frontier import find_front, trace_frontier
+from capmap.analyses import frontier
 from tests.report_tables import make_ranking
 
 FILE = {
@@ -35,18 +34,23 @@ def find_by_force(costs, scores):
 @given(VALUES, st.randoms())
 def test_the_front_is_what_nobody_dominates(pairs, random):
     costs, scores = (np.array(values, float) for values in zip(*pairs, strict=True))
-    front = find_front(costs, scores[:, None])[:, 0]
+    front = frontier.find_front(costs, scores[:, None])[:, 0]
     assert front.tolist() == find_by_force(costs, scores)
     order = random.sample(range(len(pairs)), len(pairs))
-    assert find_front(costs[order], scores[order, None])[:, 0].tolist() == front[order].tolist()
-    assert find_front(np.log(costs), 3 * scores[:, None] - 7)[:, 0].tolist() == front.tolist()
+    assert (
+        frontier.find_front(costs[order], scores[order, None])[:, 0].tolist()
+        == front[order].tolist()
+    )
+    assert (
+        frontier.find_front(np.log(costs), 3 * scores[:, None] - 7)[:, 0].tolist() == front.tolist()
+    )
 
 
 def trace(tmp_path, attributes, runs, *, against="parameters", **ranking):
     path = tmp_path / "models.csv"
     path.write_text(attributes)
     scopes = make_ranking(**{"model": sorted(set(runs["model"])), **ranking})
-    return trace_frontier(
+    return frontier.trace_frontier(
         runs,
         scopes,
         [str(path)],
@@ -104,10 +108,6 @@ def test_dates_are_years_and_models_without_a_cost_are_left_out(tmp_path):
     assert dates["on_front"].tolist() == [True, True, False]
     sizes = trace(tmp_path, text, make_runs(scores))
     assert sizes["p_front"].isna().tolist() == [False, True, True]
-    methods, results = describe_frontier(sizes, against="parameters")
-    assert "Percentages are shares" in methods
-    assert "'a' (100%)" in results
-    assert "2 models have no known parameters." in results
 
 
 def test_single_runs_have_a_front_and_no_share(tmp_path):
@@ -116,7 +116,6 @@ def test_single_runs_have_a_front_and_no_share(tmp_path):
     table = trace(tmp_path, text, make_runs(scores), ci_low=[np.nan] * 2, score=[0.45, 0.55])
     assert table["on_front"].all()
     assert table["p_front"].isna().all()
-    assert "cannot be estimated" in describe_frontier(table, against="cost")[1]
 
 
 def make_table(n, *, span=1000.0):
@@ -124,6 +123,6 @@ def make_table(n, *, span=1000.0):
     score = np.sort(rng.uniform(0.3, 0.8, n))
     table = pd.DataFrame({"model": [f"Model-{i:02d}" for i in range(n)], "score": score})
     table = table.assign(cost=np.geomspace(1e6, span * 1e6, n) * rng.uniform(0.8, 1.2, n))
-    front = find_front(table["cost"], score[:, None])[:, 0]
+    front = frontier.find_front(table["cost"], score[:, None])[:, 0]
     table = table.assign(ci_low=score - 0.02, ci_high=score + 0.02, on_front=front)
     return table.assign(datasets=4, missing=0, p_front=np.nan)

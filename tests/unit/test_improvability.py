@@ -9,13 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.analyses.improvability import (
-    Improvability,
-    bootstrap_improvability,
-    compute_improvability,
-    find_optima,
-    measure_errors,
-)
+from capmap.analyses import improvability
 from capmap.comparison.score_matrix import resample_means
 from capmap.rng import make_stream
 from tests.toy_scores import run_on_runs
@@ -39,14 +33,18 @@ def make_bounds(*rows: tuple[str, str, str, float, float]) -> pd.DataFrame:
 SHARE = make_bounds(*((name, "accuracy", "max", 0.0, 1.0) for name in "xyz"))
 
 
-def improve(runs: pd.DataFrame, bounds: pd.DataFrame = SHARE, **options: object) -> Improvability:
+def improve(
+    runs: pd.DataFrame, bounds: pd.DataFrame = SHARE, **options: object
+) -> improvability.Improvability:
     given = {"n_resamples": 300, "confidence_level": 0.95, "make_rng": stream} | options
-    return bootstrap_improvability(runs, find_optima(bounds, {}), **given)  # type: ignore[arg-type]
+    return improvability.bootstrap_improvability(
+        runs, improvability.find_optima(bounds, {}), **given
+    )  # type: ignore[arg-type]
 
 
 def find_optimum(metric: str, direction: str, low: float, high: float) -> tuple[float, bool]:
     bounds = make_bounds(("x", metric, direction, low, high))
-    row = find_optima(bounds, {}).iloc[0]
+    row = improvability.find_optima(bounds, {}).iloc[0]
     return row["optimum"], bool(row["is_known"])
 
 
@@ -158,11 +156,11 @@ def test_percent_and_shares_have_the_same_improvability() -> None:
 
 def test_transform_has_an_optimum_of_its_own() -> None:
     bounds = make_bounds(("x", "RMSE", "max", 0.2, 0.9))
-    optima = find_optima(bounds, {"x": {"transform": {"scale_rmse": {"std": 0.25}}}})
+    optima = improvability.find_optima(bounds, {"x": {"transform": {"scale_rmse": {"std": 0.25}}}})
     assert optima[["optimum", "is_known"]].iloc[0].tolist() == [1.0, True]
     # 0.2 + 0.5 · 0.7 = 0.55, and 1 − 0.55 = 0.45; without the transform 0.9 − 0.55 = 0.35.
     runs = make_runs(("a", "x", 0.5))
-    result = bootstrap_improvability(
+    result = improvability.bootstrap_improvability(
         runs, optima, n_resamples=10, confidence_level=0.95, make_rng=stream
     )
     assert result.cells["error"].tolist() == [0.45]
@@ -242,7 +240,7 @@ def test_best_model_is_found_anew_in_each_replicate() -> None:
 
 def test_replicates_are_those_of_the_shared_draws() -> None:
     _, bounds, runs = draw_benchmark(2, models=4, datasets=5, runs=3)
-    errors = measure_errors(runs, find_optima(bounds, {}))
+    errors = improvability.measure_errors(runs, improvability.find_optima(bounds, {}))
     means = resample_means(errors, n_resamples=300, make_rng=stream).astype(float)
     best = means.min(axis=0)
     replicates = ((means - best) / means * 100).mean(axis=1)
@@ -296,7 +294,7 @@ def test_bounds_may_be_huge() -> None:
 
 def test_empty_cell_stays_empty() -> None:
     errors = np.array([[0.2, np.nan], [0.1, 0.0]])
-    values = compute_improvability(errors, np.array([0.1, 0.0]))
+    values = improvability.compute_improvability(errors, np.array([0.1, 0.0]))
     np.testing.assert_array_equal(values, [[50.0, np.nan], [0.0, 0.0]])
 
 
@@ -354,7 +352,7 @@ def test_step_works_for_one_model_with_one_run(tmp_path: Path) -> None:
 def test_step_writes_the_same_bytes_whatever_the_order_of_runs(tmp_path: Path) -> None:
     study = Study(tmp_path)
     study.run()
-    names = ["improvability.csv", "improvability_datasets.tex", "improvability_datasets.csv"]
+    names = ["improvability.csv", "improvability_datasets.csv"]
     before = [(tmp_path / "comparisons" / name).read_bytes() for name in names]
     study.runs = study.runs.sample(frac=1, random_state=1)
     study.run()

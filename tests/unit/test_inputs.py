@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from capmap.catalog import ANALYSES, FIGURES, STEPS
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capmap.analyses import ANALYSES, FIGURES, INDEX, STEPS
 from capmap.errors import ConfigError
 from capmap.exports.submission_results import RESULTS
 from capmap.exports.submissions import INFORMATION
@@ -453,7 +453,7 @@ def test_labels_of_patchml_are_made() -> None:
 
 def test_short_steps_share_a_job_and_long_ones_do_not() -> None:
     study = make_study(analyses=["ranks", "capabilities"])
-    assert [*analyses.read_steps(study)] == [*ANALYSES["ranks"].steps]
+    assert [*analyses.read_steps(study)] == [*INDEX["ranks"]["steps"]]
     assert analyses.read_steps(make_study(analyses=[])) == {}
     assert analyses.is_asked(study, "drift", "ranks")
     assert not analyses.is_asked(study, "drift")
@@ -467,10 +467,10 @@ def test_steps_and_figures_are_told_settings() -> None:
     )
     told = analyses.read_steps(study, *STEPS)
     assert {name: {*options} for name, options in told.items()} == {
-        name: {*step.options} for name, step in STEPS.items()
+        name: {*INDEX[owner]["steps"][name]} for name, owner in STEPS.items()
     }
     assert told["rank_entries"]["dimension_datasets"] == {"g": ["d"]}
     assert told["compare_predictions"]["order"] == ["V2", "V1"]
     for name, figure in analyses.read_figures(study).items():
         assert figure.keys() == {"options", "look"}
-        assert figure["options"].keys() == FIGURES[name].options.keys()
+        assert figure["options"].keys() == INDEX[FIGURES[name]]["figures"][name].keys()

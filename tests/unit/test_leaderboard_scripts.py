@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capmap.analyses import leaderboard, releases
-from capmap.analyses.releases import name_releases, read_release, track_ranks, track_releases
+from capmap.analyses import releases
 from capmap.artifacts import read_parquet
 from capmap.errors import ValidationError
 from capmap.tables import write_table
@@ -87,11 +86,8 @@ def test_tables_have_their_columns_in_every_format(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("rank_by", "best", "score"),
-    [("mean", "b", 0.738), ("median", "Ant", 0.800)],
-)
-def test_entries_go_by_what_ranks_the_models(tmp_path, rank_by, best, score):
+@pytest.mark.parametrize(("rank_by", "best"), [("mean", "b"), ("median", "Ant")])
+def test_entries_go_by_what_ranks_the_models(tmp_path, rank_by, best):
     # The mean punishes a failure on one of the datasets.
     runs = make_entry_runs([("a", "", "s"), ("b", "", "s")], spread=0)
     runs["score"] = np.repeat([0.8, 0.8, 0.8, 0.2, 0.75, 0.75, 0.75, 0.7], 3)
@@ -102,15 +98,12 @@ def test_entries_go_by_what_ranks_the_models(tmp_path, rank_by, best, score):
         assert len(set(columns)) == len(columns)
     assert tables["entries"].loc[tables["entries"]["rank"] == 1, "name"].tolist() == [best]
     assert tables["best"]["name"].iloc[0] == best
-    (lead,) = leaderboard.find_facts(tables["entries"], pd.DataFrame({"unit": ["runs"]}))["leads"]
-    assert lead["firsts"] == [best]
-    assert lead["score"] == pytest.approx(score, abs=0.001)
     entries = tmp_path / "leaderboard/entries.csv"
-    history = track_releases(str(tmp_path), [str(entries)])
+    history = releases.track_releases(str(tmp_path), [str(entries)])
     assert history.columns[-1] == rank_by
     (tmp_path / "old.csv").write_text(entries.read_text().replace(rank_by, "iqm"))
     with pytest.raises(ValidationError, match=f"lacks the columns '{rank_by}'"):
-        track_releases(str(tmp_path), [str(tmp_path / "old.csv")])
+        releases.track_releases(str(tmp_path), [str(tmp_path / "old.csv")])
 
 
 def test_all_datasets_have_the_numbers_of_the_main_ranking(tmp_path):
@@ -160,19 +153,26 @@ def test_history_follows_each_entry_through_its_releases(tmp_path):
 
 
 def test_releases_are_named_by_what_tells_them_apart():
-    assert name_releases([]) == []
-    assert name_releases(["v1/entries.csv", "v2/entries.csv"]) == ["v1", "v2"]
-    assert name_releases(["x/current.csv"]) == ["x"]
-    assert name_releases(["entries.csv", "v/entries.csv"]) == ["entries.csv", "v/entries.csv"]
-    assert name_releases(["x/1.csv", "y/1.csv", "y/2.csv"]) == ["x/1.csv", "y/1.csv", "y/2.csv"]
+    assert releases.name_releases([]) == []
+    assert releases.name_releases(["v1/entries.csv", "v2/entries.csv"]) == ["v1", "v2"]
+    assert releases.name_releases(["x/current.csv"]) == ["x"]
+    assert releases.name_releases(["entries.csv", "v/entries.csv"]) == [
+        "entries.csv",
+        "v/entries.csv",
+    ]
+    assert releases.name_releases(["x/1.csv", "y/1.csv", "y/2.csv"]) == [
+        "x/1.csv",
+        "y/1.csv",
+        "y/2.csv",
+    ]
 
 
 def test_hostile_names_come_back_from_a_release(tmp_path):
     entries = [(name, name, name) for name in [*HOSTILE, "007"]]
     path = keep_release(tmp_path, "old.csv", entries)
-    table = read_release(path)
+    table = releases.read_release(path)
     assert set(table["method"]) == set(table["name"]) == {*HOSTILE, "007"}
-    assert len(track_ranks(dict.fromkeys(HOSTILE, table))) == 7 * len(HOSTILE)
+    assert len(releases.track_ranks(dict.fromkeys(HOSTILE, table))) == 7 * len(HOSTILE)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_broken_release_is_refused_with_its_file_and_a_remedy(tmp_path, text, 
     path = tmp_path / "old.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValidationError, match=message) as found:
-        read_release(path)
+        releases.read_release(path)
     assert str(path) in str(found.value)
     assert "copies of leaderboard/entries.csv" in str(found.value)
 
@@ -203,9 +203,9 @@ def test_bytes_that_are_no_text_and_folders_are_no_releases(tmp_path):
     (tmp_path / "old.csv").write_bytes(b"\xff\xfe\x00")
     for path in (tmp_path, tmp_path / "old.csv", tmp_path / "none.csv"):
         with pytest.raises(ValidationError, match="not a readable CSV table"):
-            read_release(path)
+            releases.read_release(path)
 
 
 def test_an_empty_release_has_no_rows():
     columns = ["method", "model", "name", "rank", "iqm"]
-    assert track_ranks({ALL: pd.DataFrame(columns=columns)}).empty
+    assert releases.track_ranks({ALL: pd.DataFrame(columns=columns)}).empty

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from capmap.catalog import list_figures
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from PIL import Image
 
+from capmap.analyses import list_figures
 from capmap.figures.canvas import choose_models
 from capmap.figures.curves import cast_models
 from capmap.figures.datasets import draw_scores

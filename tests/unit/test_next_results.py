@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from capmap.analyses.next_results import choose_next_results
+from capmap.analyses import next_results
 
 COLUMNS = ["model", "dataset", "observed", "predicted", "low", "high"]
 
@@ -19,7 +19,7 @@ def test_the_widest_interval_that_may_be_near_the_best_comes_first() -> None:
         ("B", "e", None, 0.4, 0.1, 0.8),
     )
     placed = make(("C", "d", None, 0.5, 0.0, 0.9), ("C", "e", None, None, None, None))
-    found = choose_next_results(predictions, placed)
+    found = next_results.choose_next_results(predictions, placed)
     assert found[["rank", "model", "dataset"]].to_numpy().tolist() == [
         [1, "C", "d"],
         [2, "B", "e"],
@@ -30,6 +30,6 @@ def test_the_widest_interval_that_may_be_near_the_best_comes_first() -> None:
 
 def test_each_model_has_ten_rows_at_most() -> None:
     many = make(*(("A", f"d{place:02d}", None, 0.1, 0.0, 0.4) for place in range(12)))
-    found = choose_next_results(many, make())
+    found = next_results.choose_next_results(many, make())
     assert found["dataset"].tolist() == [f"d{place:02d}" for place in range(10)]
-    assert choose_next_results(make(), make()).empty
+    assert next_results.choose_next_results(make(), make()).empty

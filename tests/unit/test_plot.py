@@ -4,15 +4,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from capmap.catalog import ANALYSES, FIGURES, find_owner, place_read
 
-from capmap.artifacts import write_text
+from capmap.analyses import FIGURES, load_analysis, place_read
 from capmap.errors import CapmapError, ValidationError
-from capmap.figures import drawing
 from capmap.figures.canvas import NothingToDraw
 from capmap.figures.datasets import draw_runs_per_cell, draw_scores
 from capmap.figures.pairwise import draw_elo
 from capmap.figures.style import save_figure
+from capmap.folders import write_index
 from capmap.pages.pictures import read_figures
 from plot import plot
 from tests.curve_figure_tables import make_study
@@ -32,11 +31,13 @@ class Study:
         self.tables = make_study(models) | make_tables(models, ["D", "-1"])
         for place in TABLES:
             put(self.tables[place.partition("/")[2]], folder / f"{place}.csv")
+        write_index(folder / "comparisons")
 
     def draw(self) -> None:
         """Draw the figures."""
         plot(
             figures=str(self.folder / "figures"),
+            comparisons=str(self.folder / "comparisons"),
             folder=str(self.folder),
             drawn={name: {"options": options, "look": {}} for name, options in OPTIONS.items()},
             formats=["pdf"],
@@ -76,7 +77,7 @@ def test_nothing_is_drawn_where_there_is_nothing_to_show(study, monkeypatch):
     def refuse(*_tables, **_options):
         raise NothingToDraw("No run.")
 
-    monkeypatch.setattr(drawing, "load_function", lambda _: refuse)
+    monkeypatch.setattr("plot.draw_figure", refuse)
     study.draw()
     index = "file,sha256,reason\n" + "".join(f"{name},,No run.\n" for name in OPTIONS)
     assert study.read() == {"index.csv": index.encode()}
@@ -84,14 +85,15 @@ def test_nothing_is_drawn_where_there_is_nothing_to_show(study, monkeypatch):
 
 
 def test_no_figure_of_tables_without_rows_is_drawn(tmp_path):
-    for name, figure in FIGURES.items():
+    for name, owner in FIGURES.items():
+        figure = load_analysis(owner).figures[name]
         for read in filter(None, [*figure.reads, figure.order]):
-            place = tmp_path / place_read(read, find_owner(name, "figures"))
+            place = tmp_path / place_read(read, owner)
             put(pd.DataFrame({"model": []}), place)
-    for name, analysis in ANALYSES.items():
-        write_text(tmp_path / f"{analysis.folder}/{name}.txt", "")
+    write_index(tmp_path / "comparisons")
     plot(
         figures=str(tmp_path / "figures"),
+        comparisons=str(tmp_path / "comparisons"),
         folder=str(tmp_path),
         drawn={name: {"options": {}, "look": {}} for name in FIGURES},
         formats=[],
@@ -110,6 +112,6 @@ def test_a_refused_figure_fails_the_job(study, monkeypatch):
     def refuse(*_tables, **_options):
         raise ValidationError("no model 'x'")
 
-    monkeypatch.setattr(drawing, "load_function", lambda _reference: refuse)
+    monkeypatch.setattr("plot.draw_figure", refuse)
     with pytest.raises(ValidationError, match="no model 'x'"):
         study.draw()

@@ -345,7 +345,7 @@ def test_step_writes_profiles_of_few_models_on_one_dataset_with_one_run(
 def test_step_writes_the_same_bytes_whatever_the_order_of_runs(tmp_path: Path) -> None:
     study = Study(tmp_path)
     study.run()
-    names = [f"{n}.{s}" for n in ("profiles", "profile_area") for s in ("csv", "md", "tex")]
+    names = ["profiles.csv", "profile_area.csv"]
     before = [(tmp_path / "comparisons" / name).read_bytes() for name in names]
     study.runs = study.runs.sample(frac=1, random_state=1)
     study.run()

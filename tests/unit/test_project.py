@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from capmap.catalog import FIGURES, STEPS
 from packaging.requirements import Requirement
 from packaging.version import Version
+
+from capmap.analyses import FIGURES, INDEX, STEPS
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
@@ -29,17 +30,17 @@ DISTRIBUTIONS = {
     "umap": "umap-learn",
     "yaml": "pyyaml",
 }
-# What the scripts load that run what the catalog declares.
+# What the scripts load that run what analyses declare.
 LOADED = {
-    "analyse.py": [name for step in STEPS.values() for name in (step.run, step.describe) if name],
-    "plot.py": [figure.draw for figure in FIGURES.values() if figure.draw],
+    "analyse.py": [f"capmap.analyses.{owner}" for owner in STEPS.values()],
+    "plot.py": [INDEX[owner]["drawn"][name] for name, owner in FIGURES.items()],
 }
 LOCKS = ["requirements.lock", "requirements-dev.lock"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Rooms of the library from the ground up. A room stands on lower floors and on itself only.
 GROUND = [
-    {"addresses", "errors", "files", "packing", "wording", "catalog"},
+    {"addresses", "errors", "files", "packing", "wording", "analyses"},
     {"settings"},
     {"files", "problems", "rng", "metrics"},
     {"artifacts"},
@@ -56,12 +57,21 @@ STATISTICS = [
     {"validation", "attributes", "changes", "ranking"},
     {"comparison"},
     {"capabilities", "leaderboard", "checkpoints", "multilabel", "images"},
+    {"methods"},
 ]
 # Pages show finished tables, so no statistic is computed in them.
 DRAFTING = {"drafting"}
 # What a person types or imports; nothing else stands on it.
 DOOR = {"cli", "public", "notebook"}
-PAGES = [{"figures", "pages", "prose"}, {"paper"}]
+PAGES = [{"figures", "latex"}, {"rendering"}, {"pages", "paper"}]
+# Files of a room on other floors: analyses compute, and what declares them does not.
+APART = {
+    **{("analyses", name): "analyses" for name in ("__init__", "columns", "declarations")},
+    # The bootstrap of dimensions and groups of datasets is a part of that of the ranking.
+    ("analyses", "groups"): "ranking",
+    ("analyses", "rendering"): "rendering",
+    **{("paper", name): "latex" for name in ("latex", "references")},
+}
 GENERATORS = {"Generator", "BitGenerator", "SeedSequence", "SFC64"}
 
 
@@ -202,7 +212,7 @@ def test_the_image_holds_what_the_wheel_holds():
 def test_environment_of_a_rule_holds_what_its_code_imports(environment, script):
     packages = yaml.safe_load((ROOT / environment).read_text("utf-8"))["dependencies"]
     offered = {re.split("==|-base", package)[0] for package in packages}
-    loaded = {reference.partition(":")[0] for reference in LOADED.get(Path(script).name, ())}
+    loaded = LOADED.get(Path(script).name, ())
     needed = list_packages([ROOT / script, *(file for name in loaded for file in find_files(name))])
     assert {DISTRIBUTIONS.get(name, name) for name in needed} <= offered
 
@@ -260,14 +270,20 @@ def find_floors(tower):
 
 
 def find_room(name):
-    return name.split(".")[1] if name.startswith("capmap.") else ""
+    """The room of a module or of a name in one; some rooms have files on several floors."""
+    head, room, part, *_ = [*name.split("."), "", ""]
+    if head != "capmap":
+        return ""
+    if room == "analyses" and (ROOT / f"scripts/capmap/analyses/{part}.py").is_file():
+        return APART.get((room, part), "methods")
+    return APART.get((room, part), room)
 
 
 @pytest.mark.parametrize(
     "path", LIBRARY, ids=lambda path: str(path.relative_to(ROOT / "scripts/capmap"))
 )
 def test_library_imports_point_down(path):
-    room = (path.relative_to(ROOT / "scripts/capmap").parts[0]).removesuffix(".py")
+    room = find_room(".".join(path.relative_to(ROOT / "scripts").with_suffix("").parts))
     if room == "__init__":
         assert [*list_imports(read_tree(path))] == ["capmap.public.__getattr__"]
         return

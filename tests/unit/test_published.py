@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from capmap.analyses.published import compare_published, find_facts
+from capmap.analyses import published
 from capmap.errors import ValidationError
 from tests.steps import put
 
@@ -16,7 +16,7 @@ def compare(folder, printed, computed, **settings):
     (folder / "printed.csv").write_text(printed)
     put(computed, folder / "tables/iqm.csv")
     entry = {**ENTRY, "file": str(folder / "printed.csv"), **settings}
-    found = compare_published(folder=str(folder), published={"T": entry}, claims={})
+    found = published.compare_published(folder=str(folder), published={"T": entry}, claims={})
     cells = found["published_cells"].set_index(["row", "column"])["verdict"].to_dict()
     return cells, found["published"], found["published_cells"]
 
@@ -105,11 +105,11 @@ def test_a_statement_holds_if_the_interval_lies_in_its_range(tmp_path, claim, ve
     ends = {"low": "low", "high": "high", **claim}
     rule = {"table": "x/bend", "where": {"distance": "l2"}, "column": "bend"}
     rule |= {key: value for key, value in ends.items() if value is not None}
-    found = compare_published(folder=str(tmp_path), published={}, claims={"C": rule})
+    found = published.compare_published(folder=str(tmp_path), published={}, claims={"C": rule})
     assert found["published_claims"]["verdict"].tolist() == [verdict]
     rule = {**rule, "where": {}}
     with pytest.raises(ValidationError, match="has 2 rows that fit"):
-        compare_published(folder=str(tmp_path), published={}, claims={"C": rule})
+        published.compare_published(folder=str(tmp_path), published={}, claims={"C": rule})
 
 
 def test_what_has_no_numbers_or_no_table_is_listed(tmp_path):
@@ -118,21 +118,8 @@ def test_what_has_no_numbers_or_no_table_is_listed(tmp_path):
     assert cells == {("a", "iqm"): "not computed"}
     assert table.loc[0, "not_computed"] == 1
     figure = {**ENTRY, "file": "", "table": "", "figure": "intervals"}
-    found = compare_published(folder="", published={"Figure 1": figure}, claims={})
+    found = published.compare_published(folder="", published={"Figure 1": figure}, claims={})
     assert found["published"].loc[0, ["beside", "cells"]].tolist() == ["figures/intervals", 0]
-    facts = find_facts(found["published"], found["published_claims"])
-    assert facts["numbers"]["cells"] == facts["claims"] == 0
-
-
-def test_the_facts_count_and_name_the_tables_that_differ(tmp_path):
-    ours = pd.DataFrame({"model": ["a", "b"], "iqm": [0.5, 0.6]})
-    _, table, _ = compare(tmp_path, "name,iqm\na,0.5\nb,0.5\nc,1\n", ours)
-    claims = pd.DataFrame({"claim": ["up", "down"], "verdict": ["open", "fails"]})
-    facts = find_facts(table, claims)
-    numbers = {"cells": 3, "equal": 1, "near": 0, "different": 1, "not_computed": 1}
-    assert facts["numbers"] == numbers
-    assert facts["differing"] == ["T"]
-    assert (facts["holds"], facts["fails"], facts["open"]) == ([], ["down"], ["up"])
 
 
 @pytest.mark.parametrize(

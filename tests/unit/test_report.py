@@ -10,15 +10,12 @@ import pandas as pd
 import pytest
 
 from capmap import artifacts
-from capmap.claims import list_claims, ranks_apart
 from capmap.errors import CapmapError
 from capmap.folders import read_index, write_index
-from capmap.pages.analyses import Outcome
-from capmap.pages.report import Results, describe_result
+from capmap.pages import accounts
 from capmap.pages.views import make_view
 from index import index
-from tests.report_pages import FIGURES, make_tables, make_validation, run_report, write_study
-from tests.toy_settings import make_settings
+from tests.report_pages import FIGURES, make_tables, run_report, write_study
 
 MAX_PAGE = 2_000_000
 HOSTILE = [
@@ -297,38 +294,6 @@ def test_rows_that_are_cut_count_for_decimals_and_for_the_best():
         assert [row.cells[1].text for row in view.rows if row.cells[1].is_best] == best
 
 
-def test_a_page_has_one_ranking_that_of_the_leaderboard_where_it_ranks_apart() -> None:
-    tables = make_tables(["A", "B"], ["D1"])
-    names = {"model": ["a", "b"], "name": ["<A>", "B"], "iqm": [0.8, 0.7], "rank": [1, 2]}
-    entries = pd.DataFrame({**names, "tie_group": ["a", "ab"], "method": "", "complete": True})
-    entries = entries.assign(submission="")
-    one = "Of 1 complete entry"
-    for board, told in (
-        (entries, "On these 2 datasets A is best"),
-        (
-            entries.assign(method=["<x>", "y"], rank=1),
-            f"{one} with the method <x>, <A> has the highest IQM, 0.800. {one} with the method y",
-        ),
-        (entries.assign(complete=[True, False]), f"{one}, <A> has the highest IQM, 0.800."),
-        (entries.assign(complete=False), "No entry is complete enough to be ranked."),
-    ):
-        results = Results(
-            tables={**tables, "leaderboard/entries": board},
-            validation=make_validation(),
-            figures={},
-            nothing=set(),
-            files={},
-            outcomes=[Outcome("leaderboard", ["How."])],
-            settings=make_settings(),
-            versions={},
-        )
-        headline = describe_result(results).striptags()
-        assert headline.startswith(told)
-        assert ranks_apart(results.tables) == (" is best" not in headline)
-        claims = list_claims(results.tables, results.settings)
-        assert ("is best" in set(claims["relation"])) == (not ranks_apart(results.tables))
-
-
 def test_the_index_links_the_studies_with_their_verdict(tmp_path: Path) -> None:
     names = {"one": "A", "two": "<b>", "three": "C"}
     titles = {"one": "First", "two": "&lt;i>Second&lt;/i>", "three": "C &amp; D"}
@@ -349,3 +314,31 @@ def test_the_index_links_the_studies_with_their_verdict(tmp_path: Path) -> None:
     assert "C & D" in page.words
     assert "<i>Second</i>" in page.words
     assert "<b> is best." in page.words
+
+
+def test_models_that_came_went_and_moved_are_named() -> None:
+    changes = pd.DataFrame(
+        [
+            ["model", "B", None, 1],
+            ["dataset", "x", 1, None],
+            ["run", "A / x / 1", 0.5, 0.6],
+            ["setting", "rank_by", "iqm", "mean"],
+            ["rank", "A", 2, 1],
+            ["rank", "B", None, 2],
+        ],
+        columns=["kind", "name", "before", "after"],
+    )
+    told = accounts.describe_changes(changes).striptags()
+    for part in ("1 new model (B)", "1 removed dataset (x)", "A, from rank 2 to 1"):
+        assert part in told
+    assert not accounts.describe_changes(changes[:0])
+
+
+def test_warnings_of_a_rare_kind_come_before_repeats_of_a_frequent_one() -> None:
+    blank = {"remedy": "", "source": "x.csv", "line": 0, "column": "", "value": ""}
+    kinds = ["empty", "empty", "empty", "one_seed", "one_seed"]
+    warnings = [{"code": kind, "reason": f"{kind} {n}", **blank} for n, kind in enumerate(kinds)]
+    table = accounts.list_warnings({"warnings": warnings})
+    assert list(table.columns) == ["reason", "source"]
+    assert table["reason"].tolist() == ["empty 0", "one_seed 3", "empty 1", "one_seed 4", "empty 2"]
+    assert accounts.list_warnings({"warnings": []}).empty

@@ -13,13 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.analyses.robustness import (
-    ALL_BOUNDS,
-    Agreement,
-    Variation,
-    compare_variations,
-    iterate_variations,
-)
+from capmap.analyses import robustness
 from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.statistics import evaluate_runs
 from tests.toy_scores import run_on_runs
@@ -66,10 +60,12 @@ def score_iqm(runs: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def compare(runs: pd.DataFrame, *, reported: dict[str, int] | None = None) -> Agreement:
-    variations = iterate_variations(runs)
+def compare(runs: pd.DataFrame, *, reported: dict[str, int] | None = None) -> robustness.Agreement:
+    variations = robustness.iterate_variations(runs)
     names = sorted(runs["dataset"].unique())
-    return compare_variations(variations, reported=reported or report(runs), datasets=names)
+    return robustness.compare_variations(
+        variations, reported=reported or report(runs), datasets=names
+    )
 
 
 def score_by_hand(runs: pd.DataFrame, aggregation: str, bounds: str) -> Any:
@@ -108,7 +104,7 @@ def test_scores_of_all_variations_are_those_computed_by_hand(hidden: float) -> N
     constant = [(model, "constant", 0.3) for model in ("m0", "m1", "m1")]
     runs = pd.concat([runs, make_runs(*constant, ("m1", "alone", 0.9), ("m1", "alone", 0.8))])
     models, datasets = sorted(runs["model"].unique()), sorted(runs["dataset"].unique())
-    found = list(iterate_variations(runs))
+    found = list(robustness.iterate_variations(runs))
     assert len(found) == 12
     for variation in found:
         for left_out, line in zip(["", *datasets], variation.scores, strict=True):
@@ -135,7 +131,7 @@ def test_agreement_is_that_of_rankings_by_hand(
     names, left_out = list(reported), ["", *sorted(runs["dataset"].unique())]
     flipped: Counter[tuple[str, str]] = Counter()
     rows = agreement.robustness.itertuples()
-    for variation in iterate_variations(runs):
+    for variation in robustness.iterate_variations(runs):
         for dataset, line, row in zip(left_out, variation.scores, rows, strict=False):
             scores = dict(zip(names, line, strict=True))
             ranks = rank({name: score for name, score in scores.items() if not np.isnan(score)})
@@ -199,10 +195,10 @@ def test_tied_ranks_neither_agree_nor_flip() -> None:
     # The ranks are 1, 2, 2, 4 with all datasets, and all equal without x.
     scores, reported = np.array([[0.9, 0.5, 0.5, 0.1], [0.5] * 4]), {"a": 1, "b": 1, "c": 3, "d": 4}
     variations = [
-        Variation(aggregation, bounds, scores)
-        for aggregation, bounds in itertools.product(METHODS, ALL_BOUNDS)
+        robustness.Variation(aggregation, bounds, scores)
+        for aggregation, bounds in itertools.product(METHODS, robustness.ALL_BOUNDS)
     ]
-    agreement = compare_variations(variations, reported=reported, datasets=["x"])
+    agreement = robustness.compare_variations(variations, reported=reported, datasets=["x"])
     expected = stats.kendalltau([1, 1, 3, 4], [1, 2, 2, 4]).statistic
     found = agreement.robustness
     np.testing.assert_allclose(found["kendall_tau"], [expected, np.nan] * 12, rtol=0, atol=1e-15)

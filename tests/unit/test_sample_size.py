@@ -10,13 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.analyses.sample_size import (
-    _pool_variances,
-    advise_runs,
-    expect_widths,
-    find_detectable,
-    measure_noise,
-)
+from capmap.analyses import sample_size
 from capmap.comparison.score_matrix import arrange_runs
 from capmap.ranking.models import Options, bootstrap_model
 from capmap.ranking.resampling import stratify_runs
@@ -48,11 +42,11 @@ def draw_runs(seed, *, models=4, datasets=5, runs=3, noise=0.05):
 
 
 def measure(runs):
-    return measure_noise(runs)
+    return sample_size.measure_noise(runs)
 
 
 def foretell(noise, interval="calibrated", confidence_level=0.95):
-    return expect_widths(noise, interval=interval, confidence_level=confidence_level)
+    return sample_size.expect_widths(noise, interval=interval, confidence_level=confidence_level)
 
 
 def list_widths(runs, interval="calibrated"):
@@ -69,7 +63,7 @@ def test_two_models_on_one_dataset_by_hand() -> None:
     noise = measure(draw_pair())
     # One more run of A: 0.01 / 4 instead of 0.01 / 3.
     gain = 0.01 / 3 - 0.01 / 4
-    advice = advise_runs(noise)
+    advice = sample_size.advise_runs(noise)
     assert advice["model"].tolist() == ["A", "B"]
     assert advice["runs"].tolist() == [3, 3]
     np.testing.assert_allclose(advice["share"], gain / (0.02 / 3), rtol=1e-9)
@@ -141,7 +135,7 @@ def test_widths_foretell_those_of_intervals(runs, interval) -> None:
 def test_a_detectable_difference_is_detected_as_often_as_told() -> None:
     runs = draw_runs(0, models=2, datasets=8, runs=5)
     noise = measure(runs)
-    table = find_detectable(noise, confidence_level=0.95)
+    table = sample_size.find_detectable(noise, confidence_level=0.95)
     row = table[table["seeds"] == 5].iloc[0]
     # With a single pair there is nothing to allow for.
     assert row["difference"] == row["difference_all"]
@@ -170,7 +164,7 @@ def test_pilots_foretell_differences_that_are_found() -> None:
             for model in models
             for dataset in datasets
         }
-        pilot = find_detectable(measure(make_cells(cells)), confidence_level=0.95)
+        pilot = sample_size.find_detectable(measure(make_cells(cells)), confidence_level=0.95)
         difference = float(pilot.set_index("seeds").loc[3, "difference"])
         new = [levels[:, None] + 0.05 * rng.standard_normal((4, 3)) for _ in models]
         strata = [stratify_runs(own.ravel(), np.repeat(list("abcd"), 3).tolist()) for own in new]
@@ -184,10 +178,10 @@ def test_pilots_foretell_differences_that_are_found() -> None:
 
 
 def test_more_runs_find_smaller_differences() -> None:
-    table = find_detectable(measure(draw_runs(0, models=4)), confidence_level=0.95)
+    table = sample_size.find_detectable(measure(draw_runs(0, models=4)), confidence_level=0.95)
     assert table["seeds"].tolist() == [3, 5, 10, 20]
     assert table["difference_all"].is_monotonic_decreasing
-    assert find_detectable(measure(draw_runs(0, models=1)), confidence_level=0.95).empty
+    assert sample_size.find_detectable(measure(draw_runs(0, models=1)), confidence_level=0.95).empty
 
 
 def test_single_runs_show_nothing_to_plain_resamples() -> None:
@@ -202,7 +196,7 @@ def test_a_noisy_dataset_gets_the_advice() -> None:
     cells = {("far", d): [0.1, 0.11, 0.12] for d in "xy"}
     cells |= {("one", "x"): [0.5, 0.7, 0.9], ("one", "y"): [0.69, 0.7, 0.71]}
     cells |= {("two", "x"): [0.66, 0.68, 0.69], ("two", "y"): [0.67, 0.68, 0.69]}
-    advice = advise_runs(measure(make_cells(cells)))
+    advice = sample_size.advise_runs(measure(make_cells(cells)))
     assert advice["dataset"].iloc[0] == "x"
     assert advice["share"].iloc[0] > 0.05
 
@@ -210,13 +204,13 @@ def test_a_noisy_dataset_gets_the_advice() -> None:
 def test_without_noise_no_run_helps() -> None:
     quiet = measure(make_cells({(m, "D"): [0.5, 0.5, 0.5] for m in "AB"}))
     noisy = measure(make_cells({(m, "D"): [0.4, 0.5, 0.6] for m in "AB"}))
-    assert advise_runs(quiet).empty
-    assert len(advise_runs(noisy)) == 2
+    assert sample_size.advise_runs(quiet).empty
+    assert len(sample_size.advise_runs(noisy)) == 2
 
 
 def test_models_without_noise_have_no_width() -> None:
     noise = measure(make_cells({("A", "D"): [0.5, 0.5], ("B", "D"): [0.6, 0.6]}))
-    assert advise_runs(noise).empty
+    assert sample_size.advise_runs(noise).empty
     assert foretell(noise)["width"].tolist() == [0] * 8
 
 
@@ -226,7 +220,7 @@ def test_noise_of_equal_floats_is_no_noise() -> None:
     runs = {("A", name): [score] * 3 for name, score in scores.items()}
     runs |= {("B", name): [score - 0.1] * 3 for name, score in scores.items()}
     noise = measure(make_cells(runs))
-    assert advise_runs(noise).empty
+    assert sample_size.advise_runs(noise).empty
     assert foretell(noise)["width"].tolist() == [0] * 8
 
 
@@ -234,7 +228,7 @@ def test_a_single_run_borrows_the_variance_of_the_models_other_cells() -> None:
     # Pooled over x (2 degrees of freedom, s² = 0.01) and y (1, s² = 0.0002): 0.0202 / 3.
     cells = {("A", "x"): [0.5, 0.6, 0.7], ("A", "y"): [0.6, 0.62], ("A", "z"): [0.6]}
     noise = measure(make_cells(cells))
-    np.testing.assert_allclose(_pool_variances(noise.matrix)[0], 0.0202 / 3)
+    np.testing.assert_allclose(sample_size._pool_variances(noise.matrix)[0], 0.0202 / 3)
 
 
 def test_a_model_without_repeats_borrows_from_the_others() -> None:
@@ -251,7 +245,7 @@ def test_no_repeats_at_all_give_no_width_and_no_advice() -> None:
     noise = measure(make_cells({("A", "x"): [0.5], ("B", "x"): [0.6]}))
     table = foretell(noise)
     assert table[["width", "width_now"]].isna().all(axis=None)
-    advice = advise_runs(noise)
+    advice = sample_size.advise_runs(noise)
     assert advice.empty
     assert list(advice.columns) == ["model", "dataset", "runs", "share"]
 
@@ -259,7 +253,7 @@ def test_no_repeats_at_all_give_no_width_and_no_advice() -> None:
 def test_one_model_has_widths_and_advice() -> None:
     noise = measure(draw_runs(0, models=1))
     assert foretell(noise)["width"].gt(0).all()
-    assert len(advise_runs(noise))
+    assert len(sample_size.advise_runs(noise))
 
 
 def test_present_width_agrees_with_the_number_of_runs() -> None:
@@ -272,7 +266,7 @@ def test_present_width_agrees_with_the_number_of_runs() -> None:
 def test_an_empty_cell_is_not_advised() -> None:
     runs = draw_runs(3, models=3, datasets=3)
     holed = runs[~((runs["model"] == "M1") & (runs["dataset"] == "D0"))]
-    advice = advise_runs(measure(holed))
+    advice = sample_size.advise_runs(measure(holed))
     assert not ((advice["model"] == "M1") & (advice["dataset"] == "D0")).any()
 
 
@@ -287,11 +281,13 @@ def test_order_of_rows_and_names_have_no_influence(seed, drop) -> None:
     runs = draw_runs(seed, models=3, datasets=4).iloc[drop:]
     shuffled = runs.sample(frac=1, random_state=seed)
     noise, other = measure(runs), measure(shuffled)
-    for make in (advise_runs, foretell):
+    for make in (sample_size.advise_runs, foretell):
         pd.testing.assert_frame_equal(make(noise), make(other), check_exact=True)
     flipped = runs.assign(model=runs["model"].map(lambda name: f"x{9 - int(name[1])}"))
-    renamed = advise_runs(measure(flipped))
-    np.testing.assert_allclose(renamed["share"], advise_runs(noise)["share"], atol=2e-12)
+    renamed = sample_size.advise_runs(measure(flipped))
+    np.testing.assert_allclose(
+        renamed["share"], sample_size.advise_runs(noise)["share"], atol=2e-12
+    )
 
 
 @given(seed=st.integers(0, 1000))
@@ -306,14 +302,13 @@ def test_cells_are_those_of_the_matrix() -> None:
     np.testing.assert_array_equal(measure(runs).matrix.counts, arrange_runs(runs).counts)
 
 
-def test_step_writes_tables_and_paragraphs(tmp_path) -> None:
+def test_step_writes_tables(tmp_path) -> None:
     runs = draw_runs(0)
     tables = run_on_runs("advise_sample_size", tmp_path, runs, interval="percentile")
     assert len(tables["detectable"]) == 4
     assert len(tables["seed_widths"]) == 4 * 4
-    expected = advise_runs(measure(runs))
+    expected = sample_size.advise_runs(measure(runs))
     pd.testing.assert_frame_equal(tables["next_seeds"], expected, check_dtype=False)
-    assert "IQM" in (tmp_path / "comparisons/sample_size.txt").read_text("utf-8")
 
 
 def test_a_run_that_is_cut_off_inflates_no_variance() -> None:

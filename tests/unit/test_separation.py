@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from scipy.sparse import csgraph
 
-from capmap.analyses.ratings import estimate_ratings, find_separated, fit_strengths
+from capmap.analyses import ratings
 from capmap.rng import make_stream
 from tests.toy_runs import make_runs
 
 
 def rate(*rows: tuple[str, str, float], n_resamples: int = 50) -> pd.DataFrame:
-    table = estimate_ratings(
+    table = ratings.estimate_ratings(
         make_runs(*rows),
         n_resamples=n_resamples,
         confidence_level=0.95,
@@ -41,8 +41,8 @@ def draw_wins(seed: int, *, share: float, size: int = 5) -> np.ndarray:
 def test_separation_is_that_of_the_graph_of_wins(seed: int, share: float) -> None:
     wins = draw_wins(seed, share=share)
     meetings, points = wins + wins.transpose(0, 2, 1), wins.sum(axis=2)
-    strengths = fit_strengths(points, meetings, start=np.zeros(wins.shape[1]))
-    found = find_separated(points, meetings, strengths)
+    strengths = ratings.fit_strengths(points, meetings, start=np.zeros(wins.shape[1]))
+    found = ratings.find_separated(points, meetings, strengths)
     for own, met, is_found in zip(wins, meetings, found, strict=True):
         active = np.flatnonzero(met.any(axis=1))
         graph = own[np.ix_(active, active)] > 0

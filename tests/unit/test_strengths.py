@@ -3,13 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from capmap.prose.strengths import describe_strengths
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import special, stats
 
-from capmap.analyses.strengths import AdditiveFit, measure_strengths, moderate_variances
+from capmap.analyses import strengths
 from capmap.claims import BETTER, WORSE, claim_strengths
 from capmap.figures.canvas import NothingToDraw
 from capmap.figures.datasets import draw_strengths
@@ -33,7 +32,7 @@ def make_runs(scores):
 
 def measure(runs, **options):
     scopes = pd.DataFrame({"model": sorted(set(runs["model"]))})
-    return measure_strengths(runs, scopes, **{"confidence_level": LEVEL, **options})
+    return strengths.measure_strengths(runs, scopes, **{"confidence_level": LEVEL, **options})
 
 
 def cells_of(runs, how, shape):
@@ -116,7 +115,7 @@ def test_errors_are_those_of_the_dense_residual_matrix():
     residual = np.eye(len(cells)) - design @ np.linalg.pinv(design)
     counts = (~np.isnan(scores)).sum(axis=2)
     variances = cells_of(runs, "var", counts.shape)
-    moderated, df = moderate_variances(variances, counts)
+    moderated, df = strengths.moderate_variances(variances, counts)
     filled = counts > 0
     noise = moderated[filled] / counts[filled]
     error = np.sqrt(residual**2 @ noise)
@@ -132,7 +131,7 @@ def test_moderated_variances_find_the_center_and_its_degrees_of_freedom():
     prior, center, n = 6.0, np.array([1.0, 100.0]), 4
     true = center * prior / rng.chisquare(prior, (4000, 2))
     variances = true * rng.chisquare(n - 1, true.shape) / (n - 1)
-    moderated, df = moderate_variances(variances, np.full(true.shape, n))
+    moderated, df = strengths.moderate_variances(variances, np.full(true.shape, n))
     known = (prior * center + (n - 1) * variances) / (prior + n - 1)
     assert_allclose(moderated, known, rtol=0.1)
     assert_allclose(df, n - 1 + prior / 2, rtol=0.08)
@@ -144,8 +143,6 @@ def test_single_runs_and_runs_that_do_not_vary_tell_nothing():
         table = measure(make_runs(given_scores))
         assert table[["ci_low", "ci_high"]].isna().all(axis=None)
         assert claim_strengths(table, confidence_level=LEVEL) == []
-        [text] = describe_strengths(table, confidence_level=LEVEL)
-        assert "Without repeated runs" in text
         with pytest.raises(NothingToDraw):
             draw_strengths(table)
 
@@ -195,31 +192,28 @@ def test_the_account_names_the_three_largest_residuals_of_each_sign():
         {
             "model": ["a"] * 5 + ["b"],
             "dataset": list("vwxyzv"),
-            "difference": [0.11, 0.14, 0.13, 0.12, -0.2, 0.05],
+            "difference": [0.14, 0.13, 0.12, 0.11, -0.2, 0.05],
             "ci_low": [0.1] * 4 + [-0.3, -0.1],
             "ci_high": [0.2] * 4 + [-0.1, 0.1],
         }
     )
-    _, results = describe_strengths(table, confidence_level=LEVEL)
-    assert "5 of 6 cells" in results
-    assert "'a' on 'w' (+0.140), 'a' on 'x' (+0.130) and 'a' on 'y' (+0.120)." in results
-    assert "'a' on 'z' (-0.200)." in results
-    assert "'b'" not in results
+    facts = strengths.find_facts(table, confidence_level=LEVEL)
+    assert (facts["found"], facts["tested"]) == (5, 6)
+    assert facts["strongest"] == [("a", "v", 0.14), ("a", "w", 0.13), ("a", "x", 0.12)]
+    assert facts["weakest"] == [("a", "z", -0.2)]
 
 
 def test_trigamma_has_its_inverse():
-    from capmap.analyses.strengths import _invert_trigamma
-
     values = np.array([1e-4, 0.01, 0.5, 3, 100.0])
-    assert_allclose(special.polygamma(1, _invert_trigamma(values)), values, rtol=1e-8)
-    assert _invert_trigamma(np.array([np.inf, 0.0])).tolist() == [0, 0]
+    assert_allclose(special.polygamma(1, strengths._invert_trigamma(values)), values, rtol=1e-8)
+    assert strengths._invert_trigamma(np.array([np.inf, 0.0])).tolist() == [0, 0]
 
 
 def test_levels_of_unconnected_parts_are_their_own():
     filled = np.kron(np.eye(2, dtype=bool), np.ones((3, 2), dtype=bool))
     scores = np.random.default_rng(0).normal(size=filled.shape)
-    whole = AdditiveFit(filled)
-    part = AdditiveFit(filled[:3, :2])
+    whole = strengths.AdditiveFit(filled)
+    part = strengths.AdditiveFit(filled[:3, :2])
     assert_allclose(whole.predict(scores)[:3, :2], part.predict(scores[:3, :2]), atol=1e-12)
     assert_allclose(whole.measure_leverages()[filled], 2 / 3, rtol=1e-9)
 
@@ -230,6 +224,6 @@ def test_thousands_of_models_or_datasets_need_no_matrix_of_their_own():
     filled[:, 0] = True
     levels = rng.normal(size=(20_000, 1)) + rng.normal(size=10)
     for lay in (np.asarray, np.transpose):
-        fit = AdditiveFit(lay(filled))
+        fit = strengths.AdditiveFit(lay(filled))
         assert_allclose(fit.predict(lay(levels)), lay(levels), atol=1e-9)
         assert_allclose(fit.measure_leverages()[lay(filled)].sum(), 20_000 + 10 - 1)

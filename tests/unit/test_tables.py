@@ -1,19 +1,18 @@
-"""Tables read the same in CSV, Markdown and LaTeX, whatever the names in them."""
+"""Tables read the same in CSV and LaTeX, whatever the names in them."""
 
 import csv
 import io
 import json
-import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from capmap.catalog import TABLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap import artifacts, tables
+from capmap.analyses import find_table
 
 SCORES = pd.DataFrame(
     {
@@ -28,32 +27,17 @@ BEST: tables.Best = {"iqm": "max", "error": "min", "rank": "min"}
 HOSTILE = r"""50% & $x_1$ #{a}~^\ <script>alert("x")</script> |`*_"""
 
 
-def split_markdown_row(line: str) -> list[str]:
-    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-
-
 def test_each_suffix_gets_its_own_format(tmp_path: Path) -> None:
-    paths = [tmp_path / f"iqm.{suffix}" for suffix in ("csv", "md", "tex")]
+    paths = [tmp_path / f"iqm.{suffix}" for suffix in ("csv", "tex")]
     tables.write_table(SCORES, paths, best={"iqm": "max"})
     assert paths[0].read_text() == artifacts.render_csv(SCORES)
-    assert paths[1].read_text().startswith("| model | iqm |")
-    assert paths[2].read_text().startswith("\\begin{tabular}{lrrrr}\n\\toprule\n")
+    assert paths[1].read_text().startswith("\\begin{tabular}{lrrrr}\n\\toprule\n")
 
 
 def test_an_unknown_suffix_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"not as \[.*iqm.xlsx"):
         tables.write_table(SCORES, [tmp_path / "iqm.csv", tmp_path / "iqm.xlsx"])
     assert list(tmp_path.iterdir()) == []
-
-
-def test_all_values_that_print_like_the_best_are_bold_in_markdown() -> None:
-    # 0.91249 and 0.9124 both print as 0.912: a reader could not tell why one is not bold.
-    rows = [
-        split_markdown_row(line) for line in tables.render_markdown(SCORES, best=BEST).split("\n")
-    ]
-    assert rows[2] == ["Model-A", "**0.912**", "0.200", "**1**", "1"]
-    assert rows[3] == ["Model-B", "**0.912**", "**0.100**", "2", "2"]
-    assert rows[4] == ["Model-C", "", "0.300", "3", ""]
 
 
 def test_latex_is_a_booktabs_tabular_with_the_best_in_bold() -> None:
@@ -68,19 +52,17 @@ def test_latex_is_a_booktabs_tabular_with_the_best_in_bold() -> None:
 
 
 def test_without_best_nothing_is_bold() -> None:
-    assert "**" not in tables.render_markdown(SCORES)
     assert "textbf" not in tables.render_latex(SCORES)
 
 
 def test_a_column_without_any_number_has_no_best() -> None:
     table = pd.DataFrame({"model": ["a"], "ci_low": [np.nan]})
-    assert "**" not in tables.render_markdown(table, best={"ci_low": "max"})
+    assert "textbf" not in tables.render_latex(table, best={"ci_low": "max"})
 
 
-def test_a_negative_number_gets_a_real_minus_in_latex_only() -> None:
+def test_a_negative_number_gets_a_real_minus_in_latex() -> None:
     table = pd.DataFrame({"gap": [-0.25]})
     assert "$-$0.250" in tables.render_latex(table)
-    assert "| -0.250 |" in tables.render_markdown(table)
 
 
 def test_a_number_that_rounds_to_zero_has_no_sign() -> None:
@@ -96,18 +78,17 @@ def test_infinite_numbers_are_printed_rather_than_refused() -> None:
 
 
 def test_booleans_are_words() -> None:
-    assert "| True |" in tables.render_markdown(pd.DataFrame({"kept": [True]}))
+    assert "\nTrue " in tables.render_latex(pd.DataFrame({"kept": [True]}))
 
 
 def test_an_empty_table_keeps_its_header() -> None:
     empty = SCORES.iloc[:0]
-    assert tables.render_markdown(empty, best=BEST).count("\n") == 2
     assert "rank\\_low \\\\\n\\midrule\n\\bottomrule" in tables.render_latex(empty, best=BEST)
 
 
 def test_two_columns_of_the_same_name_both_appear() -> None:
     table = pd.DataFrame([[0.25, "x"]], columns=["a", "a"])
-    assert split_markdown_row(tables.render_markdown(table).split("\n")[2]) == ["0.250", "x"]
+    assert "a & a \\\\\n\\midrule\n0.250 & x " in tables.render_latex(table)
 
 
 def test_hostile_names_are_plain_text_in_latex() -> None:
@@ -125,17 +106,9 @@ def test_a_row_cannot_start_an_optional_argument_of_the_line_before() -> None:
     assert "\n{[}2cm] a \\\\\n{*} b \\\\\n" in tables.render_latex(table)
 
 
-def test_hostile_names_are_plain_text_in_markdown() -> None:
-    escaped = tables.escape_markdown(HOSTILE)
-    assert "<" not in escaped
-    assert re.search(r"(?<!\\)[|`*_$]", escaped) is None
-    assert "://" not in tables.escape_markdown("https://example.org")
-
-
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\x85", "\u2028", "\x0c"])
 def test_a_name_with_line_ends_stays_on_one_row(line_end: str) -> None:
     table = pd.DataFrame({"model": [f"two{line_end}lines"]})
-    assert "| two lines |\n" in tables.render_markdown(table)
     assert "\ntwo lines \\\\\n" in tables.render_latex(table)
 
 
@@ -143,13 +116,8 @@ def test_a_name_with_line_ends_stays_on_one_row(line_end: str) -> None:
 @given(st.lists(st.text(max_size=12), min_size=1, max_size=4))
 def test_every_row_has_as_many_cells_as_the_header(names: list[str]) -> None:
     table = pd.DataFrame({"model": names, "iqm": np.linspace(0, 1, len(names))})
-    lines = tables.render_markdown(table, best={"iqm": "max"}).removesuffix("\n").split("\n")
-    assert len(lines) == len(names) + 2
     body = tables.render_latex(table).split("\\midrule\n")[1].split("\\bottomrule")[0]
     assert body.count(" \\\\\n") == len(names)
-    for line in lines:
-        pipes = line.replace("\\\\", "").replace("\\|", "").count("|")
-        assert pipes == 3
 
 
 @settings(max_examples=50)
@@ -173,14 +141,14 @@ def test_json_has_null_where_a_table_is_empty(tmp_path: Path) -> None:
 
 
 def test_a_declared_table_has_its_columns_in_order_and_its_formats(tmp_path: Path) -> None:
-    columns = TABLES["comparisons/elo"].columns.split()
+    declared = find_table("comparisons/elo")
+    columns = declared.columns.split()
     table = pd.DataFrame([[0.5] * len(columns)] * 2, columns=columns).assign(
         model=[HOSTILE, "007"], elo=[1000.0, 900.0], extra=1
     )
     tables.write_declared(table[["extra", *columns[::-1]]], "comparisons/elo", tmp_path)
     names = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.glob("*/*"))
-    assert names == ["comparisons/elo.csv", "comparisons/elo.md", "comparisons/elo.tex"]
-    assert "**1000**" in (tmp_path / "comparisons/elo.md").read_text("utf-8")
+    assert names == [f"comparisons/elo.{suffix}" for suffix in declared.formats.split()]
     back = tables.read_declared(tmp_path / "comparisons/elo.csv")
     pd.testing.assert_frame_equal(back, table[columns], check_dtype=False)
     with pytest.raises(KeyError, match="elo"):
@@ -196,21 +164,21 @@ def test_further_columns_of_a_declared_table_stay_where_they_may(tmp_path: Path)
 
 def test_missing_text_is_empty_in_tables_that_are_kept_as_json_too(tmp_path: Path) -> None:
     place = "leaderboard/submissions"
-    columns = TABLES[place].columns.split()
+    columns = find_table(place).columns.split()
     table = pd.DataFrame("", columns=columns, index=[0]).assign(submission="007", runs=3)
     tables.write_declared(table, place, tmp_path)
     back = tables.read_declared(tmp_path / f"{place}.csv")
     assert back.loc[0, ["submission", "license", "runs"]].tolist() == ["007", "", 3]
     assert json.loads((tmp_path / f"{place}.json").read_text("utf-8"))[0]["submission"] == "007"
     # Of other tables it is missing.
-    flips = pd.DataFrame("", columns=TABLES["comparisons/flips"].columns.split(), index=[0])
+    flips = pd.DataFrame("", columns=find_table("comparisons/flips").columns.split(), index=[0])
     tables.write_declared(flips.assign(model_a="nan"), "comparisons/flips", tmp_path)
     row = tables.read_declared(tmp_path / "comparisons/flips.csv").loc[0]
     assert row["model_a"] == "nan"
     assert pd.isna(row["left_out"])
 
 
-def test_a_table_is_read_as_the_catalog_calls_it(tmp_path: Path) -> None:
+def test_a_table_is_read_as_its_declaration_calls_it(tmp_path: Path) -> None:
     path = tmp_path / "moved.csv"
     path.write_text("dimension,rank\n007,1\n", "utf-8")
     assert tables.read_declared(path)["dimension"].tolist() == [7]

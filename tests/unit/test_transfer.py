@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capmap.analyses import transfer as transfers
-from capmap.analyses.transfer import choose_types, measure_transfer, predict_type
+from capmap.analyses import transfer
 from capmap.capabilities.factors import Moments, gather_attributes
 from capmap.capabilities.gaps import arrange_results, split_halves
 from capmap.rng import make_stream
@@ -18,7 +17,7 @@ from tests.steps import read_step, run_step
 def measure(scores: np.ndarray, types: list[str]) -> pd.DataFrame:
     cells = list_cells(scores)
     datasets = pd.DataFrame({"dataset": sorted(cells["dataset"].unique()), "type": types})
-    return measure_transfer(
+    return transfer.measure_transfer(
         make_gaps(cells, min_results=1),
         pd.DataFrame({"model": sorted(cells["model"].unique())}),
         datasets.assign(family=datasets["dataset"]),
@@ -40,9 +39,9 @@ def simulate_space(*, shared: bool, seed: int = 0) -> np.ndarray:
 def test_types_with_enough_datasets_are_chosen_the_largest_first() -> None:
     types = [name for place, name in enumerate("hgfedcba") for _ in range(4 + place)]
     # h has four datasets; of the seven others the six with the most are a to f.
-    assert choose_types([*types, *[""] * 30]) == list("abcdef")
-    assert choose_types(["b"] * 5 + ["a"] * 5 + ["c"] * 4) == ["a", "b"]
-    assert choose_types([]) == []
+    assert transfer.choose_types([*types, *[""] * 30]) == list("abcdef")
+    assert transfer.choose_types(["b"] * 5 + ["a"] * 5 + ["c"] * 4) == ["a", "b"]
+    assert transfer.choose_types([]) == []
 
 
 @pytest.mark.slow
@@ -69,14 +68,16 @@ def test_a_family_is_never_known_of_a_model_where_it_is_hidden(
         seen.append((parts[0], pairs[0]))
         return [Moments(np.zeros(len(pairs[0].rows)), np.zeros(len(pairs[0].rows)))]
 
-    monkeypatch.setattr(transfers, "predict_gaps", record)
+    monkeypatch.setattr(transfer, "predict_gaps", record)
     results = arrange_results(simulate_results(12, 20, share=0.6).cells)
     # The families 0 to 3 have datasets of all three types.
     families = [str(place % 6 if place % 6 < 4 else place) for place in range(20)]
     tested = results.columns < 6
     half = split_halves(results, families, make_stream(0, "toy"))
     attributes = gather_attributes(results)
-    found = predict_type(results, tested, half, families, attributes, make_stream(0, "toy"))
+    found = transfer.predict_type(
+        results, tested, half, families, attributes, make_stream(0, "toy")
+    )
     family = np.array(families)
     for part, pairs in seen:
         assert (pairs.columns < 6).all()
@@ -102,7 +103,7 @@ def test_models_without_results_elsewhere_are_not_tested() -> None:
 def test_without_another_type_there_is_nothing_to_tell(types: list[str]) -> None:
     table = measure(np.random.default_rng(0).normal(size=(6, 6)), types)
     assert table.empty
-    assert table.columns.tolist() == transfers.ANALYSIS.tables["transfer"].columns.split()
+    assert table.columns.tolist() == transfer.TRANSFER
 
 
 @pytest.mark.slow

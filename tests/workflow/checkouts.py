@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from capmap.catalog import list_figures
 
+from capmap.analyses import list_figures
 from capmap.pages.pictures import read_figures
 from tests.waiting import run_to_end
 

@@ -1,4 +1,4 @@
-"""What the catalog declares is made, shown and explained everywhere; nothing else is needed."""
+"""What an analysis declares is made, shown and explained everywhere; nothing else is needed."""
 
 import re
 import subprocess
@@ -21,12 +21,25 @@ cow,x,acc,1,0.45
 cow,y,acc,0,0.9
 """
 CAPTION = "The best run of each model on each dataset, in the throw-away test."
-DECLARATION = f'''
-TOP_RUNS = Analysis(
+ANALYSIS = f'''"""The best runs."""
+
+from capmap.analyses.declarations import Analysis, Figure, Step, Table
+
+
+def find_top_runs(runs):
+    """Find the best run of each cell."""
+    return runs.groupby(["model", "dataset"], as_index=False)["score"].max()
+
+
+def find_facts(top_runs):
+    """How many there are."""
+    return {{"runs": len(top_runs)}}
+
+
+ANALYSIS = Analysis(
     question="What is the best of all runs?",
-    tables={{
-        "top_runs": Table("{CAPTION}", "model dataset score", best={{"score": "max"}}),
-    }},
+    position=1000,
+    tables={{"top_runs": Table("{CAPTION}", "model dataset score", formats="csv tex")}},
     figures={{
         "top_runs": Figure(
             "A dot per best run, in the throw-away test.",
@@ -36,30 +49,13 @@ TOP_RUNS = Analysis(
             options={{"size": "header_rows"}},
         )
     }},
-    steps={{
-        "find_top_runs": Step(
-            "capmap.comparison.top_runs:find_top_runs",
-            tables=["top_runs"],
-            reads=["runs"],
-            describe="capmap.prose.top_runs:describe_top_runs",
-        )
-    }},
+    steps={{"find_top_runs": Step(find_top_runs, tables=["top_runs"], reads=["runs"])}},
+    find_facts=find_facts,
 )
 '''
-METHOD = '''"""The best runs."""
-
-
-def find_top_runs(runs):
-    """Find the best run of each cell."""
-    return runs.groupby(["model", "dataset"], as_index=False)["score"].max()
-'''
-PROSE = '''"""Sentences on the best runs."""
-
-
-def describe_top_runs(study, top_runs):
-    """Say how many there are."""
-    return [f"The study {study} has {len(top_runs)} best runs."]
-'''
+TEMPLATE = (
+    "{% set methods %}{% endset %}{% set answer %}There are {{ runs }} best runs.{% endset %}"
+)
 FIGURE = '''"""Dots of best runs."""
 
 from matplotlib.figure import Figure
@@ -78,18 +74,15 @@ def draw_top_runs(top_runs, *, order, size):
 
 
 def declare_analysis(checkout: Checkout) -> None:
-    """Add an analysis in four files: its declaration, method, prose and figure."""
-    checkout.edit(
-        "scripts/capmap/catalog/comparisons.py",
-        lambda text: text.replace(
-            "\n# In the order of the page.", f"{DECLARATION}\n\n# In the order of the page."
-        ).replace(
-            '    "sample_size": SAMPLE_SIZE,\n',
-            '    "sample_size": SAMPLE_SIZE,\n    "top_runs": TOP_RUNS,\n',
-        ),
-    )
-    for room, content in (("comparison", METHOD), ("prose", PROSE), ("figures", FIGURE)):
-        (checkout.folder / f"scripts/capmap/{room}/top_runs.py").write_text(content)
+    """Add an analysis: its file, its template and its figure; the index is made again."""
+    room = checkout.folder / "scripts/capmap"
+    (room / "analyses/top_runs.py").write_text(ANALYSIS)
+    (room / "analyses/top_runs.j2").write_text(TEMPLATE)
+    (room / "figures/top_runs.py").write_text(FIGURE)
+    (checkout.folder / "docs").mkdir()
+    for name in ("make_results.py", "make_configuration.py", "configuration.yaml"):
+        (checkout.folder / "docs" / name).write_bytes((PROJECT / "docs" / name).read_bytes())
+    subprocess.run([sys.executable, str(checkout.folder / "docs/make_results.py")], check=True)
 
 
 @pytest.fixture(scope="session")
@@ -115,8 +108,8 @@ def test_a_declared_analysis_is_made_in_the_job_of_the_comparisons(declared) -> 
     table = (folder / "top_runs.csv").read_text()
     assert table.splitlines()[0] == "model,dataset,score"
     assert len(table.splitlines()) == 5
-    assert r"\textbf" in (folder / "top_runs.tex").read_text()
-    assert "has 4 best runs" in (folder / "top_runs.txt").read_text()
+    assert r"\toprule" in (folder / "top_runs.tex").read_text()
+    assert "There are 4 best" in (folder.parent / "paper/results.tex").read_text()
 
 
 def test_a_declared_analysis_has_its_section_on_the_page(declared) -> None:
@@ -124,7 +117,7 @@ def test_a_declared_analysis_has_its_section_on_the_page(declared) -> None:
     page = unescape((checkout.folder / "results/mine/report.html").read_text())
     section = page[page.index('<section id="analysis-top_runs"') :]
     for part in (
-        *("What is the best of all runs?", "The study mine has 4 best runs.", CAPTION),
+        *("What is the best of all runs?", "There are 4 best runs.", CAPTION),
         *(
             "A dot per best run, in the throw-away test.",
             "comparisons/top_runs.csv",
@@ -149,9 +142,6 @@ def test_a_declared_analysis_is_a_choice_and_is_explained(declared, tmp_path: Pa
     assert run.status != 0
     assert "top_runs" in run.output
     docs = checkout.folder / "docs"
-    docs.mkdir()
-    for name in ("make_configuration.py", "configuration.yaml"):
-        (docs / name).write_bytes((PROJECT / "docs" / name).read_bytes())
     subprocess.run([sys.executable, str(docs / "make_configuration.py")], check=True)
     (row,) = re.findall(r"^\| `analyses` .*$", (docs / "configuration.md").read_text(), re.M)
-    assert '"sample_size", "top_runs", "capabilities"' in row
+    assert '"published" or "top_runs"' in row

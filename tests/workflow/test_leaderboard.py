@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
-from capmap.catalog import ANALYSES
 
+from capmap.analyses import load_analysis
 from capmap.artifacts import read_table
 from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
 
@@ -70,7 +70,7 @@ def assert_told_once(run: Run, fragments: Sequence[str]) -> None:
 
 def test_every_table_figure_and_page_is_made(finished: Checkout) -> None:
     for study, name in (("leaderboard", "leaderboard"), ("trainings", "checkpoints")):
-        folder, made = finished.folder / "results" / study, ANALYSES[name]
+        folder, made = finished.folder / "results" / study, load_analysis(name)
         for table, declared in made.tables.items():
             for suffix in declared.formats.split():
                 assert (folder / f"{made.folder}/{table}.{suffix}").stat().st_size > 0
@@ -78,7 +78,6 @@ def test_every_table_figure_and_page_is_made(finished: Checkout) -> None:
         for figure in made.figures:
             for suffix in ("pdf", "svg"):
                 assert (folder / f"figures/{figure}.{suffix}").stat().st_size > 1000
-        assert len((folder / f"{made.folder}/{name}.txt").read_text()) > 100
         assert f'<section id="analysis-{name}"' in (folder / "report.html").read_text()
     rows = json.loads((finished.folder / BOARD / "entries.json").read_text())
     assert len(rows) == len(read_table(finished.folder / BOARD / "entries.csv"))

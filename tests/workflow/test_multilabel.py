@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from capmap.catalog import list_tables
 
+from capmap.analyses import find_table, list_tables
 from capmap.artifacts import read_table
 from tests.workflow.checkouts import PROJECT, Checkout, check_figures, copy_project
 
@@ -69,7 +69,7 @@ def test_every_table_and_figure_is_made(
 ) -> None:
     folder = finished.folder / "results" / name
     for table in list_tables(settings):
-        for suffix in ("csv", "md", "tex"):
+        for suffix in find_table(table).formats.split():
             assert (folder / f"{table}.{suffix}").stat().st_size > 0
     check_figures(folder, settings)
     page = (folder / "report.html").read_text()
@@ -82,8 +82,6 @@ def test_the_published_drops_are_those_of_the_paper(finished: Checkout) -> None:
     mean = table[table["model"].isna() & table["subgroup"].isna()].set_index("metric")
     drops = (100 * mean["difference"]).round(2)
     assert drops[["top1", "real", "asma"]].tolist() == [11.46, 4.75, 3.92]
-    text = (finished.folder / "results/imagenet/multilabel/multilabel.txt").read_text()
-    assert "top-1 accuracy by 11.46, ReaL accuracy by 4.75 and ASMA by 3.92." in text
 
 
 def test_images_of_several_objects_are_ranked_otherwise(finished: Checkout) -> None:
@@ -113,7 +111,7 @@ def test_images_are_composed_before_there_are_scores_of_them(project: Checkout) 
 
 def test_the_same_seeds_give_the_same_bytes(project: Checkout) -> None:
     before = project.digests()
-    run = project.snakemake("--forceall", "results/shapes/multilabel/multilabel.txt", cores=1)
+    run = project.snakemake("--forceall", "results/shapes/multilabel/summary.csv", cores=1)
     assert run.status == 0, run.output
     after = project.digests()
     same = [path for path in before if re.search("^shapes/(multilabel|patchml)/", path)]

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from capmap.catalog import ANALYSES
 from snakemake.api import SnakemakeApi
 from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
 
+from capmap.analyses import ANALYSES
 from tests.toy_settings import make_settings
 from tests.workflow.checkouts import PROJECT
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from capmap.catalog import ANALYSES, list_tables
 
 import capmap
+from capmap.analyses import ANALYSES, find_table, list_tables
 from capmap.artifacts import render_csv
 from tests.workflow.checkouts import PROJECT, Checkout, check_figures, copy_project
 
@@ -97,8 +97,8 @@ def test_every_result_of_the_examples_exists(examples: Checkout) -> None:
         assert 0 < (folder / "report.html").stat().st_size < 2_000_000
         check_figures(folder, settings)
         for name in list_tables(settings):
-            for suffix in (".csv", ".md", ".tex"):
-                assert (folder / f"{name}{suffix}").is_file()
+            for suffix in find_table(name).formats.split():
+                assert (folder / f"{name}.{suffix}").is_file()
 
 
 @needs_shared
