@@ -218,6 +218,52 @@ def row_problem(
     )
 
 
+class RowCheck(NamedTuple):
+    """What can be wrong with a row of a table, in sentences with names of its columns in braces.
+
+    Parameters
+    ----------
+    code : str
+        Short stable name of the kind of fault.
+    column : str
+        The column at fault, as the table calls it.
+    reason, remedy : str
+        As in `Problem`. Names of the row are put in quotes, unless those of their column begin with
+        an underscore.
+    severity : {"error", "warning"}
+        As in `Problem`.
+    """
+
+    code: str
+    column: str
+    reason: str
+    remedy: str
+    severity: Severity = "error"
+
+    def report(self, rows: pd.DataFrame, *, column: str = "") -> list[Problem]:
+        """Make a problem of each of some rows, with the name of the column in the file."""
+        problems = []
+        for row in rows.to_dict("records"):
+            said = {
+                str(name): quote_name(value)
+                if isinstance(value, str) and not str(name).startswith("_")
+                else value
+                for name, value in row.items()
+            }
+            problems.append(
+                row_problem(
+                    row,
+                    self.code,
+                    self.reason.format_map(said),
+                    self.remedy.format_map(said),
+                    severity=self.severity,
+                    column=column or self.column,
+                    value=shorten(row[self.column]),
+                )
+            )
+        return problems
+
+
 def score_problem(row: Row, code: str, reason: str, remedy: str, *, severity: Severity) -> Problem:
     """A problem of one score."""
     return Problem(

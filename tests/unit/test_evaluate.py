@@ -166,7 +166,7 @@ def test_a_broken_dump_is_told_with_its_place_and_stops_no_other(tmp_path: Path,
     assert message in problem["reason"]
     assert problem["remedy"]
     assert [fact["model"] for fact in facts["dumps"]] == ["good"]
-    with pytest.raises(ValidationError, match="in 3 files with 6 rows") as error:
+    with pytest.raises(ValidationError, match="in 2 files with 6 rows") as error:
         study.gather()
     assert message in str(error.value)
     assert path in read_table(study.place("rejected.csv"))["source"].tolist()

@@ -8,12 +8,25 @@ import pandas as pd
 
 from capmap.checkpoints.plan import Plan, Settings, plan_selection
 from capmap.checkpoints.rankings import check_rankings
-from capmap.checkpoints.selection import choose_checkpoints, find_absent_datasets, find_unreported
+from capmap.checkpoints.selection import (
+    choose_checkpoints,
+    count_choices,
+    find_absent_datasets,
+    find_unreported,
+    gather_runs,
+)
+from capmap.exports import Exports
+from capmap.exports.checkpoints import check_evaluations, read_evaluations
+from capmap.exports.files import check_digests
 from capmap.metrics import canonical_name
 from capmap.normalization import Rules
 from capmap.normalization.bounds import resolve_bounds
 from capmap.normalization.selection import select_runs
 from capmap.problems import Problem
+from capmap.renaming import list_metrics
+from capmap.validation import Policies, Validation, validate_runs
+from capmap.validation.configuration import rename_runs
+from capmap.validation.rows import reject_rows
 from capmap.validation.scores import find_misfits
 
 WHOLE, SINGLE = "percent", "mixed_percent"
@@ -24,6 +37,43 @@ EVALUATIONS = [
     *("model", "training", "checkpoint", "step", "dataset", "metric", "split", "seed", "value"),
     *("source", "line"),
 ]
+
+
+def check_checkpoints(
+    exports: Sequence[str],
+    *,
+    names: Sequence[str],
+    checkpoints: Settings,
+    **settings: Any,
+) -> tuple[Exports, Validation, dict[str, Any]]:
+    """Read values of checkpoints, choose one per training, and find everything that is wrong."""
+    rules, renamed = Rules.choose(settings, settings["references"]), settings["renamed"]
+    read = read_evaluations(
+        exports,
+        dataset_metrics=list_metrics(settings["datasets"], renamed),
+        **{name: settings[name] for name in ("columns", "where", "metric", "decimal")},
+    )
+    table, misnamed = rename_runs(read.table, renamed)
+    sound = reject_rows(table, read.exports.problems, policy=settings["invalid"])
+    values, faults = check_evaluations(sound.runs, read.columns, duplicates=settings["duplicates"])
+    plan, listed, doubts = choose(
+        values, checkpoints, settings["rankings"], metric=settings["metric"], rules=rules
+    )
+    result = validate_runs(
+        compared := gather_runs(values, listed, plan),
+        [
+            *check_digests(exports, settings["checksums"], names=names),
+            *(*sound.faults, *sound.others, *misnamed, *faults, *doubts),
+            *find_lacks(values, listed, plan, settings),
+        ],
+        rules=leave_out_choosing(rules, values, compared),
+        policies=Policies.choose(settings),
+        named=settings["named"],
+        renamed=renamed,
+    )
+    result = result.add_problems(find_misfit_values(values, plan, rules, reported=result.problems))
+    choices = {"checkpoints": count_choices(values, listed, plan)}
+    return read.exports, result, {"evaluations": arrange_values(values), "validation": choices}
 
 
 def leave_out_choosing(rules: Rules, values: pd.DataFrame, compared: pd.DataFrame) -> Rules:
