@@ -1,7 +1,7 @@
 """Problems of exports and names: what is wrong, where, how often, and what to do about it."""
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -107,62 +107,6 @@ def ask_nearest(name: str, names: Iterable[str]) -> str:
     """Ask "Did you mean …?" with a space behind, or say nothing when no candidate is near."""
     nearest = find_nearest(name, names)
     return "" if nearest is None else f"Did you mean {quote_name(nearest)}? "
-
-
-class FaultTally:
-    """The first fault of each kind, and how many there are.
-
-    Parameters
-    ----------
-    source : str
-        The file.
-    """
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self._firsts: dict[str, Problem] = {}
-        self._counts: dict[str, int] = {}
-
-    def add(
-        self,
-        code: str,
-        reason: str,
-        remedy: str,
-        *,
-        line: int = 0,
-        column: str = "",
-        value: str = "",
-    ) -> None:
-        """Add a fault; its value is shortened to what a message has room for."""
-        self._counts[code] = self._counts.get(code, 0) + 1
-        if code not in self._firsts:
-            self._firsts[code] = Problem(
-                code=code,
-                source=self.source,
-                line=line,
-                column=column,
-                value=shorten(value),
-                reason=reason,
-                remedy=remedy,
-            )
-
-    def raise_any(self) -> None:
-        """Raise what was added, a problem for each kind of fault; do nothing where none was.
-
-        Raises
-        ------
-        UnreadableExportError
-            With a problem for each kind, in the order in which they turned up.
-        """
-        if not self._firsts:
-            return
-        problems = []
-        for code, first in self._firsts.items():
-            more = self._counts[code] - 1
-            extent = f" There are {more} more of the kind." if more > 1 else ""
-            extent = " There is 1 more of the kind." if more == 1 else extent
-            problems.append(replace(first, reason=first.reason + extent))
-        raise UnreadableExportError(*problems)
 
 
 def shorten(text: str) -> str:
