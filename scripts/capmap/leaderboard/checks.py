@@ -269,9 +269,11 @@ def _check_variants(rows: pd.DataFrame) -> list[tuple[RowCheck, pd.DataFrame]]:
         remedy += "are not."
         if column == "lr":
             remedy = "Repeat the runs of a dataset with the learning rate that the search chose."
-        numbers = pd.to_numeric(rows[column], errors="coerce")
-        texts = "" if column in NUMBERS else rows[column].fillna("")
-        values = rows.assign(_value=numbers.astype("str").where(numbers.notna(), texts))
+        texts = rows[column].fillna("")
+        numbers = pd.to_numeric(texts.str.replace(",", "."), errors="coerce")
+        # What should be a number and is none has a fault of its own.
+        others = "" if column in NUMBERS else texts
+        values = rows.assign(_value=numbers.astype("str").where(numbers.notna(), others))
         filled = values[(values[[*CELL, "_value"]] != "").all(axis=1)]
         firsts = filled.drop_duplicates([*CELL, "_value"])
         check = RowCheck(code, column, reason, remedy, "warning")
