@@ -7,11 +7,16 @@ from typing import Any, TypedDict
 import numpy as np
 import pandas as pd
 
-from capmap.artifacts import read_parquet
+from capmap.artifacts import read_json, read_parquet, read_table
 from capmap.errors import ValidationError
+from capmap.exports import Exports
+from capmap.exports.files import check_digests
+from capmap.exports.reading import ExportFile
 from capmap.multilabel.published import share_images
+from capmap.normalization import Rules
 from capmap.problems import Problem
 from capmap.settings.choices import SUBGROUPS, Subgroups
+from capmap.validation import Policies, Validation, validate_runs
 from capmap.wording import count_things, list_names, quote_name
 
 NAMES = ("model", "dataset", "seed")
@@ -54,6 +59,42 @@ class Fact(TypedDict):
     images: int
     digest: str
     labels: dict[str, int]
+
+
+def check_predictions(
+    *,
+    scores: Sequence[str],
+    facts: Sequence[str],
+    objects: Sequence[str],
+    names: Sequence[str],
+    **settings: Any,
+) -> tuple[Exports, Validation, dict[str, Any]]:
+    """Gather one score per model, dataset and seed, and find everything that is wrong with them."""
+    require_dumps(facts)
+    contents = [read_json(path) for path in facts]
+    known: list[Fact] = [fact for content in contents for fact in content["dumps"]]
+    rank_by = settings["rank_by"]
+    gathered = gather_runs(join_scores(scores), known, metric=rank_by)
+    found = [
+        *check_digests(names, settings["checksums"]),
+        *read_problems([problem for content in contents for problem in content["problems"]]),
+        *find_faults(gathered, known, rank_by=rank_by, subgroups=settings["subgroups"]),
+        *find_unused_objects(*map(read_table, objects)),
+    ]
+    result = validate_runs(
+        gathered,
+        found,
+        rules=Rules.choose(settings, settings["references"]),
+        policies=Policies.choose(settings),
+        named=settings["named"],
+        renamed=settings["renamed"],
+    )
+    broken = [cell for content in contents for cell in content["broken"]]
+    result = replace(result, problems=drop_explained_gaps(result.problems, broken, gathered, known))
+    images = sum(fact["images"] for fact in known)
+    files = [describe_file(fact) for fact in known]
+    read = Exports(gathered, found, files, images, 0, 0, percent_signs=0, decimal_commas=0)
+    return read, result, {}
 
 
 def gather_runs(scores: pd.DataFrame, facts: Sequence[Fact], *, metric: str) -> pd.DataFrame:
@@ -335,7 +376,11 @@ def require_dumps(facts: Sequence[str]) -> None:
         )
 
 
-def describe_file(fact: Fact) -> dict[str, Any]:
+def describe_file(fact: Fact) -> ExportFile:
     """What `validation.json` says of a dump."""
-    names = {"path": "path", "sha256": "sha256", "bytes": "bytes", "rows": "images"}
-    return {name: fact[key] for name, key in names.items()}  # type: ignore[literal-required]
+    return {
+        "path": fact["path"],
+        "sha256": fact["sha256"],
+        "bytes": fact["bytes"],
+        "rows": fact["images"],
+    }
