@@ -118,7 +118,7 @@ def _vary_lines() -> Iterator[KnownReading]:
     yield make_reading("comments", f"# a\n{text}# b\n", reading={"comment": "#"})
     yield make_reading("comments that were not told", f"# exported, today\n{text}", None)
     yield make_reading("blanks around", text.replace(",", " , ").replace("\n", " \n"))
-    yield make_reading("a separator said", f"sep=,\n{text}", None)
+    yield make_reading("a separator said", f"sep=,\n{text}")
     yield make_reading("commas at the end", text.replace("\n", ",\n"))
 
 

@@ -77,6 +77,41 @@ class Cells:
         return np.full(len(self.lines), name in self.numeric)
 
 
+class Numeral(str):
+    """The text of a number of the file, whose decimal mark is a point."""
+
+    __slots__ = ()
+
+
+class Nested(str):
+    """The JSON text of an object or a list that is one cell."""
+
+    __slots__ = ()
+
+
+WORDS = {None: "", True: "true", False: "false"}
+
+
+def make_cells(
+    columns: Mapping[str, Sequence[Any]], lines: Sequence[int], problems: list[Problem]
+) -> Cells:
+    """Make cells of values: texts, `Numeral`, `Nested`, truth values, and None for empty ones."""
+    texts, numeric, numerals, nested = {}, set(), {}, {}
+    for name, column in columns.items():
+        kinds = {type(cell) for cell in column if cell is not None and cell != ""}
+        if kinds <= {Numeral}:
+            numeric.add(name)
+        elif Numeral in kinds:
+            numerals[name] = np.array([type(cell) is Numeral for cell in column])
+        if Nested in kinds:
+            nested[name] = [row for row, cell in enumerate(column) if type(cell) is Nested]
+        if not kinds <= {str, Numeral} or None in column:
+            column = [WORDS.get(cell, cell) for cell in column]
+        texts[name] = make_texts(column)
+    places = np.array(lines, dtype=np.int64)
+    return Cells(texts, places, frozenset(numeric), numerals, problems, nested)
+
+
 NESTED = (
     "nested_value",
     "The cell holds an array or an object where a plain value should be.",
