@@ -161,8 +161,8 @@ def _decode(text: str, start: int, depth: int, *, first: int = 1) -> Any:
         value, end = None, 0
     except json.JSONDecodeError as error:
         reason = f"The text is not JSON: {error.msg} (character {error.colno} of the line)."
-        line, value = first + error.lineno - 1, text.split("\n")[error.lineno - 1].strip()
-        raise FaultError("invalid_json", reason, LINE_REMEDY, line=line, value=value) from error
+        line, written = first + error.lineno - 1, text.split("\n")[error.lineno - 1].strip()
+        raise FaultError("invalid_json", reason, LINE_REMEDY, line=line, value=written) from error
     except RecursionError as error:
         raise _refuse_depth(first) from error
     if text[end:].strip():
@@ -197,10 +197,10 @@ def _list_yaml(text: str) -> Parts:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        place = f" (column {mark.column + 1})" if mark else ""
+        where = f" (column {mark.column + 1})" if mark else ""
         raise FaultError(
             "invalid_yaml",
-            f"The file is not YAML: {reason}{place}.",
+            f"The file is not YAML: {reason}{where}.",
             line=mark.line + 1 if mark else 0,
         ) from error
 
