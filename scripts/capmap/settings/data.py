@@ -51,7 +51,10 @@ class Reading(Section):
     encoding: str = Field(
         "utf-8", min_length=1, description="Encoding of text, such as latin-1 or utf-16."
     )
-    sheet: str = Field("", description="Sheet of a workbook, or number of a table in Markdown.")
+    sheet: str | int = Field(
+        "", description="Sheet of a workbook, by name or number, or number of a Markdown table."
+    )
+    skip: Whole = Field(0, ge=0, description="Rows of tables that stand above the header.")
 
 
 class Summary(Section):
