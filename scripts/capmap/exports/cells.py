@@ -52,6 +52,8 @@ class Cells:
         Rows of the file that could not be split into cells.
     nested : mapping of str to sequence of int
         The rows, counted from 0, that have an array or an object in a column.
+    failed : sequence of int
+        The rows of records without any results, as of runs that failed.
     """
 
     columns: Mapping[str, pa.Array]
@@ -60,6 +62,7 @@ class Cells:
     numerals: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     nested: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    failed: Sequence[int] = ()
 
     def select(self, rows: npt.NDArray[np.bool_]) -> "Cells":
         """Keep some of the rows."""
@@ -110,6 +113,31 @@ def make_cells(
         texts[name] = make_texts(column)
     places = np.array(lines, dtype=np.int64)
     return Cells(texts, places, frozenset(numeric), numerals, problems, nested)
+
+
+def reject_failed(cells: Cells, where: Filters, *, source: str) -> Cells:
+    """Leave out records without results, with a problem for each that no filter leaves out."""
+    if not cells.failed:
+        return cells
+    passes = np.ones(len(cells.lines), dtype=np.bool_)
+    for name, wanted in where.items():
+        empty = pc.equal(cells.columns[name], "").to_numpy(zero_copy_only=False)
+        passes &= empty | match_rows(cells, {name: wanted})
+    problems = [
+        Problem(
+            code="no_results",
+            source=source,
+            reason="The record holds no results, as of a run that failed.",
+            remedy="Leave it out with `failed: drop` or `invalid: quarantine`, or by a column that "
+            "says so, as in `where: {status: ok}`.",
+            line=int(cells.lines[row]),
+        )
+        for row in cells.failed
+        if passes[row]
+    ]
+    rows = np.ones(len(cells.lines), dtype=np.bool_)
+    rows[list(cells.failed)] = False
+    return replace(cells.select(rows), problems=[*cells.problems, *problems], failed=())
 
 
 NESTED = (
@@ -416,7 +444,11 @@ def check_columns(
             code, remedy = "missing_column", f"{remedy} {hint}".rstrip()
         elif counts[wish.name] > 1:
             reason = f"{counts[wish.name]} columns are called {quote_name(wish.name)}."
-            code, remedy = "duplicated_column", "Rename or remove all but one of them."
+            code = "duplicated_column"
+            remedy = (
+                "Rename or remove all but one of them, or set `header_rows: 2` if the row below "
+                "goes on with their names."
+            )
         else:
             continue
         problems.append(

@@ -29,6 +29,7 @@ from capmap.exports.cells import (
     match_rows,
     match_value,
     read_seeds,
+    reject_failed,
     reject_unusable,
     repeat_text,
     trim,
@@ -213,7 +214,8 @@ def read_table(
     plan = _plan_reading(sheet.columns, source, columns=columns, where=where, layout=layout)
     filters = {name: wanted for name, wanted in where.items() if name not in plan.fields}
     problems = _find_unread_seed(sheet.columns, plan, source) if layout == "long" else []
-    file = sheet.read_cells(list(dict.fromkeys([*plan.needed, *filters])))
+    opened = sheet.read_cells(list(dict.fromkeys([*plan.needed, *filters])))
+    file = reject_failed(opened, filters, source=source)
     file = reject_unusable(file, plan.named, source=source)
     chosen = match_rows(file, filters)
     cells = file.select(chosen)
@@ -239,7 +241,7 @@ def read_table(
         lines=grid.lines,
     )
     rejected = [problem for problem in file.problems if problem.severity == "error"]
-    found = find_no_rows(file.lines, rejected, source=source)
+    found = find_no_rows(opened.lines, rejected, source=source)
     seen = {name: set(file.columns[name].unique().to_pylist()) for name in filters}
     seen |= {name: plan.list_texts(name) for name in where.keys() - filters}
     return Part(
@@ -363,10 +365,31 @@ def _plan_reading(
     problems = check_columns(list(dict.fromkeys(wishes)), present, source, hint=hint)
     problems += [_explain_reserved(name, source) for name in roles["keep"] if name in RUN_COLUMNS]
     if patterns:
+        problems += _find_turned(present, roles, fields, source)
         problems += _check_wide(present, scores, source, columns=columns, layout=layout)
     if problems:
         raise UnreadableExportError(*problems)
     return _Plan(scores, roles, wide=bool(patterns) or listed)
+
+
+def _find_turned(
+    present: Sequence[str], roles: Mapping[str, list[str]], fields: set[str], source: str
+) -> list[Problem]:
+    """Find out that the column of models is called like what the columns of scores are named by."""
+    taken = [name for name in roles["model"] if name in fields and name in present]
+    return [
+        Problem(
+            code="turned_table",
+            source=source,
+            reason=f"This table has datasets in rows: the column {quote_name(name)} is taken for "
+            "the models, and each column of scores for a dataset.",
+            remedy=f"Set `columns: {{dataset: {name}, score: '{{model}}'}}`.",
+            line=1,
+            column=name,
+        )
+        for name in taken
+        if name != "model"
+    ]
 
 
 def _find_scores(

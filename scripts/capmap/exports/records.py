@@ -4,6 +4,7 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import PurePath
@@ -276,6 +277,7 @@ class RecordSheet:
         self.path = path
         self.lines: list[int] = []
         self.problems: list[Problem] = []
+        self.failed: list[int] = []
         self._keys: dict[str, None] = {}
         self._rows: list[Flat] = []
 
@@ -305,7 +307,7 @@ class RecordSheet:
         """
         keys = dict(zip(self.columns, self._keys, strict=True))
         columns = {name: self._list_cells(keys[name]) for name in names}
-        return make_cells(columns, self.lines, self.problems)
+        return replace(make_cells(columns, self.lines, self.problems), failed=self.failed)
 
     def _list_cells(self, key: str) -> list[Any]:
         return [
@@ -420,6 +422,12 @@ def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "
         except FaultError as fault:
             rows.problems.append(fault.explain(rows.path, record.line))
     firsts.append(len(rows.lines))
+    if not found and walker.fields is not None and isinstance(value, dict):
+        plain = {key: cell for key, cell in value.items() if not isinstance(cell, dict | list)}
+        rows.failed.append(len(rows.lines))
+        rows.add(
+            line, ({**dict.fromkeys([*walker.all_fields, SCORE]), **plain, **walker.fields}, {})
+        )
     for start, stop, flat in walker.beside:
         rows.share(firsts[start], firsts[stop], flat)
 
@@ -444,19 +452,26 @@ class _Walker:
         self.steps = _split_steps(records) if records else ()
         # What stands beside the path of a range of what is found; nearer to the records first.
         self.beside: list[tuple[int, int, Flat]] = []
+        # What is known of a part without records, where the way ended in an empty value.
+        self.fields: Mapping[str, str] | None = None
         # Where the pattern came closest to a record: the path, the keys there, and the line.
         self._end: tuple[Sequence[str], Sequence[str], int] = ((), (), 0)
         self._misses: list[int] = []
 
+    @property
+    def all_fields(self) -> list[str]:
+        """The fields of all steps."""
+        return [name for step in self.steps for name in step.fields]
+
     def walk(self, value: Any, line: int, position: str) -> list[_Found]:
         """Find the records of a part and what stands beside their paths."""
         found: list[_Found] = []
-        self.beside = []
+        self.beside, self.fields = [], None
         path = (position,) if position and self.steps else ()
         fields = self._match(0, position, {}) if path else {}
         if fields is None:
             self._note((), path, line)
-        elif not self._walk(_Found(line, fields, value), path, found):
+        elif not self._walk(_Found(line, fields, value), path, found) and self.fields is None:
             self._misses.append(line)
         return found
 
@@ -476,6 +491,8 @@ class _Walker:
                 beside[key] = child
         if len(found) == start:
             self._note(path, keys, here.line)
+            if path and not here.value and not isinstance(here.value, bool | Numeral):
+                self.fields = here.fields
             return False
         if beside and isinstance(value, dict):
             steps = zip(path, self.steps, strict=False)

@@ -34,6 +34,8 @@ KEY = ["model", "dataset", "metric", "seed"]
 EMPTY = " empty"
 # Runs that all summaries of a study may stand for: each has a row, with its texts, in memory.
 MOST_SPREAD = 10_000_000
+# Rows that say whether spreads are scores.
+FEWEST = 3
 
 
 def take_rows(runs: pd.DataFrame, take: Take) -> tuple[pd.DataFrame, list[Problem]]:
@@ -203,6 +205,7 @@ def spread_summaries(
     half = np.where(np.isfinite(spreads), (sizes == 1) & ~said, (sizes > 1) & said)
     problems = _warn_of_halves(runs[half & np.isfinite(runs["score"])])
     is_summary = np.isfinite(spreads) & (sizes > 1)
+    problems += _warn_of_twins(runs[is_summary], spreads[is_summary])
     if (total := int(sizes[is_summary].sum())) > MOST_SPREAD:
         return runs, [_explain_size(total, int(is_summary.sum()))]
     deviations = spreads * (np.sqrt(sizes) if spread == "sem" else 1)
@@ -292,6 +295,26 @@ def _warn_of_halves(rows: pd.DataFrame) -> list[Problem]:
             value=first["raw"],
         )
         for first in rows.head(1).to_dict("records")
+    ]
+
+
+def _warn_of_twins(rows: pd.DataFrame, spreads: npt.NDArray[np.float64]) -> list[Problem]:
+    """Report spreads that are about as large as their means, as two scores in one cell are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = spreads / np.abs(rows["score"].to_numpy(dtype=np.float64))
+    shares = shares[np.isfinite(shares)]
+    if len(shares) < FEWEST or not 0.8 <= np.median(shares) <= 1.25:
+        return []
+    return [
+        row_problem(
+            rows.iloc[0],
+            "doubtful_spread",
+            "Most spreads are about as large as their means: are these two scores, such as the "
+            "best and the mean?",
+            "If they are, leave only one number in each cell.",
+            severity="warning",
+            value=rows.iloc[0]["raw"],
+        )
     ]
 
 

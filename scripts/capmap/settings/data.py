@@ -24,8 +24,10 @@ class Columns(Section):
         description='The score. A name with fields, such as "{dataset}_{metric}", stands for all '
         "columns like it, and a list for columns of metrics.",
     )
-    seed: str = Field(
-        "seed", description='Seed or repetition; may be absent. With "row" each row is a run.'
+    seed: str | list[Name] = Field(
+        "seed",
+        description='Seed or repetition, or columns to join to it; may be absent. With "row" each '
+        "row is a run.",
     )
     step: str = Field("", description="Step of a log, see `take`.")
     selection: str = Field("", description="What the best row of a run is chosen by, see `take`.")

@@ -31,6 +31,7 @@ ROW_FAULTS = frozenset(
         "invalid_record",
         "nan_score",
         "nested_value",
+        "no_results",
         "not_a_number",
         "wrong_width",
     }
@@ -452,6 +453,11 @@ def replace_failed(
     """
     if failed == "invalid":
         return Failures(runs, list(found))
+    if failed == "drop":
+        found = [
+            replace(problem, severity="warning") if problem.code == "no_results" else problem
+            for problem in found
+        ]
     listed = {_place(problem): problem for problem in found if problem.code in FAILURES}
     values = runs["score"].to_numpy(dtype=np.float64, copy=True)
     is_failed = ~np.isfinite(values)
