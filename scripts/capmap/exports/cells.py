@@ -241,17 +241,6 @@ def join_names(parts: Sequence[pa.Array]) -> pa.Array:
     return pc.binary_join_element_wise(*filled, separator, null_handling="skip")
 
 
-def find_confused_names(parts: Sequence[pa.Array]) -> list[str]:
-    """Find the names that `join_names` makes out of different parts, in order."""
-    keys = [str(position) for position in range(len(parts))]
-    distinct = pa.table(list(parts), names=keys).group_by(keys).aggregate([])
-    joined = join_names([distinct[key].combine_chunks() for key in keys])
-    counts = pc.value_counts(joined)
-    return sorted(
-        pc.struct_field(counts, 0).filter(pc.greater(pc.struct_field(counts, 1), 1)).to_pylist()
-    )
-
-
 def read_seeds(texts: pa.Array) -> pa.Array:
     """Read seeds as text, a whole number in one way however it is written; NaN is no seed.
 

@@ -56,7 +56,6 @@ from capmap.exports.runs import (
     Reading,
     find_bad_scores,
     find_blanks,
-    find_confusions,
     find_no_rows,
     find_overruled_metrics,
     find_scale_breaks,
@@ -76,7 +75,6 @@ NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are
 NAMED = ("model", "dataset", "metric", "seed")
 # What says how rows of one run or several runs of one row are to be taken; texts beside the scores.
 BESIDE = ("step", "selection", "spread", "count")
-WHOLE = ("step", "count")
 ROW = "row"
 # Columns of scores that are named where it is said how a file was read.
 SHOWN = 3
@@ -533,8 +531,7 @@ def _read_part(cells: Cells, plan: _Plan, grid: _Grid, name: str) -> pa.Array:
 def _read_beside(cells: Cells, plan: _Plan, grid: _Grid, role: str, decimal: Decimal) -> pa.Array:
     """Read what stands beside each score; numbers get a decimal point, as in any other file.
 
-    Where scores have decimal commas, these decide on marks that leave it open: 1.000 is a thousand
-    steps, and 1,234 a spread. They do not where another number of the column contradicts.
+    Where scores have decimal commas, the same mark is tried here.
     """
     name = plan.roles[role][-1]
     texts = _read_part(cells, plan, grid, name)
@@ -542,12 +539,12 @@ def _read_beside(cells: Cells, plan: _Plan, grid: _Grid, role: str, decimal: Dec
         return texts
     is_numeral = grid.spread(pa.array(cells.find_numerals(name))).to_numpy(zero_copy_only=False)
     texts = bare_spreads(texts) if role == "spread" else texts
-    parse = partial(_parse, values={}, summarized=False)
-    numbers = parse_mixed(texts, is_numeral, partial(parse, decimal=decimal))
-    is_open = role in WHOLE or (numbers.kinds == Kind.AMBIGUOUS).any()
-    if decimal == "auto" and grid.numbers.decimal_commas and is_open:
-        alike = parse_mixed(texts, is_numeral, partial(parse, decimal=","))
-        numbers = numbers if (alike.kinds == Kind.OTHER_MARK).any() else alike
+    tries: list[Decimal] = [",", decimal] if grid.numbers.decimal_commas else [decimal]
+    for mark in tries:
+        parse = partial(_parse, decimal=mark, values={}, summarized=False)
+        numbers = parse_mixed(texts, is_numeral, parse)
+        if not (numbers.kinds == Kind.OTHER_MARK).any():
+            break
     return write_plain(texts, numbers)
 
 
@@ -577,8 +574,6 @@ def _read_names(
             for name in parts
         ]
         joined, lines = join_names(texts), cells.lines if in_rows else grid.lines
-        if role in ("model", "dataset"):
-            problems += find_confusions(texts, role, source=source)
         joined = read_seeds(joined) if role == "seed" else joined
         blank += find_blanks(joined, role, Place(source, lines, SEPARATOR.join(parts)))
         names[role] = grid.spread(joined) if in_rows else joined

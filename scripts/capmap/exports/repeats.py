@@ -1,8 +1,7 @@
 """Which rows of a run count, and rows that stand for several runs."""
 
-from collections.abc import Mapping
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -60,28 +59,27 @@ def take_rows(runs: pd.DataFrame, take: Take) -> tuple[pd.DataFrame, list[Proble
     """
     if take == "all" or runs.empty:
         return runs, []
-    role = "step" if take == "last" else "selection"
     runs = _leave_out_empty(runs)
+    role = "step" if take == "last" else "selection"
     if role not in runs:
-        if take == "last":
-            return _take_last(runs, np.arange(len(runs))), []
-        return runs, [NO_SELECTION]
+        is_last = take == "last"
+        kept = runs.drop_duplicates(KEY, keep="last") if is_last else runs
+        return kept, [] if is_last else [NO_SELECTION]
     numbers = parse_numbers(make_texts(runs[role].tolist()))
     bad = runs[~np.isin(numbers.kinds, [Kind.NUMBER, Kind.EMPTY])]
     if len(bad):
-        return runs, [_explain_bad(bad.iloc[0].to_dict(), role)]
-    values = numbers.values  # noqa: PD011
-    known = np.isfinite(values)
-    is_score = np.array_equal(values, runs["score"].to_numpy(), equal_nan=True)
-    if take != "last":
-        values = _rank_backwards(-values if take == "lowest" else values)
-    taken = _take_last(runs[known], values[known])
-    if take == "last" and (problems := _find_ties(runs[known], values[known], taken)):
+        return runs, [_explain_bad(bad.iloc[0], role)]
+    values = pd.Series(numbers.values, runs.index)
+    # Of equal ones the last row of the highest step counts, and the first of the best selection.
+    known = values.dropna().sort_values(kind="stable", ascending=take != "best")
+    keep: Literal["first", "last"] = "last" if take == "last" else "first"
+    taken = runs.loc[known.index].drop_duplicates(KEY, keep=keep).sort_index()
+    problems = _find_ties(runs, values, taken) if take == "last" else []
+    if problems:
         return taken, problems
-    problems = _find_without(runs, taken, f"a row with a {role}")
-    if take != "last" and is_score:
-        problems.append(SELECTED_BY_SCORE)
-    return taken, problems
+    if take != "last" and np.array_equal(values, runs["score"], equal_nan=True):
+        problems = [SELECTED_BY_SCORE]
+    return taken, [*_find_without(runs, taken, f"a row with a {role}"), *problems]
 
 
 def _leave_out_empty(runs: pd.DataFrame) -> pd.DataFrame:
@@ -93,36 +91,14 @@ def _leave_out_empty(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[filled | ~has_filled]
 
 
-def _rank_backwards(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Places from the lowest value up, of equal ones the last first."""
-    order = np.argsort(values[::-1], kind="stable")
-    places = np.empty(len(values))
-    places[len(values) - 1 - order] = np.arange(len(values))
-    return places
-
-
-def _take_last(runs: pd.DataFrame, values: npt.NDArray[Any]) -> pd.DataFrame:
-    """Keep the row of the highest value of each run, of equal ones the last."""
-    order = np.argsort(values, kind="stable")
-    kept = ~runs.iloc[order].duplicated(KEY, keep="last").to_numpy()
-    return runs.iloc[np.sort(order[kept])]
-
-
 def _find_ties(
-    runs: pd.DataFrame, values: npt.NDArray[np.float64], taken: pd.DataFrame
+    runs: pd.DataFrame, values: "pd.Series[float]", taken: pd.DataFrame
 ) -> list[Problem]:
     """Find runs whose highest step has several rows of different scores."""
-    highest = (
-        pd.Series(values, runs.index)
-        .groupby([runs[name] for name in KEY], observed=True)
-        .transform("max")
-    )
-    last = runs[values == highest]
-    rivals = last[~last.index.isin(taken.index)].merge(taken[[*KEY, "score"]], on=KEY)
+    highest = values.groupby([runs[name] for name in KEY], observed=True).transform("max")
+    last = runs[(values == highest) & ~runs.index.isin(taken.index)]
+    rivals = last.merge(taken[[*KEY, "score"]], on=KEY)
     rivals = rivals[rivals["score_x"] != rivals["score_y"]]
-    if rivals.empty:
-        return []
-    first = rivals.iloc[0]
     return [
         row_problem(
             first,
@@ -132,15 +108,13 @@ def _find_ties(
             "If they are different runs, say by what: a column, or a field of the path, of seeds.",
             value=first["raw"],
         )
+        for first in rivals.head(1).to_dict("records")
     ]
 
 
 def _find_without(runs: pd.DataFrame, taken: pd.DataFrame, what: str) -> list[Problem]:
     lost = runs.drop_duplicates(KEY).merge(taken[KEY], on=KEY, how="left", indicator=True)
     lost = lost[lost["_merge"] == "left_only"]
-    if lost.empty:
-        return []
-    first = lost.iloc[0]
     return [
         row_problem(
             first,
@@ -149,10 +123,11 @@ def _find_without(runs: pd.DataFrame, taken: pd.DataFrame, what: str) -> list[Pr
             f"{quote_name(first['model'])} on {quote_name(first['dataset'])}.",
             "Choose another `take`, or complete or remove the runs.",
         )
+        for first in lost.head(1).to_dict("records")
     ]
 
 
-def _explain_bad(row: Mapping[Any, Any], role: str) -> Problem:
+def _explain_bad(row: Any, role: str) -> Problem:
     return row_problem(
         row,
         f"bad_{role}",

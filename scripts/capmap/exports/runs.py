@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from capmap.exports.cells import choose_texts, find_confused_names, make_texts
+from capmap.exports.cells import choose_texts, make_texts
 from capmap.exports.numbers import CHANGE, SUMMARY, Kind, Numbers
 from capmap.metrics import is_same_metric
 from capmap.problems import Problem, Severity
@@ -284,18 +284,6 @@ def find_overruled_metrics(said: pa.Array, used: pa.Array, place: Place) -> list
         check = Check("overruled_metric", reason, remedy, "warning")
         problems += replace(place, raw=said).report(check, own["row"].tolist()[:1])
     return problems
-
-
-def find_confusions(parts: Sequence[pa.Array], role: str, *, source: str) -> list[Problem]:
-    """Find joined names that stand for several models or datasets."""
-    if len(parts) == 1:
-        return []
-    reason = f"Different cells are joined into this one {role} name."
-    remedy = f"Rename one of them, or join other columns under `columns: {{{role}: …}}`."
-    return [
-        Problem(code="confused_name", source=source, reason=reason, remedy=remedy, value=name)
-        for name in find_confused_names(parts)
-    ]
 
 
 def find_bad_scores(numbers: Numbers, place: Place) -> list[Problem]:
