@@ -99,12 +99,10 @@ def find_unknown_names(
     items: list[Mapping[str, Any]] = [
         {"option": "metrics", "kind": "metric", "names": metrics},
         {"option": "datasets", "kind": "dataset", "names": datasets},
-        *(
-            {"option": f"select.{kind}s", "kind": kind, "names": names}
-            for kind in ("model", "dataset")
-            for names in [_list_selected(select.get(f"{kind}s", "all"))]
-        ),
     ]
+    for kind, selected in (("model", select.get("models")), ("dataset", select.get("datasets"))):
+        names = _list_selected(selected or "all")
+        items.append({"option": f"select.{kind}s", "kind": kind, "names": names})
     if isinstance(failed, Mapping):
         items.append({"option": "failed", "kind": "model", "names": [failed["model"]]})
     known = _list_kinds(runs)
