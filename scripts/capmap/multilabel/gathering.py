@@ -70,15 +70,21 @@ def check_predictions(
     **settings: Any,
 ) -> tuple[Exports, Validation, dict[str, Any]]:
     """Gather one score per model, dataset and seed, and find everything that is wrong with them."""
-    require_dumps(facts)
+    if not facts:
+        raise ValidationError(
+            "there are no score dumps yet. Score the images that were composed, in patchml/, and "
+            "write a dump for each seed where `exports` finds it."
+        )
     contents = [read_json(path) for path in facts]
     known: list[Fact] = [fact for content in contents for fact in content["dumps"]]
-    rank_by = settings["rank_by"]
-    gathered = gather_runs(join_scores(scores), known, metric=rank_by)
+    tables = pd.concat([read_parquet(path) for path in scores], ignore_index=True)
+    gathered = gather_runs(tables, known, metric=settings["rank_by"])
     found = [
         *check_digests(names, settings["checksums"]),
         *read_problems([problem for content in contents for problem in content["problems"]]),
-        *find_faults(gathered, known, rank_by=rank_by, subgroups=settings["subgroups"]),
+        *find_unscored(gathered, known, metric=settings["rank_by"]),
+        *find_other_images(known),
+        *find_thin_subgroups(known, subgroups=settings["subgroups"]),
         *find_unused_objects(*map(read_table, objects)),
     ]
     result = validate_runs(
@@ -92,7 +98,15 @@ def check_predictions(
     broken = [cell for content in contents for cell in content["broken"]]
     result = replace(result, problems=drop_explained_gaps(result.problems, broken, gathered, known))
     images = sum(fact["images"] for fact in known)
-    files = [describe_file(fact) for fact in known]
+    files: list[ExportFile] = [
+        {
+            "path": fact["path"],
+            "sha256": fact["sha256"],
+            "bytes": fact["bytes"],
+            "rows": fact["images"],
+        }
+        for fact in known
+    ]
     read = Exports(gathered, found, files, images, 0, 0, percent_signs=0, decimal_commas=0)
     return read, result, {}
 
@@ -143,17 +157,6 @@ def _explain_empty(fact: Fact, metric: str) -> Problem:
         remedy="Check its labels, or leave the dataset out"
         f"{', or set multilabel.subgroups' if metric == 'asma' else ''}.",
     )
-
-
-def find_faults(
-    runs: pd.DataFrame, facts: Sequence[Fact], *, rank_by: str, subgroups: Subgroups
-) -> list[Problem]:
-    """Find dumps without a score, of other images, and with few images of some number of labels."""
-    return [
-        *find_unscored(runs, facts, metric=rank_by),
-        *find_other_images(facts),
-        *find_thin_subgroups(facts, subgroups=subgroups),
-    ]
 
 
 def drop_explained_gaps(
@@ -360,27 +363,3 @@ def _explain_others(fact: Fact, usual: Fact) -> Problem:
         f"{extent}.",
         remedy="Score the same images with every model, and give their ids in the same spelling.",
     )
-
-
-def join_scores(paths: Sequence[str]) -> pd.DataFrame:
-    """Read the metrics of all dumps."""
-    return pd.concat([read_parquet(path) for path in paths], ignore_index=True)
-
-
-def require_dumps(facts: Sequence[str]) -> None:
-    """Refuse a study without dumps."""
-    if not facts:
-        raise ValidationError(
-            "there are no score dumps yet. Score the images that were composed, in patchml/, and "
-            "write a dump for each seed where `exports` finds it."
-        )
-
-
-def describe_file(fact: Fact) -> ExportFile:
-    """What `validation.json` says of a dump."""
-    return {
-        "path": fact["path"],
-        "sha256": fact["sha256"],
-        "bytes": fact["bytes"],
-        "rows": fact["images"],
-    }
