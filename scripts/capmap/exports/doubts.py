@@ -281,6 +281,7 @@ def _find_averages(
         return set()
     table = cells.to_numpy(dtype=np.float64)
     filled = np.isfinite(table)
+    table = np.where(filled, table, np.nan)
     counts = filled.sum(axis=1, keepdims=True) - 1
     with np.errstate(all="ignore"):
         means = [_average_others(table, counts)]
