@@ -38,7 +38,7 @@ def test_nemenyi_groups_are_the_longest_runs_within_the_critical_difference() ->
     assert len(letters) > 1
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.integers(2, 6), st.integers(6, 30), st.integers(0, 10**6), st.booleans())
 def test_models_share_a_wilcoxon_letter_exactly_if_no_test_separates_them(
     models: int, datasets: int, seed: int, ties: bool
