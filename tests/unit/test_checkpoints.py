@@ -18,7 +18,7 @@ from capmap.rng import make_stream
 from tests.checkpoint_tables import choose_by_hand, make_training, make_values, plan
 
 ROOT = Path(__file__).parents[2]
-QUIET = settings(max_examples=12)
+QUIET = settings(max_examples=6)
 trace = partial(
     trace_curves,
     n_resamples=200,

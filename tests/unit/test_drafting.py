@@ -420,7 +420,7 @@ cells = st.one_of(
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.lists(st.lists(cells, min_size=1, max_size=5), min_size=1, max_size=6),
     st.sampled_from(",;\t"),

@@ -59,7 +59,7 @@ def test_outcomes_whose_bytes_were_altered_are_refused(tmp_path: Path) -> None:
     content = path.read_bytes()
     sound, _ = OutcomeFiles([path]).read("good", "V1", [""])
     refused = 0
-    for place in range(5, len(content) // 3, 7):
+    for place in range(5, len(content) // 3, 19):
         path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
         try:
             found, _ = OutcomeFiles([path]).read("good", "V1", [""])
@@ -68,7 +68,7 @@ def test_outcomes_whose_bytes_were_altered_are_refused(tmp_path: Path) -> None:
             refused += 1
         else:
             np.testing.assert_equal(found.metrics, sound.metrics)
-    assert refused > 20
+    assert refused > 7
 
 
 def test_a_dump_in_another_order_of_images_gives_the_same_bytes(tmp_path: Path) -> None:
