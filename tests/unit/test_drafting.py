@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.drafting import draft_study, write_draft
-from capmap.drafting.slots import find_slots, write_pattern
+from capmap.drafting.paths import find_slots, write_pattern
 from capmap.errors import CapmapError, ConfigError
 from tests.unit.test_presets import CASES as PRESETS
 from tests.unit.test_reading import CASES, read_study, write_files
@@ -92,10 +92,29 @@ REAL = {
         3083,
         {"columns.model": ["algorithm", "variant"], "columns.score": ["accuracy", "rmse"]},
     ),
+    "cases/long_many_quantities/results.csv": (
+        40,
+        {
+            "columns": {
+                "model": ["short", "norm"],
+                "dataset": "task",
+                "metric": "quantity",
+                "score": "value",
+            },
+            "where": {"quantity": "accuracy", "protocol": "knn"},
+        },
+    ),
     "cases/folder_models/byname": (20, {"columns.score": "{dataset}.{metric}"}),
-    "cases/not_read/methods": (48, {"columns.score": "{seed}"}),
+    "cases/not_read/methods": (48, {"columns.score": "{seed}", "columns.dataset": "folds:"}),
     "cases/not_read/mixed": (18, {"columns.score": "MASE"}),
     "cases/two_header_rows/tworows.csv": (27, {"columns.score": "{dataset} / {seed}"}),
+    "cases/repeat_fold/cv.csv": (90, {"columns.seed": ["repeat", "fold"]}),
+    "cases/dev_test/devtest.md": (5, {"columns": {"model": "Model", "score": "test"}}),
+    "cases/second_table/second.md": (9, {"reading": {"sheet": "2"}}),
+    "cases/html_links/links.md": (9, {"columns.ignore": ["Score"]}),
+    "cases/reference_bound/stats.csv": (36, {"columns.spread": "std_reward"}),
+    "cases/near_zero_ties/exact.csv": (18, {"select": {}}),
+    "cases/observed_diverged/diverged.csv": (24, {"metrics.score.high": 2.4998}),
 }
 
 
@@ -140,7 +159,11 @@ PUBLISHED = {
             "a/one,5.4,524.9,Open,8.1,1.3,2.5\nb/two,6.1,120.4,Open,9.4,1.9,2.6\n"
             "c/three,7.7,331.0,Open,9.9,2.8,3.4\n"
         },
-        {"columns": {"ignore": ["RTFx", "License", "Avg. WER"]}, "metric": "wer"},
+        {
+            "columns": {"score": "{dataset} WER", "ignore": ["RTFx", "License"]},
+            "select": {"datasets": {"exclude": ["Avg."]}},
+            "metric": "wer",
+        },
     ),
     "series of datasets, and two tiers": (
         {
@@ -316,13 +339,15 @@ def test_test_scores_come_first_and_columns_alike_are_asked(header, score, asked
 def test_what_only_the_user_knows_is_asked(tmp_path):
     rows = "A,x,RMSE,2.5\nB,x,RMSE,3\nA,y,quality,7\nC,y,quality,8\n"
     study = draft(f"model,dataset,metric,score\n{rows}", tmp_path)
-    assert list_asked(study) == ["metrics", "metrics", "incomplete"]
-    assert study.settings["metrics"]["RMSE"] == {"high": "observed"}
+    assert list_asked(study) == ["datasets", "metrics", "metrics", "incomplete"]
+    assert study.settings["datasets"]["x"] == {"high": 2.75}
 
 
 def test_fractions_among_percentages_are_asked(tmp_path):
     text = "model,P,Q,R\nA,90,0.9,88\nB,80,0.7,81\nC,70,0.8,60\n"
-    assert list_asked(draft(text, tmp_path, "scores.csv")) == ["exports"]
+    study = draft(text, tmp_path, "scores.csv")
+    assert list_asked(study) == ["datasets"]
+    assert study.settings["datasets"] == {"Q": {"low": 0, "high": 1}}
 
 
 @pytest.mark.parametrize(
@@ -376,8 +401,8 @@ def test_settings_are_parts_of_names_and_where_a_run_was_is_not(
     assert list_asked(study) == ["columns"] * (is_asked or model is None)
     # Of two runs of each, the column says a part only.
     study = draft(write(2), tmp_path)
-    assert study.settings["columns"] == {"score": "accuracy", "seed": "row"}
-    assert list_asked(study) == ["columns"]
+    assert study.settings["columns"] == {"score": "accuracy", "seed": "row", **columns}
+    assert list_asked(study) == ["columns"] * (1 + is_asked)
 
 
 def test_many_models_are_spread_over_shards(tmp_path):
