@@ -432,7 +432,6 @@ def _put_reading(draft: Draft, table: Table) -> None:
     texts = {
         "names": "The tables have no header.",
         "sheet": "Of several tables, this one holds most numbers.",
-        "skip": "Titles above the header are skipped.",
     }
     if reading:
         draft.settings["reading"] = reading

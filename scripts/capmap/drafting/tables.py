@@ -24,7 +24,6 @@ COMMENTS = ("#", "%")
 BINARY = WORKBOOKS | {".parquet", ".pq"}
 MOST_HEADERS = 3
 MOST_TABLES = 50
-MOST_TITLES = 10
 MOSTLY = 0.5
 # Files that are looked into, where there are more; their names are looked at in any case.
 SAMPLE = 400
@@ -164,7 +163,6 @@ def _find_options(path: str) -> FileOptions:
         if marks and len(starts) > 1 and not has_suffix(path, MARKDOWN):
             options = replace(options, comment=marks[0])
     options, grid = _choose_sheet(path, options)
-    options, grid = _skip_titles(path, options, grid)
     numeric = _find_numeric(grid)
     if _lacks_header([grid[0][place] for place in numeric]):
         return replace(options, names=[f"column {place + 1}" for place in range(len(grid[0]))])
@@ -196,24 +194,6 @@ def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[li
             if is_markdown and grids:
                 break
     return max(grids, key=lambda found: sum(map(_is_numberish, chain(*found[1]))))
-
-
-def _skip_titles(
-    path: str, options: FileOptions, grid: list[list[str]]
-) -> tuple[FileOptions, list[list[str]]]:
-    """Skip rows with one cell above a header of several."""
-    own, rows = options, grid
-    while own.skip < MOST_TITLES and _is_title(rows):
-        own = replace(own, skip=own.skip + 1)
-        try:
-            rows = _read_grid(path, own)
-        except UnreadableExportError:
-            break
-    return (options, grid) if _is_title(rows) else (own, rows)
-
-
-def _is_title(rows: Sequence[Sequence[str]]) -> bool:
-    return sum(map(bool, rows[0])) < 2 and (len(rows) == 1 or len(rows[0]) > 2)
 
 
 def _find_encoding(head: bytes) -> str:
