@@ -160,7 +160,7 @@ PUBLISHED = {
             "c/three,7.7,331.0,Open,9.9,2.8,3.4\n"
         },
         {
-            "columns": {"score": "{dataset} WER", "ignore": ["RTFx", "License"]},
+            "columns": {"score": "{dataset} WER"},
             "select": {"datasets": {"exclude": ["Avg."]}},
             "metric": "wer",
         },
@@ -403,12 +403,6 @@ def test_settings_are_parts_of_names_and_where_a_run_was_is_not(
     study = draft(write(2), tmp_path)
     assert study.settings["columns"] == {"score": "accuracy", "seed": "row", **columns}
     assert list_asked(study) == ["columns"] * (1 + is_asked)
-
-
-def test_many_models_are_spread_over_shards(tmp_path):
-    rows = "".join(f"m{number},d,acc,0.{number:03}\n" for number in range(120))
-    study = draft(f"model,dataset,metric,score\n{rows}", tmp_path)
-    assert study.settings["bootstrap"] == {"shards": 2}
 
 
 def test_rows_of_means_and_spreads_are_left_out(tmp_path):

@@ -1,67 +1,42 @@
-"""What each column of a table is: a name, a part of one, a score, or something beside them."""
+"""What each column, part of a path and part of a header is: a name, or something beside scores."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
-from capmap.drafting.paths import Piece, find_slots, label_slot, write_pattern
-from capmap.drafting.tables import Column, Table
-from capmap.drafting.words import (
-    ROLES,
-    SPLITS,
-    WORDS,
-    find_known,
-    guess_direction,
-    has_word,
-    is_beside,
-    is_label,
-    is_metadata,
-    list_ends,
-    rate_role,
-    rate_values,
-    split_words,
-)
+from capmap.drafting import words
+from capmap.drafting.paths import find_slots, label_slot
+from capmap.drafting.tables import PART, Column, Table
+from capmap.drafting.words import WORDS, has_word, rate_role, rate_values, split_words
 from capmap.exports.cells import SEPARATOR
 from capmap.exports.doubts import is_attribute
 
 NAMING = ("seed", "metric", "dataset", "model", "split")
 SURE = 2.0
+# From this difference on, names say whether rows are models or datasets.
+LIKELY = 0.3
 # More names than that, one in each row, are identities of rows.
 MOST_ROWS = 50
 MOSTLY_APART = 0.9
-BESIDE_TEST = WORDS["training"] | {"val", "valid", "validation", "dev"}
-# So much worse is a column that is no rival of the best column of scores.
-CLEARLY = 0.4
-# A column with a smaller part of the cells of another is sparse beside it.
-SPARSE = 0.5
 CLASS_PATH = re.compile(r"\w+([./]\w+)+")
 
 
-def assign_roles(table: Table, *, taken: Collection[str] = ()) -> dict[str, str]:
-    """Find the columns of names, splits and steps, by role; `taken` roles have theirs already."""
-    found: dict[str, str] = {}
+def name_columns(table: Table, *, taken: Collection[str] = ()) -> dict[str, Any]:
+    """Find the columns whose names or values say their roles; `taken` roles have theirs already."""
+    found: dict[str, Any] = {}
     for role in NAMING:
         rated = {
-            name: _rate_name(column, role, table.size)
+            name: rate_name(column, role, table.size)
             for name, column in table.columns.items()
             if name not in found.values() and role not in taken
         }
         best = max(rated, key=lambda name: rated[name], default="")
         if best and rated[best] >= SURE:
             found[role] = best
-    _fill_gaps(table, found, taken)
-    if {"model", "dataset"} <= {*found}:
-        found["model"] = _narrow(table, found)
-    named = {*found.values(), *table.labels}
-    for name, column in table.columns.items():
-        is_step = column.is_number and len(column.names) > 1 and rate_role(name, "step") >= 2
-        is_free = name not in named and "step" not in {*taken, *found}
-        # Nearly all rows of the same names differ in it.
-        if is_step and is_free and table.count([*named, name]) >= MOSTLY_APART * table.size:
-            found["step"] = name
     return found
 
 
-def _rate_name(column: Column, role: str, size: int) -> float:
+def rate_name(column: Column, role: str, size: int) -> float:
     """Rate a column of names: 2 and more are sure enough."""
     if not column.names or (column.is_number and not column.is_whole):
         return 0.0
@@ -82,155 +57,186 @@ def _rate_name(column: Column, role: str, size: int) -> float:
     if len(column.names) == size > MOST_ROWS and not column.is_field and by_name < 3:
         by_name = 0
     other = rate_values(column.names, "dataset" if role == "model" else "model")
-    return by_name + (SURE * max(by_value - other, 0) if column.is_field else by_value) + exact
-
-
-def is_named(table: Table, roles: Mapping[str, str]) -> bool:
-    """Whether names say which columns are models or datasets."""
-    rated = [_rate_name(table.columns[roles[k]], k, table.size) for k in ("model", "dataset")]
-    return max(rated) >= SURE
-
-
-def _fill_gaps(table: Table, found: dict[str, str], taken: Collection[str]) -> None:
-    """Let fields of paths, then columns of text with most names, be what nothing was found for."""
-    free = [
-        column
-        for name, column in table.columns.items()
-        if name not in found.values() and not column.is_number and len(column.names) > 1
-    ]
-    free = [own for own in free if own.is_field or not (_is_of_rows(own, table))]
-    has_one = len({"model", "dataset"} & {*found, *taken}) == 1
-    free.sort(key=lambda own: (not own.is_field, -len(own.names) * has_one))
-    # Of a wide table, other columns say what its rows are.
-    scores = list_scores(table, found.values())
-    is_long = _is_long(scores)
-    for column in free:
-        missing = [role for role in ("model", "dataset") if role not in {*found, *taken}]
-        others = [table.columns[found[role]] for role in ("model", "dataset") if role in found]
-        # What differs as the other names do says the same.
-        if not missing or any(
-            table.count([column.name, own.name]) == max(len(own.names), len(column.names))
-            for own in others
-        ):
-            continue
-        is_row = is_long or all(own.is_field for own in others)
-        if column.is_field or (is_row and (others or len(scores) == 1)):
-            found[missing[0]] = column.name
-
-
-def _is_long(scores: Sequence[Column]) -> bool:
-    """Whether a column of scores stands out; beside many others an average does not."""
-    others = [own for own in scores if not rate_score(own)]
-    best = [own for own in scores if rate_score(own) >= SURE]
-    is_average = len(others) > 1 and all(has_word(own.name, WORDS["averages"]) for own in best)
-    return len(scores) == 1 or (bool(best) and not is_average)
-
-
-def _is_of_rows(column: Column, table: Table) -> bool:
-    """Whether a column of text names rows, or how models were evaluated, rather than models."""
-    is_identity = len(column.names) == table.size > MOST_ROWS
-    return is_identity or is_metadata(column.name) or rate_role(column.name, "protocol") >= 2
-
-
-def _narrow(table: Table, found: Mapping[str, str]) -> str:
-    """Take the narrower of nested columns of models, such as a short name beside a class path."""
-    best = table.columns[found["model"]]
-    for name, column in table.columns.items():
-        if name in found.values() or column.is_number or column.is_field or best.is_field:
-            continue
-        is_path = all(map(CLASS_PATH.fullmatch, best.names)) and not _is_of_rows(column, table)
-        is_nested = table.count([name, best.name]) == len(column.names) > len(best.names)
-        is_crossed = table.count([name, found["dataset"]]) > len(column.names)
-        if is_nested and is_crossed and (is_path or rate_role(name, "model") >= 2):
-            best = column
-    return best.name
+    is_path = column.is_field and not column.name.startswith(PART)
+    return by_name + (SURE * max(by_value - other, 0) if is_path else by_value) + exact
 
 
 def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
     """List the columns that may hold scores: numbers that are neither attributes nor spreads."""
     numbers = {name: own for name, own in table.columns.items() if own.is_number}
-    ends = list_ends(numbers)
+    ends = words.list_ends(numbers)
     return [
         column
         for name, column in numbers.items()
-        if name not in {*taken, *ends}
-        and not (is_beside(name) or is_attribute(name) or name.startswith("Unnamed: "))
+        if name not in {*taken, *ends} and not (words.is_beside(name) or is_attribute(name))
     ]
 
 
-def rate_score(column: Column) -> float:
-    """Rate a column by its name as that of the scores of a row per run; 0 means it is none."""
-    rating = 2.5 * bool(find_known(column.name)) or float(rate_role(column.name, "score"))
-    rating = rating or SURE * bool(rate_role(column.name, "metric"))
-    if not rating:
-        return 0.0
-    rating += 0.3 * has_word(column.name, {"test"}) - 0.2 * has_word(column.name, WORDS["training"])
-    return rating - 1.5 * has_word(column.name, BESIDE_TEST)
-
-
-def choose_score(table: Table, roles: Mapping[str, str], scores: Sequence[Column]) -> list[str]:
-    """Choose the column, or the columns, of scores of a row per run; none of a wide table."""
-    named = {"model", "dataset"} & {*roles}
+def choose_scores(scores: Sequence[Column], roles: Mapping[str, Any]) -> list[Column]:
+    """Choose the value beside a column of metrics, or the metric that each row has; else all."""
     values = [own for own in scores if rate_role(own.name, "score") >= 2]
-    # The value beside a column of names of quantities is what these name.
-    if "metric" in roles and values and table.count([roles["metric"]]) > 1:
-        return [max(values, key=lambda own: (own.filled, rate_score(own))).name]
-    others = [own for own in scores if not rate_score(own)]
-    called = [own for own in values if rate_role(own.name, "score") == 3] or values
-    is_value = len(called) == 1 and bool(named) and not others
-    if len(named) < 2 and len(scores) > 1 and not is_value:
-        return []
-    if several := _split_by_metric(scores):
-        return several
-    most = max(own.filled for own in scores)
-    dense = [own for own in scores if own.filled >= SPARSE * most]
-    best = max(dense, key=rate_score)
-    return [best.name] if rate_score(best) or len(dense) == 1 else []
-
-
-def _split_by_metric(columns: Sequence[Column]) -> list[str]:
-    """Find columns of known metrics of which each row fills one: the metric of its dataset."""
-    known = [own for own in columns if find_known(own.name) and rate_score(own) > 1]
+    if "metric" in roles and values:
+        return [max(values, key=lambda own: (own.filled, words.rate_score(own.name)))]
+    known = [own for own in scores if words.find_known(own.name)]
+    known = [own for own in known if words.rate_score(own.name) > 1]
     rows = {own.name: frozenset(own.texts.index[own.texts != ""]) for own in known}
     every = frozenset[int]().union(*rows.values())
-    for first in sorted(rows, key=lambda name: -len(rows[name])):
-        chosen, covered = [first], rows[first]
-        for name, own in rows.items():
-            if own and not covered & own:
-                chosen.append(name)
-                covered |= own
+    for first in sorted(known, key=lambda own: -own.filled):
+        chosen, covered = [first], rows[first.name]
+        for own in known:
+            if rows[own.name] and not covered & rows[own.name]:
+                chosen.append(own)
+                covered |= rows[own.name]
         if len(chosen) > 1 and covered == every:
             return chosen
-    return []
+    return list(scores)
 
 
-def list_rivals(best: Column, scores: Sequence[Column]) -> list[str]:
-    """List the columns that may as well be those of scores as the best one."""
-    least = rate_score(best) and max(rate_score(best) - CLEARLY, 1e-9)
-    rivals = [own.name for own in scores if own.name != best.name and rate_score(own) >= least]
-    if has_word(best.name, BESIDE_TEST):
-        rivals += [own.name for own in scores if has_word(own.name, WORDS["training"])]
-    return [name for name in dict.fromkeys(rivals) if name != best.name]
+def melt(table: Table, scores: Sequence[Column], roles: Mapping[str, Any]) -> Table:
+    """Give each filled cell of several columns of scores a row, and its header columns."""
+    names = [own.name for own in scores]
+    if len(names) == 1:
+        return table
+    pieces = find_slots(names)
+    slots = [at for at, piece in enumerate(pieces) if not isinstance(piece, str)]
+    fixed = [word for piece in pieces if isinstance(piece, str) for word in split_words(piece)]
+    # What columns have in common is no part of names, as in acc_{seed}.
+    is_open = len(slots) == 1 and not all(map(_says_no_name, fixed))
+    if len(slots) == 1 and {"model", "dataset"} <= {*roles}:
+        rated = [rate_values(pieces[slots[0]], role) for role in ("metric", "seed", "split")]
+        is_open |= max(rated) <= 0.5
+    if is_open:
+        pieces, slots = [tuple(names)], [0]
+    heads = {f"{PART}{at}": dict(zip(names, pieces[at], strict=True)) for at in slots}
+    labels = {f"{PART}{at}": label_slot(pieces, at) for at in slots}
+    if len(pieces) == 1 and _are_measures(names, {*roles}):
+        labels[f"{PART}0"] = "metric"
+    rest = [name for name in table.columns if name not in names]
+    cells = table.cells.melt(rest, names, var_name=PART, value_name=SEPARATOR)
+    cells = cells[cells.pop(SEPARATOR) != ""]
+    for name, said in heads.items():
+        cells[name] = cells[PART].map(said).astype("str")
+    return Table(cells, table.options, {**table.labels, **labels}, pieces)
 
 
-def find_spread(table: Table, score: str) -> dict[str, str]:
-    """Find the columns of the spread and the number of the runs behind a column of means."""
-    words, found = split_words(score), dict[str, str]()
-    rests = ([], words, words[:-1], words[1:])
-    for role in ("spread", "count"):
-        for name, column in table.columns.items():
-            own = split_words(name)
-            rest = [word for word in own if word not in ROLES[role]]
-            is_beside_it = (rest != own and rest in rests) or "".join(own) in ROLES[role]
-            if column.is_number and name != score and is_beside_it:
-                found.setdefault(role, name)
-    return found if "spread" in found else {}
+def _says_no_name(word: str) -> bool:
+    is_value = rate_role(word, "score") > 0 or rate_role(word, "metric") > 0
+    return is_value or bool(words.find_known(word)) or words.is_label(word) or word in words.SPLITS
+
+
+def _are_measures(names: Sequence[str], known: Collection[str]) -> bool:
+    """Whether columns are metrics: others name models and datasets, or they vary in metrics."""
+    if {"model", "dataset"} <= {*known} and rate_values(names, "seed") < 1:
+        return True
+    if not {"model", "dataset"} & {*known} or rate_values(names, "dataset") >= LIKELY:
+        return False
+    if rate_values(names, "metric") > 0.5:
+        return True
+    parts = {*words.SPLITS, *WORDS["training"], *WORDS["averages"], "pred", "prediction"}
+    split = [split_words(name) for name in names]
+    found = [(own, [word for word in own if words.find_known(word)]) for own in split]
+    metrics = {own[-1] for _, own in found if own}
+    rests = {frozenset(every) - {*own} - parts for every, own in found if own}
+    return len(metrics) > max(len(rests), 1)
+
+
+def fill_gaps(table: Table, roles: dict[str, Any], *, taken: Collection[str] = ()) -> str:
+    """Let parts of paths and headers, then columns of text, be what no name says.
+
+    Returns
+    -------
+    str
+        What has to be asked.
+    """
+    paths = [own for own in _list_free(table, roles) if own.is_field]
+    rows = [own for own in _list_free(table, roles) if not own.is_field]
+    most = max((len(own.names) for own in rows), default=0)
+    rows.sort(key=lambda own: 2 * len(own.names) < most)
+    missing = [role for role in ("model", "dataset") if role not in {*roles, *taken}]
+    if len(missing) == 1:
+        rows.sort(key=lambda own: -len(own.names))
+    asked = ""
+    own_rows = rows[:1] if len(missing) == 2 else []
+    if own_rows and len(paths) < 2:
+        first = rows[0]
+        as_model = rate_values(first.names, "model") - rate_values(first.names, "dataset")
+        for other in paths[:1]:
+            as_model += rate_values(other.names, "dataset") - rate_values(other.names, "model")
+        role = "dataset" if as_model < 0 else "model"
+        roles[role] = first.name
+        missing.remove(role)
+        if 0 < abs(as_model) < LIKELY:
+            asked = f"Are {first.name!r} {role}s? No name says so."
+    for column in [*paths, *rows]:
+        others = [table.columns[roles[k]] for k in ("model", "dataset") if k in roles]
+        if not missing or column.name in roles.values() or _repeat(table, column, others):
+            continue
+        roles[missing[0]] = column.name
+        if not column.is_field and len(rows) > 1:
+            asked = f"Are {column.name!r} {missing[0]}s? No name says so."
+        missing = missing[1:]
+    return asked
+
+
+def _list_free(table: Table, roles: Mapping[str, Any]) -> list[Column]:
+    """List the columns without a role that may name models or datasets."""
+    return [
+        own
+        for name, own in table.columns.items()
+        if name not in roles.values()
+        and own.label != "metric"
+        and (own.is_field or not own.is_number)
+        and len(own.names) > (not own.is_field)
+        and (own.is_field or not _is_of_rows(own, table))
+    ]
+
+
+def _repeat(table: Table, column: Column, others: Sequence[Column]) -> bool:
+    """Whether a column differs just as another does, so that it says the same."""
+    sizes = [max(len(own.names), len(column.names)) for own in others]
+    counts = [table.count([column.name, own.name]) for own in others]
+    return any(size == count > 1 for size, count in zip(sizes, counts, strict=True))
+
+
+def _is_of_rows(column: Column, table: Table) -> bool:
+    """Whether a column of text names rows, or how models were evaluated, rather than models."""
+    is_identity = len(column.names) == table.size > MOST_ROWS
+    is_protocol = rate_role(column.name, "protocol") >= 2
+    return is_identity or is_protocol or words.is_metadata(column.name)
+
+
+def narrow(table: Table, roles: Mapping[str, Any]) -> str:
+    """Take the narrower of nested columns of models, such as a short name beside a class path."""
+    best = table.columns[roles["model"]]
+    for name, column in table.columns.items():
+        if name in roles.values() or column.is_number or column.is_field or best.is_field:
+            continue
+        is_path = all(map(CLASS_PATH.fullmatch, best.names)) and not _is_of_rows(column, table)
+        is_nested = table.count([name, best.name]) == len(column.names) > len(best.names)
+        is_crossed = table.count([name, roles["dataset"]]) > len(column.names)
+        if is_nested and is_crossed and (is_path or rate_role(name, "model") >= 2):
+            best = column
+    return best.name
+
+
+def find_step(table: Table, roles: Mapping[str, Any]) -> str:
+    """Find the step of a log, in which nearly all rows of the same names differ."""
+    named = list(dict.fromkeys([*roles.values(), *table.labels]))
+    for name, column in table.columns.items():
+        is_step = column.is_number and len(column.names) > 1 and rate_role(name, "step") >= 2
+        if (
+            is_step
+            and name not in named
+            and table.count([*named, name]) >= (MOSTLY_APART * table.size)
+        ):
+            return name
+    return ""
 
 
 def name_split(names: Collection[str]) -> str:
     """The split that is reported, of several; "" where there is no choice."""
     ordered = sorted(names, key=lambda name: (len(name), name)) if len(names) > 1 else []
-    return next((name for split in SPLITS for name in ordered if has_word(name, {split})), "")
+    return next((name for split in words.SPLITS for name in ordered if has_word(name, {split})), "")
 
 
 def find_variants(table: Table, names: Sequence[str], *, only_fields: bool) -> list[str]:
@@ -259,18 +265,16 @@ def find_variants(table: Table, names: Sequence[str], *, only_fields: bool) -> l
 
 def _may_name(column: Column, table: Table) -> bool:
     """Whether a column may be part of names: words, or numbers of a setting, such as the shots."""
-    count = len(column.names)
-    if is_metadata(column.name) or not 1 < count < table.size:
+    count, name = len(column.names), column.name
+    if words.is_metadata(name) or not 1 < count < table.size:
         return False
     if not column.is_number:
         return column.share == 0
-    is_statistic = split_words(column.name)[-1:] and is_beside(column.name)
-    is_statistic = is_statistic and has_word(column.name, WORDS["statistics"] - {"n", "count"})
-    has_scores = any(rate_score(own) for own in table.columns.values() if own.is_number)
-    return not is_statistic and not rate_score(column) and has_scores and 2 * count <= table.size
+    is_statistic = words.is_beside(name) and has_word(name, WORDS["statistics"] - {"n", "count"})
+    return not (is_statistic or words.rate_score(name)) and 2 * count <= table.size
 
 
-def is_part(table: Table, name: str, roles: Mapping[str, str]) -> bool:
+def is_part(table: Table, name: str, roles: Mapping[str, Any]) -> bool:
     """Whether what a column names is of one dataset each, but of several models."""
     if not {"model", "dataset"} <= {*roles} or len(table.columns[roles["dataset"]].names) < 2:
         return False
@@ -278,73 +282,15 @@ def is_part(table: Table, name: str, roles: Mapping[str, str]) -> bool:
     return table.count([name]) == of_datasets < of_models
 
 
-def choose_numbered(scores: Sequence[Column]) -> list[Column]:
-    """Choose the columns of numbered runs, where most are, or else all."""
-    numbered: dict[str, list[Column]] = {}
-    for column in scores:
-        found = re.fullmatch(r"(\D*)(\d+)(\D*)", column.name)
-        if found and is_label(found[1]):
-            numbered.setdefault(f"{found[1]}#{found[3]}", []).append(column)
-    runs = max(numbered.values(), key=len, default=[])
-    return runs if 2 * len(runs) >= len(scores) and len(runs) > 1 else list(scores)
-
-
-def read_heads(names: Sequence[str], roles: Mapping[str, str]) -> tuple[str, dict[str, set[str]]]:
-    """Read names of columns of scores as a pattern, and list what its fields say by role."""
-    pieces: list[Piece] = find_slots(names) if len(names) > 1 else [(names[0],)]
-    missing = [role for role in ("dataset", "model") if role not in roles]
-    slots = [place for place, piece in enumerate(pieces) if not isinstance(piece, str)]
-    alone = len(slots) == 1
-    kinds: dict[int, str] = {}
-    for place in sorted(slots, key=lambda at: -rate_values(pieces[at], "metric")):
-        left = [role for role in missing if role not in kinds.values()]
-        kinds[place] = _name_slot(pieces, place, left, alone=alone)
-    fixed = [word for piece in pieces if isinstance(piece, str) for word in split_words(piece)]
-    # What columns have in common is no part of names, as in acc_{seed}.
-    is_said = bool(fixed) and all(
-        find_known(word) or is_label(word) or word in SPLITS or _is_value(word) for word in fixed
-    )
-    is_said |= not alone or len(pieces) == 1 or [*kinds.values()] == ["seed"]
-    if len({*kinds.values()}) < len(kinds) or not is_said:
-        kinds = {0: kinds[slots[0]] if alone else (missing or ["dataset"])[0]}
-        pieces = [tuple(names)]
-    said = {kind: {*map(str, pieces[place])} for place, kind in kinds.items()}
-    return write_pattern(pieces, kinds), said
-
-
-def _is_value(word: str) -> bool:
-    return rate_role(word, "score") > 0 or rate_role(word, "metric") > 0
-
-
-def _name_slot(pieces: Sequence[Piece], place: int, missing: Sequence[str], *, alone: bool) -> str:
-    names = {*pieces[place]}
-    if rate_values(names, "split") > 0.5:
-        return "split"
-    if rate_values(names, "metric") > 0.5 and not (alone and missing):
-        return "metric"
-    is_below = pieces[place - 1 : place] in ([SEPARATOR], ["."])
-    is_free = bool(label_slot(pieces, place)) or is_below or not missing
-    is_seed = rate_values(names, "seed") == 1 and is_free
-    return "seed" if is_seed else (missing or ["dataset"])[0]
-
-
-def are_measures(names: Sequence[str], roles: Mapping[str, str], said: Collection[str]) -> bool:
-    """Whether columns are metrics: others name the datasets, or they vary in metrics alone."""
-    if "model" not in roles or rate_values(names, "dataset") >= 0.3:
-        return False
-    if "metric" in said and len(said) > 1:
-        return False
-    if rate_values(names, "metric") > 0.5 or ("dataset" in roles and "dataset" in said):
-        return True
-    found = [(split_words(n), [word for word in split_words(n) if find_known(word)]) for n in names]
-    parts = {*SPLITS, *WORDS["training"], *WORDS["averages"], "pred", "prediction"}
-    metrics = {own[-1] for _, own in found if own}
-    rests = {frozenset(words) - {*own} - parts for words, own in found if own}
-    return len(metrics) > max(len(rests), 1)
-
-
-def rate_measure(column: Column) -> tuple[float, bool, bool, float]:
-    """Rate one of several columns of metrics as that of the scores."""
-    is_merit = guess_direction(column.name) == "max" and not has_word(column.name, {"train"})
-    has_metric = any(map(find_known, split_words(column.name)))
-    return rate_score(column), has_metric, is_merit, column.filled
+def find_spread(table: Table, score: str) -> dict[str, str]:
+    """Find the columns of the spread and the number of the runs behind a column of means."""
+    own, found = split_words(score), dict[str, str]()
+    rests = ([], own, own[:-1], own[1:])
+    for role in ("spread", "count"):
+        for name, column in table.columns.items():
+            said = split_words(name)
+            rest = [word for word in said if word not in words.ROLES[role]]
+            is_beside_it = (rest != said and rest in rests) or "".join(said) in words.ROLES[role]
+            if column.is_number and name != score and is_beside_it:
+                found.setdefault(role, name)
+    return found if "spread" in found else {}

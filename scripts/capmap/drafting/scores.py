@@ -15,6 +15,7 @@ from capmap.inputs.exports import find_exports
 from capmap.inputs.studies import Study, check_config
 from capmap.metrics import Metric, find_metric
 from capmap.packing import unpack_columns
+from capmap.problems import Problem
 from capmap.validation.exports import check_exports
 from capmap.validation.study import Validation
 from capmap.wording import count_things, list_names, quote_name
@@ -27,11 +28,22 @@ UNNAMED = "score"
 PERCENT = 100.0
 # A score this many times the median is that of a run that diverged, or stands for none.
 FAR = 1000.0
-# Order on a dataset that agrees so well with that on the others speaks against its name.
-AGREE = 2.0
-FEWEST = 5
 FRACTION = 1.5
-MODELS_PER_SHARD = 50
+# What is proposed where rows or cells cannot be used as they are.
+ANSWERS: dict[str, tuple[str, Any, str]] = {
+    "duplicate": (
+        "columns",
+        {"seed": "row"},
+        "Each row is taken as a run. Or is another column part of a name, or to be chosen (where)?",
+    ),
+    "incomplete": (
+        "incomplete",
+        "adjust",
+        "What is missing is expected from the other scores; drop_models and drop_datasets leave "
+        "out models or datasets.",
+    ),
+    "not_a_number": ("invalid", "quarantine", "Such scores are left out and listed."),
+}
 
 
 def settle(draft: Draft, others: Sequence[str]) -> None:
@@ -56,9 +68,6 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
     if unread := sorted({*others} - {*files}):
         draft.note("exports", "guess", f"Not read: {list_names(unread)}.")
     draft.runs = result.counts["runs"]
-    if (shards := result.counts["models"] // MODELS_PER_SHARD) > 1:
-        text = "So many models are resampled side by side."
-        draft.put("bootstrap", {"shards": shards}, "found", text)
     counts = [count_things(result.counts[f"{k}s"], k) for k in ("run", "model", "dataset")]
     draft.note("exports", "found", ", ".join(counts) + ".")
 
@@ -117,12 +126,12 @@ def _bound_metrics(draft: Draft, runs: pd.DataFrame, is_far: "pd.Series[bool]") 
         scores = own.groupby("dataset", observed=True)["score"]
         facts = scores.agg(["min", "median", "max"])
         percent = facts[(facts["median"] > FRACTION) & (facts["max"] <= PERCENT)].index.tolist()
-        if _are_shares(draft, name, known, facts, percent):
+        is_share = _are_shares(draft, name, known, facts, percent)
+        if is_share:
             _put_shares(draft, name, known, rule, percent, facts.index.tolist())
         elif known is None or None in (known.low, known.high):
             _put_open(draft, name, known, rule, own.assign(is_far=is_far))
-        is_open = "observed" in draft.settings.get("metrics", {}).get(name, {}).values()
-        is_unsaid = name == UNNAMED and (draft.is_undirected or is_open)
+        is_unsaid = name == UNNAMED and (draft.is_undirected or not is_share)
         if known is None and (is_unsaid or not guess_direction(name)):
             better = "higher" if direction == "max" else "lower"
             draft.note("metrics", "decide", f"Is a {better} {name} better?")
@@ -242,14 +251,9 @@ def _direct_datasets(draft: Draft, runs: pd.DataFrame, result: Validation) -> pd
     low = [name for name in names if guess_direction(name) == "min"]
     is_wide = len(runs["column"].unique()) > 1 and metric and guess_direction(metric) != "min"
     for name in low if is_wide else []:
-        end = guess_direction((split_words(name) or [""])[-1])
+        last = (split_words(name) or [""])[-1]
+        is_sure = ARROW in name or last in WORDS["errors"] or find_metric(last) is not None
         text = f"{quote_name(name)} is called after an error, so lower is taken as better."
-        agreement = _compare_order(runs, name)
-        if agreement > AGREE and ARROW not in name:
-            text = f"{quote_name(name)} is called after an error but orders models as others do."
-            draft.note("datasets", "decide", f"{text} If lower is better: {{direction: min}}")
-            continue
-        is_sure = ARROW in name or (end and agreement in (0, min(agreement, -AGREE)))
         _put_rules(draft, "datasets", [name], {"direction": "min"})
         draft.note("datasets", "guess" if is_sure else "decide", text + " Is it?" * (not is_sure))
     found = {p.value: p for p in result.errors if p.code == "suspicious_direction"}
@@ -263,17 +267,6 @@ def _direct_datasets(draft: Draft, runs: pd.DataFrame, result: Validation) -> pd
         draft.note("datasets", "decide", f"{problem.reason} Is {direction} right?")
         runs = runs if direction == "min" else runs[runs["dataset"] != dataset]
     return runs
-
-
-def _compare_order(runs: pd.DataFrame, name: str) -> float:
-    """Compare the order of models on a dataset with that on the others: a t value, or 0."""
-    cells = runs.groupby(["model", "dataset"], observed=True)["score"].mean().unstack()  # noqa: PD010
-    ranks = cells.rank()
-    pair = pd.concat([ranks[name], ranks.drop(columns=name).mean(axis=1)], axis=1).dropna()
-    if len(pair) < FEWEST:
-        return 0.0
-    tau = float(pair.iloc[:, 0].corr(pair.iloc[:, 1].rank()))
-    return tau * float(np.sqrt((len(pair) - 2) / max(1 - tau**2, 1e-9)))
 
 
 def _name_diverged(draft: Draft, runs: pd.DataFrame) -> "pd.Series[bool]":
@@ -294,35 +287,20 @@ def _name_diverged(draft: Draft, runs: pd.DataFrame) -> "pd.Series[bool]":
 
 def _settle_rows(draft: Draft, read: Exports, result: Validation) -> None:
     """Say what becomes of repeated rows, empty cells and scores that cannot be used."""
-    by_code: dict[str, list[Any]] = {}
+    found: dict[str, list[Problem]] = {code: [] for code in ANSWERS}
     for problem in result.problems:
-        by_code.setdefault(problem.code, []).append(problem)
-    repeated = by_code.get("duplicate", [])
-    if repeated and not read.runs["seed"].ne("").any():
-        text = (
-            f"{count_things(len(repeated), 'row')} repeat the names of others: each is taken as a "
-            "run. Or is another column part of a name, or to be chosen by `where`?"
-        )
-        draft.put("columns", {"seed": "row"}, "decide", text)
-    if holes := by_code.get("incomplete"):
-        text = (
-            f"{count_things(len(holes), 'model')} without runs on some dataset. adjust expects "
-            "what is missing from the other scores; drop_models and drop_datasets leave out."
-        )
-        draft.put("incomplete", "adjust", "decide", text)
-    failed = [p for code in UNUSABLE for p in by_code.get(code, []) if p.severity == "error"]
-    if marks := sorted({problem.value.strip() for problem in failed} & {*MISSING}):
-        text = f"{list_names(marks)} stands for a run that was not made."
-        draft.put("values", dict.fromkeys(marks, "missing"), "guess", text)
-    if left := [problem for problem in failed if problem.value.strip() not in marks]:
-        first = left[0]
-        text = (
-            f"{count_things(len(left), 'score')} cannot be used and "
-            f"{'is' if len(left) == 1 else 'are'} left out and listed, such as "
-            f"{quote_name(first.value)} ({first.source}, line {first.line})."
-        )
-        draft.put("invalid", "quarantine", "decide", text)
-    if mixed := by_code.get("mixed_percent", []) + by_code.get("fraction", []):
-        pairs = {p.value: float(p.value) / 100 for p in mixed if p.code == "mixed_percent"}
-        text = f"Fractions and percentages are mixed: {mixed[0]} To paste: values: {pairs}"
-        draft.note("values", "decide", text)
+        if problem.code in UNUSABLE and problem.value.strip() in MISSING:
+            text = f"{quote_name(problem.value.strip())} stands for a run that was not made."
+            draft.put("values", {problem.value.strip(): "missing"}, "guess", text)
+        elif problem.code in {*ANSWERS, *UNUSABLE} and problem.severity == "error":
+            found.get(problem.code, found["not_a_number"]).append(problem)
+    if read.runs["seed"].ne("").any():
+        del found["duplicate"]
+    for code, problems in found.items():
+        for first in problems[:1]:
+            option, value, text = ANSWERS[code]
+            place = f"{first.source}, line {first.line}" if first.line else first.value
+            count = count_things(len(problems), "problem")
+            said = f", {quote_name(first.value)}" if first.value else ""
+            text = f"{count}, such as {place}{said}: {first.reason} {text}"
+            draft.put(option, value, "decide", text)

@@ -1,43 +1,16 @@
 """A study drafted from its files: what they say, what is likely, and what has to be decided."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-import pandas as pd
-
+from capmap.drafting import roles as guess
+from capmap.drafting import words
 from capmap.drafting.draft import Draft
-from capmap.drafting.paths import Paths, list_files, name_file
-from capmap.drafting.roles import (
-    are_measures,
-    assign_roles,
-    choose_numbered,
-    choose_score,
-    find_spread,
-    find_variants,
-    is_named,
-    is_part,
-    list_rivals,
-    list_scores,
-    name_split,
-    rate_measure,
-    rate_score,
-    read_heads,
-)
+from capmap.drafting.paths import Paths, list_files, name_file, write_pattern
 from capmap.drafting.scores import settle
-from capmap.drafting.tables import Column, Table, read_table
-from capmap.drafting.words import (
-    SPLITS,
-    WORDS,
-    find_complement,
-    find_known,
-    guess_direction,
-    has_word,
-    is_change,
-    rate_role,
-    rate_values,
-    split_words,
-)
+from capmap.drafting.tables import PART, Column, Table, read_table
+from capmap.drafting.words import WORDS, has_word, rate_role, split_words
 from capmap.errors import ConfigError
 from capmap.exports.files import PLAIN
 from capmap.metrics import find_metric
@@ -48,11 +21,10 @@ from capmap.wording import count_things, list_names, quote_name
 NAMES = ("model", "dataset", "metric", "seed")
 # What scores are called of which no name says the metric.
 UNNAMED = "score"
-ARROW = "\u2193"
-# A metric, or protocol, with a smaller part of the datasets of another is not proposed.
+# A metric, or protocol, with a smaller part of the datasets of another is not proposed, nor is a
+# metric that is so much worse than another a rival of it.
 RARE = 0.5
-# From this difference on, names say whether rows are models or datasets.
-SURE = 0.3
+CLEARLY = 0.4
 
 
 def draft_study(exports: Sequence[str]) -> Draft:
@@ -104,58 +76,65 @@ def _complete_preset(draft: Draft, paths: Paths, table: Table, preset: Mapping[s
             return
     own = {str(name) for name in columns.values()} | {*preset.get("where", {})}
     keep = [n for n in table.columns if n in table.labels or not (records or n in own)]
-    table = Table(table.cells[keep], table.options, table.labels)
-    named = {role for role in NAMES if role in columns or f"{{{role}}}" in records}
-    named |= {*preset.get("fields", {})}
-    found = assign_roles(table, taken={*named, "split", "step"} - {*weak})
-    renamed = _settle_names(table, found, [])
-    _put_names(draft, found)
-    scores = [] if "score" in columns or records else list_scores(table, found.values())
-    if best := max(scores, key=rate_score, default=None):
-        _put_score(draft, best, scores)
-        _put_metric(draft, [best.name], paths.paths)
-    _put_constants(draft, paths, {*found, *named})
-    draft.settings["exports"] = paths.write(renamed)
+    whole, table = table, Table(table.cells[keep], table.options, table.labels)
+    taken = {role for role in NAMES if role in columns or f"{{{role}}}" in records}
+    taken |= {role for role in NAMES if f"{{{role}}}" in str(columns.get("score"))}
+    if "{metric}" in records and "metric" in preset.get("where", {}):
+        _note_metrics(draft, whole, records, preset["where"]["metric"])
+    found = guess.name_columns(table, taken={*taken, "split"} - {*weak})
+    guess.fill_gaps(table, found, taken={*taken})
+    scores = [] if "score" in columns or records else guess.list_scores(table, found.values())
+    if best := max((own.name for own in scores), key=words.rate_score, default=""):
+        draft.put("columns", {"score": best}, "guess", f"Scores are in {quote_name(best)}.")
+        _put_metric(draft, [best], paths.paths)
+    _put_constants(draft, paths, {*found, *taken})
+    _finish(draft, paths, table, {role: [name] for role, name in found.items()})
+
+
+def _note_metrics(draft: Draft, table: Table, records: str, metric: str) -> None:
+    """Note which other metrics than that of a preset there are, and what has not that one."""
+    pattern = Pattern(records.replace("{metric}", "{metric,[^.,]+}"))
+    numbers = [name for name, own in table.columns.items() if own.is_number]
+    found = [said for name in numbers if (said := pattern.match(name))]
+    found = [said for said in found if not words.is_beside(said["metric"])]
+    others = sorted({said["metric"] for said in found} - {metric})
+    lacking = {said.get("dataset", "") for said in found}
+    lacking -= {said.get("dataset", "") for said in found if said["metric"] == metric}
+    text = f"Of metrics, {quote_name(metric)} is taken; there are {list_names(others)}."
+    text += f" It is not given for {list_names(sorted(lacking))}." if lacking else ""
+    if others:
+        draft.note("preset", "decide" if lacking else "guess", text)
 
 
 def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     """Draft settings of files that no preset is for."""
     table = _leave_unfinished(draft, table)
-    roles: dict[str, Any] = {**assign_roles(table)}
-    if {"model", "dataset"} <= {*roles} and not (is_named(table, roles) or table.labels):
-        text = (
-            f"Are {quote_name(roles['model'])} models, and {quote_name(roles['dataset'])} datasets?"
-        )
-        draft.note("columns", "decide", text)
-    scores = list_scores(table, roles.values())
-    best = choose_score(table, roles, scores) if scores else []
-    chosen = _choose_rows(draft, table, roles)
-    variants = _choose_variants(draft, chosen, roles)
-    renamed = _settle_names(table, roles, variants)
-    table, parts = table.rename(renamed), [renamed.get(name, name) for name in variants]
-    taken = [*(name for name in roles.values() if isinstance(name, str)), *parts]
-    scores = list_scores(table, taken)
-    if not scores:
+    roles = guess.name_columns(table)
+    columns = [own for own in guess.list_scores(table, roles.values()) if own.filled]
+    if not columns:
         raise ConfigError(
             f"{paths.paths[0]}: no column holds scores; its columns are "
             f"{list_names(list(table.columns))}."
         )
-    best = [renamed.get(name, name) for name in best] or choose_score(table, roles, scores)
-    if len(best) > 1:
-        pattern, said = read_heads(best, {"model": "", "dataset": ""})
-        is_pattern = {*said} == {"metric"} and pattern != "{metric}"
-        text = "Each row fills one of these columns: the metric of its dataset."
-        draft.put("columns", {"score": pattern if is_pattern else best}, "found", text)
-    elif best:
-        _draft_long(draft, paths, table, roles, best[0])
-    else:
-        _draft_wide(draft, paths, table, roles, scores)
+    scores = guess.choose_scores(columns, roles)
+    table = guess.melt(table, scores, roles)
+    if "metric" in table.labels.values() and table.count([roles.get("metric", PART)]) == 1:
+        roles["metric"] = f"{PART}0"
+    roles |= guess.name_columns(table, taken=roles)
+    if asked := guess.fill_gaps(table, roles):
+        draft.note("columns", "decide", asked)
+    if {"model", "dataset"} <= {*roles}:
+        roles["model"] = guess.narrow(table, roles)
+    table = _choose_rows(draft, table, roles)
+    if step := guess.find_step(table, roles):
+        roles["step"] = step
+    names = _join_names(draft, table, roles)
+    _put_scores(draft, paths, table, names, [own.name for own in scores])
+    if any(own.is_summary for own in scores):
+        _put_summary(draft)
     _put_reading(draft, table)
-    _put_names(draft, roles)
-    _put_variants(draft, chosen.rename(renamed), roles, parts)
-    _put_constants(draft, paths, {*roles})
-    draft.settings["exports"] = paths.write(renamed)
-    _put_steps(draft, table, roles)
+    _put_constants(draft, paths, names)
+    _finish(draft, paths, table, names)
 
 
 def _leave_unfinished(draft: Draft, table: Table) -> Table:
@@ -175,109 +154,183 @@ def _leave_unfinished(draft: Draft, table: Table) -> Table:
     return table
 
 
-def _choose_rows(draft: Draft, table: Table, roles: dict[str, str]) -> Table:
-    """Keep the rows of one split, one metric per dataset and one protocol of a row per run."""
-    if (split := roles.get("split")) and (best := name_split(table.columns[split].names)):
+def _choose_rows(draft: Draft, table: Table, roles: Mapping[str, Any]) -> Table:
+    """Keep the rows of one split, of one metric for each dataset, and of one protocol."""
+    split, metric = roles.get("split"), roles.get("metric")
+    if split and (best := guess.name_split(table.columns[split].names)):
         names = sorted(table.columns[split].names)
         text = f"Of the splits {list_names(names)} one is reported."
         several = sum("test" in split_words(name) for name in names) > 1
+        several |= any(has_word(name, WORDS["training"]) for name in names) and not has_word(
+            best, {"test", "holdout"}
+        )
         draft.put("where", {split: best}, "decide" if several else "guess", text)
         table = table.select(table.cells[split] == best)
-    metric, dataset = roles.get("metric"), roles.get("dataset")
-    if metric and table.count([metric, *filter(None, [dataset])]) > table.count(
-        [dataset] if dataset else []
-    ):
-        table = _choose_value(draft, table, metric, dataset)
-    keys = [name for role, name in roles.items() if role != "split"]
+    keys = [roles[role] for role in ("model", "dataset", "seed") if role in roles]
+    datasets = [roles["dataset"]] if "dataset" in roles else []
+    if metric and table.count([metric, *datasets]) > table.count(datasets):
+        table = _choose_value(draft, table, metric, datasets)
+    if len(table.pieces) == 1 and f"{PART}0" not in roles.values():
+        table = _choose_value(draft, table, f"{PART}0", datasets)
     for name, column in list(table.columns.items()):
-        is_free = name not in roles.values() and not column.is_number and len(column.names) > 1
-        is_protocol = is_free and not column.is_field and rate_role(name, "protocol") >= 2
+        is_text = not column.is_number and not column.is_field and name not in roles.values()
+        is_protocol = is_text and rate_role(name, "protocol") >= 2
         if is_protocol and table.count([*keys, name]) > table.count(keys):
-            table = _choose_value(draft, table, name, dataset)
+            table = _choose_value(draft, table, name, datasets)
     return table
 
 
-def _choose_value(draft: Draft, table: Table, name: str, dataset: str | None) -> Table:
+def _choose_value(draft: Draft, table: Table, name: str, datasets: Sequence[str]) -> Table:
     """Keep one metric or protocol: of those of most datasets a known merit, or of most rows."""
-    rows = table.cells.loc[table.cells[name] != "", name].value_counts()
-    places = table.cells.groupby(name)[dataset].nunique() if dataset else rows
+    rows = table.cells.loc[table.cells[name] != "", name].value_counts(sort=False)
+    places = table.cells.groupby(name)[datasets[0]].nunique() if datasets else rows
     often = [value for value in rows.index if places[value] >= RARE * places.max()]
-    merits = [value for value in often if _is_merit(value)]
-    best = max(merits or often, key=lambda own: (has_word(own, {"test"}), rows[own]))
-    others = [f"{quote_name(value)} ({rows[value]})" for value in rows.index if value != best]
-    text = (
-        f"Of {quote_name(name)}, {quote_name(best)} ({count_things(int(rows[best]), 'row')}) is "
-        f"taken; there are also {', '.join(others)}."
-    )
+
+    def rate(value: str) -> tuple[float, bool, int]:
+        is_merit = words.guess_direction(words.find_known(value) or value) == "max"
+        return words.rate_score(value), is_merit, int(rows[value])
+
+    best = max(often, key=rate)
+    rivals = [v for v in often if v != best and rate(v)[0] >= min(rate(best)[0] - CLEARLY, 9)]
+    rivals = [v for v in rivals if rate(v)[0] or not rate(best)[0]]
     kept = table.select(table.cells[name] == best)
-    lacking = {*table.cells[dataset]} - {*kept.cells[dataset]} if dataset else set[str]()
-    text += f" It is not given for {list_names(sorted(lacking))}." if lacking else ""
-    draft.put("where", {name: best}, "guess" if len(merits) == 1 else "decide", text)
+    others = ", ".join(f"{quote_name(v)} ({rows[v]})" for v in rows.index if v != best)
+    place = "columns of scores" if name in table.labels else quote_name(name)
+    text = f"Of {place}, {quote_name(best)} ({rows[best]} rows) is taken; there are {others}."
+    text += " Is it right?" if rivals else ""
+    if datasets and (lacking := {*table.cells[datasets[0]]} - {*kept.cells[datasets[0]]}):
+        text += f" It is not given for {list_names(sorted(lacking))}."
+    draft.put("where", {name: best}, "decide" if rivals else "guess", text)
     return kept
 
 
-def _is_merit(name: str) -> bool:
-    known = find_metric(find_known(name)) if find_known(name) else None
-    return known is not None and known.direction == "max"
-
-
-def _choose_variants(draft: Draft, table: Table, roles: dict[str, Any]) -> list[str]:
-    """Find what distinguishes rows of the same names: seeds, or parts of the names of models."""
-    if "model" not in roles:
-        return []
-    is_log = "step" in roles or bool(table.options.names)
-    is_log |= any(rate_role(name, "step") >= 2 for name in table.columns)
-    names = [name for role, name in roles.items() if role != "split"]
-    variants = find_variants(table, names, only_fields=is_log)
+def _join_names(draft: Draft, table: Table, roles: Mapping[str, str]) -> dict[str, list[str]]:
+    """Join to seeds, datasets and models the columns that distinguish rows of the same names."""
+    names = {role: [name] for role, name in roles.items()}
+    is_log = bool(table.options.names) or any(rate_role(n, "step") >= 2 for n in table.columns)
+    keys = [name for role, name in roles.items() if role not in ("split", "step")]
+    variants = guess.find_variants(table, keys, only_fields=is_log) if "model" in roles else []
     seeds = [name for name in variants if _is_seed(table.columns[name], roles)]
     if seeds:
-        rest = [name for name in [*names, *variants] if name != roles.get("seed")]
-        is_needed = table.count([*names, *variants]) > table.count(rest)
-        own = [roles["seed"], *seeds] if is_needed and "seed" in roles else seeds
-        own = [name for name in table.columns if name in own]
-        roles["seed"] = own if len(own) > 1 else own[0]
-        said = [table.labels.get(name, name) or "part of path" for name in own]
-        text = f"Runs are told apart by {list_names(said)}: this is taken as seed."
+        rest = [name for name in [*keys, *variants] if name != roles.get("seed")]
+        is_needed = table.count([*keys, *variants]) > table.count(rest)
+        own = [roles.get("seed"), *seeds] if is_needed else seeds
+        names["seed"] = [name for name in table.columns if name in own]
+        text = f"Runs are told apart by {_say(table, names['seed'])}: this is taken as seed."
         draft.note("columns", "guess", text)
-    return [name for name in variants if name not in seeds]
+    parts = [name for name in variants if guess.is_part(table, name, roles)]
+    others = [name for name in variants if name not in {*parts, *seeds}]
+    for role, own in (("dataset", parts), ("model", others)):
+        if not own:
+            continue
+        names[role] = [roles[role], *own]
+        text = f"Rows of one name are told apart by {_say(table, own)}: it is made part of {role}s."
+        unsure = [n for n in own if n not in table.labels and not has_word(n, WORDS["variants"])]
+        if is_open := role == "model" and bool(unsure):
+            value = min(table.columns[unsure[0]].names)
+            text += (
+                f" Is it, or is one setting to be chosen, as with where: {{{unsure[0]}: {value}}}, "
+                "or does it say which run it is (columns: seed)?"
+            )
+        draft.note("columns", "decide" if is_open else "guess", text)
+    return names
 
 
-def _is_seed(column: Column, roles: Mapping[str, Any]) -> bool:
+def _say(table: Table, names: Sequence[str]) -> str:
+    return list_names([table.labels.get(name, name) or "part of path" for name in names])
+
+
+def _is_seed(column: Column, roles: Mapping[str, str]) -> bool:
     is_number = column.is_field and column.is_whole and "seed" not in roles
     name = column.name if column.label is None else column.label
     return rate_role(name, "seed") == 3 or is_number
 
 
-def _settle_names(table: Table, roles: dict[str, Any], variants: Sequence[str]) -> dict[str, str]:
-    """Name columns whose names are free after their roles: of paths, and without header."""
-    invented = table.options.names
-    free = {*table.labels, *invented}
-    renamed = {name: role for role, name in roles.items() if isinstance(name, str) and name in free}
-    parts = [name for name in variants if name in free]
-    parts += [n for name in roles.values() if isinstance(name, list) for n in name if n in free]
-    renamed |= {name: f"variant{place or ''}" for place, name in enumerate(parts)}
-    scores = list_scores(table, renamed) if invented else []
-    if scores:
-        renamed[scores[-1].name] = "score"
-    if len(scores) > 1 and scores[0].is_whole and "step" not in roles:
-        renamed[scores[0].name] = roles["step"] = "step"
-    for role, name in roles.items():
-        is_list = isinstance(name, list)
-        roles[role] = [renamed.get(n, n) for n in name] if is_list else renamed.get(name, name)
-    return renamed
+def _put_scores(
+    draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], names: Sequence[str]
+) -> None:
+    """Put which columns hold scores."""
+    where, notes = draft.settings.get("where", {}), draft.notes
+    kept = [*dict.fromkeys(table.cells[PART])] if table.pieces else names
+    if table.pieces and len(kept) == 1:
+        # A column was chosen, not rows.
+        names = kept
+        for role in [role for role, own in roles.items() if own[0].startswith(PART)]:
+            del roles[role]
+        for name in [name for name in where if name.startswith(PART)]:
+            del where[name]
+            notes["columns"] = [*notes.get("columns", []), *notes.pop("where", [])]
+        if not where:
+            draft.settings.pop("where", None)
+    if len(names) == 1:
+        _put_column(draft, paths, table, roles, names[0])
+    elif roles.get("metric") == [f"{PART}0"] and len(table.pieces) == 1:
+        text = "Each row fills one of these columns: the metric of its dataset."
+        draft.put("columns", {"score": [*names]}, "found", text)
+        del roles["metric"]
+    else:
+        _put_heads(draft, paths, table, roles, names)
 
 
-def _put_score(draft: Draft, best: Column, scores: Sequence[Column]) -> None:
-    """Put the column of scores, and ask where others may be it."""
-    rivals = list_rivals(best, scores)
-    text = f"Scores are in {quote_name(best.name)}."
-    if rivals:
-        text = f"Scores are in {quote_name(best.name)}: are they, or in {list_names(rivals)}?"
-    elif has_word(best.name, WORDS["training"]):
-        text = f"Scores are in {quote_name(best.name)}, of training: is there no test?"
-        rivals = [best.name]
-    if rivals or best.name != "score":
-        draft.put("columns", {"score": best.name}, "decide" if rivals else "guess", text)
+def _put_column(
+    draft: Draft, paths: Paths, table: Table, roles: Mapping[str, list[str]], name: str
+) -> None:
+    """Put the one column of scores."""
+    if name != "score":
+        draft.put("columns", {"score": name}, "found", "")
+    if has_word(name, WORDS["training"]):
+        text = f"Scores are in {quote_name(name)}, of training: is there no test?"
+        draft.note("columns", "decide", text)
+    if "metric" not in roles:
+        _put_metric(draft, [name], paths.paths)
+    if beside := guess.find_spread(table, name):
+        draft.put("columns", beside, "found", "Each row is a mean, with its spread beside it.")
+        _put_summary(draft, is_counted="count" in beside)
+
+
+def _put_summary(draft: Draft, *, is_counted: bool = False) -> None:
+    """Put that cells stand for several runs, whose number a column may say."""
+    runs = {} if is_counted else {"runs": 3}
+    text = f"A mean with its spread{'' if is_counted else ', of how many runs'}: is it std or sem?"
+    draft.put("summary", {**runs, "spread": "std"}, "decide", text)
+
+
+def _put_heads(
+    draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], names: Sequence[str]
+) -> None:
+    """Put what the names of several columns of scores say."""
+    named = _name_fields(table, roles)
+    heads = {name: text for name, text in named.items() if name.startswith(PART)}
+    fields = {int(name.removeprefix(PART)): text for name, text in heads.items()}
+    pattern = write_pattern(table.pieces, fields)
+    if pattern == "{dataset}":
+        draft.put("format", "matrix", "found", "Columns are datasets.")
+    else:
+        text = f"Columns such as {quote_name(names[0])} hold scores."
+        draft.put("columns", {"score": pattern}, "found", text)
+    for name in heads.keys() & draft.settings.get("where", {}):
+        draft.settings["where"][heads[name]] = draft.settings["where"].pop(name)
+    if " / {seed" in pattern:
+        draft.note("columns", "decide", "Are the numbers in the header numbers of runs?")
+    used = {name for own in roles.values() for name in own}
+    rest = [name for name in table.columns if name not in {*table.labels, *used}]
+    if rest and len(table.pieces) == 1:
+        draft.put("columns", {"ignore": rest}, "guess", "What is ignored holds no scores.")
+    if "metric" not in roles:
+        corners = [roles[role][0] for role in ("dataset", "model") if role in roles]
+        corner = next((name for name in corners if name not in table.labels), "")
+        _put_metric(draft, names, paths.paths, corner)
+
+
+def _name_fields(table: Table, roles: Mapping[str, list[str]]) -> dict[str, str]:
+    """Name parts of paths and headers after their roles, and others after variants."""
+    named: dict[str, str] = {}
+    for role, own in roles.items():
+        for place, name in enumerate(own):
+            count = sum(text.startswith("variant") for text in named.values())
+            if name in table.labels:
+                named[name] = f"variant{count or ''}" if place else role
+    return named
 
 
 def _put_metric(
@@ -287,7 +340,7 @@ def _put_metric(
     stems = [PurePath(path).name.partition(".")[0] for path in paths]
     places = (columns, [corner], stems)
     if len(columns) == 1 and not _is_plain(columns[0]):
-        known = "" if is_change(split_words(columns[0])) else find_known(columns[0])
+        known = "" if words.is_change(split_words(columns[0])) else words.find_known(columns[0])
         metric = known or _name_metric(columns) or columns[0]
         draft.put("metric", metric, "found", "The metric is that of the column.")
     elif named := next(((_name_metric(n), n) for n in places if _name_metric(n)), None):
@@ -299,125 +352,31 @@ def _put_metric(
         text = f"Is {quote_name(metric)} the metric, or part of a name?"
         text = f"The metric is called {quote_name(metric)}." if is_sure else text
         draft.put("metric", metric, "guess" if is_sure else "decide", text)
-    elif all(ARROW in name for name in columns):
+    elif all("\u2193" in name for name in columns):
         draft.put("metric", "error", "guess", "Arrows say that lower is better.")
     else:
         draft.put("metric", UNNAMED, "guess", "No metric is named; any name will do.")
-        draft.is_undirected = not any(all(map(guess_direction, names)) for names in places)
+        directed = [all(map(words.guess_direction, names)) for names in places]
+        draft.is_undirected = not any(directed)
 
 
 def _name_metric(names: Sequence[str]) -> str:
     """Name the metric that all names speak of; "" where they speak of none."""
-    complements = {find_complement(name)[0] for name in names}
+    complements = {words.find_complement(name)[0] for name in names}
     if len(complements) == 1 and complements != {""}:
         return complements.pop()
     shared = [w for w in split_words(names[0]) if all(has_word(name, {w}) for name in names)]
-    if is_change(shared):
+    if words.is_change(shared):
         return " ".join(shared)
     known = [word for word in shared if find_metric(word)]
-    known += [word for word in shared if guess_direction(word) and not _is_plain(word)]
+    known += [word for word in shared if words.guess_direction(word) and not _is_plain(word)]
     return known[0] if known else ""
 
 
 def _is_plain(name: str) -> bool:
     """Whether a name of scores says nothing of them."""
-    return all(
-        word in SPLITS or rate_role(word, "score") or rate_role(word, "metric")
-        for word in split_words(name)
-    )
-
-
-def _draft_long(
-    draft: Draft, paths: Paths, table: Table, roles: Mapping[str, str], best: str
-) -> None:
-    """Draft a table with a row per run."""
-    _put_score(draft, table.columns[best], list_scores(table, [*map(str, roles.values())]))
-    if "metric" not in roles:
-        _put_metric(draft, [best], paths.paths)
-    if beside := find_spread(table, best):
-        draft.put("columns", beside, "found", "Each row is a mean, with its spread beside it.")
-    if beside or table.columns[best].is_summary:
-        _put_summary(draft, is_counted="count" in beside)
-
-
-def _put_summary(draft: Draft, *, is_counted: bool = False) -> None:
-    """Put that cells stand for several runs, whose number a column may say."""
-    runs = {} if is_counted else {"runs": 3}
-    text = f"A mean with its spread{'' if is_counted else ', of how many runs'}: is it std or sem?"
-    draft.put("summary", {**runs, "spread": "std"}, "decide", text)
-
-
-def _draft_wide(
-    draft: Draft, paths: Paths, table: Table, roles: dict[str, Any], scores: Sequence[Column]
-) -> None:
-    """Draft a table with several columns of scores; `roles` gets what its rows are."""
-    scores = choose_numbered(scores)
-    names = [column.name for column in scores]
-    _name_rows(draft, table, roles, names)
-    pattern, said = read_heads(names, roles)
-    is_split = {*said} == {"split"}
-    if is_split or are_measures(names, roles, said):
-        rated = {own.name: own for own in scores}
-        best = rated[name_split(names)] if is_split else max(scores, key=rate_measure)
-        if "metric" in roles and len(table.columns[roles["metric"]].names) == 1:
-            del roles["metric"]
-        _put_score(draft, best, [] if is_split else scores)
-        _put_metric(draft, [best.name], paths.paths)
-        return
-    _put_heads(draft, pattern, said, names)
-    taken = [name for name in roles.values() if isinstance(name, str)]
-    files = [name for name in table.columns if name not in table.labels]
-    if unused := [name for name in files if name not in {*taken, *names}]:
-        draft.put("columns", {"ignore": unused}, "guess", "What is ignored holds no scores.")
-    if "metric" not in {*said, *roles}:
-        corners = [roles[role] for role in ("dataset", "model") if role in roles]
-        corner = next((name for name in corners if name not in table.labels), "")
-        _put_metric(draft, names, paths.paths, corner)
-    if any(column.is_summary for column in scores):
-        _put_summary(draft)
-
-
-def _put_heads(
-    draft: Draft, pattern: str, said: Mapping[str, set[str]], names: Sequence[str]
-) -> None:
-    """Put what the names of columns of scores say, and which of them count."""
-    if pattern == "{dataset}":
-        draft.put("format", "matrix", "found", "Columns are datasets.")
-        return
-    text = f"Columns such as {quote_name(names[0])} hold scores."
-    draft.put("columns", {"score": pattern}, "found", text)
-    cells = [{role: str(text) for role, text in _read(pattern, name).items()} for name in names]
-    heads = Table(pd.DataFrame(cells, dtype="str"), PLAIN)
-    kind = "dataset" if "dataset" in said else "model"
-    if len(said.get("metric", ())) > 1 and kind in said:
-        _choose_value(draft, heads, "metric", kind)
-    if split := name_split(said.get("split", ())):
-        text = f"Of the splits {list_names(sorted(said['split']))} one is reported."
-        draft.put("where", {"split": split}, "guess", text)
-    if "seed" in said and not rate_role(pattern.partition("{seed")[0], "seed"):
-        text = f"The numbers {list_names(sorted(said['seed']))} are taken as runs: are they?"
-        draft.note("columns", "decide" if " / " in pattern else "guess", text)
-
-
-def _read(pattern: str, name: str) -> dict[str, str]:
-    return Pattern(pattern).match(name) or {}
-
-
-def _name_rows(draft: Draft, table: Table, roles: dict[str, Any], names: Sequence[str]) -> None:
-    """Take a column of text as that of models, or datasets, where none is known."""
-    texts = [own for own in table.columns.values() if not own.is_number and own.names]
-    if {"model", "dataset"} & {*roles} or not texts or table.labels:
-        return
-    # Names stand in the first column, without a header too, and repeat less than settings.
-    first, most = texts[0], max(len(own.names) for own in texts)
-    rows = first if 2 * len(first.names) > most else max(texts, key=lambda own: len(own.names))
-    as_models = rate_values(rows.names, "model") - rate_values(rows.names, "dataset")
-    as_models += rate_values(names, "dataset") - rate_values(names, "model")
-    kind = "dataset" if as_models < 0 else "model"
-    roles[kind] = rows.name
-    if abs(as_models) < SURE:
-        text = f"Are the rows {kind}s? No name says so."
-        draft.note("columns", "decide" if as_models else "guess", text)
+    own = split_words(name)
+    return all(w in words.SPLITS or rate_role(w, "score") or rate_role(w, "metric") for w in own)
 
 
 def _put_reading(draft: Draft, table: Table) -> None:
@@ -429,62 +388,30 @@ def _put_reading(draft: Draft, table: Table) -> None:
     }
     if count := reading.pop("header_rows", 0):
         draft.put("header_rows", count, "found", "Names of columns stand in several rows.")
-    texts = {
-        "names": "The tables have no header.",
-        "sheet": "Of several tables, this one holds most numbers.",
-    }
     if reading:
-        draft.settings["reading"] = reading
-    for name in reading.keys() & texts:
-        draft.note("reading", "guess", texts[name])
+        draft.put("reading", reading, "guess", "So the files are written.")
 
 
-def _put_names(draft: Draft, roles: Mapping[str, Any]) -> None:
-    """Put the columns of names that are not called after their roles."""
-    columns = {role: roles[role] for role in NAMES if roles.get(role, role) != role}
+def _finish(draft: Draft, paths: Paths, table: Table, roles: Mapping[str, list[str]]) -> None:
+    """Put the columns of names, what all files are of, and the paths."""
+    named = _name_fields(table, roles)
+    columns: dict[str, Any] = {}
+    for role in NAMES:
+        said = [named.get(name, name) for name in roles.get(role, [])]
+        if said and said != [role]:
+            columns[role] = said if len(said) > 1 else said[0]
+    keys = [name for role, own in roles.items() if role != "step" for name in own]
+    if "step" in roles and table.count(list(dict.fromkeys([*keys, *table.labels]))) < table.size:
+        columns["step"] = roles["step"][0]
+        draft.put("take", "last", "guess", "The row of the highest step of a run counts.")
     if columns:
         draft.settings["columns"] = {**columns, **draft.settings.get("columns", {})}
+    draft.settings["exports"] = paths.write(named)
 
 
-def _put_variants(
-    draft: Draft, table: Table, roles: Mapping[str, Any], variants: Sequence[str]
-) -> None:
-    """Join columns that distinguish rows into the names of models, or of datasets."""
-    parts = [name for name in variants if is_part(table, name, roles)]
-    for role, own in (("dataset", parts), ("model", [n for n in variants if n not in parts])):
-        if not own:
-            continue
-        settings = [n for n in own if n not in table.labels and not has_word(n, WORDS["variants"])]
-        is_open = role == "model" and bool(settings)
-        text = (
-            f"Rows of one name are told apart by {list_names(own)}, which is made part of {role}s."
-        )
-        if is_open:
-            name, values = settings[0], sorted(table.columns[settings[0]].names)
-            text += (
-                f" Is it, or is one setting to be chosen, as with where: {{{name}: {values[0]}}}, "
-                "or does it say which run it is (columns: seed)?"
-            )
-        draft.put("columns", {role: [roles[role], *own]}, "decide" if is_open else "guess", text)
-    columns = draft.settings.get("columns", {})
-    if "ignore" in columns:
-        columns["ignore"] = [name for name in columns["ignore"] if name not in variants]
-
-
-def _put_constants(draft: Draft, paths: Paths, known: set[str]) -> None:
+def _put_constants(draft: Draft, paths: Paths, roles: Collection[str]) -> None:
     """Put the name of the one model, or dataset, that all files are of."""
-    score = str(draft.settings.get("columns", {}).get("score", ""))
-    heads = score or {"matrix": "{dataset}"}.get(draft.settings.get("format", ""), "")
-    for role in ("model", "dataset"):
-        if role not in known and f"{{{role}}}" not in heads:
-            text = f"No column or path names the {role}s, so all is of one."
-            name = name_file(paths.paths[0]) if len(paths.paths) == 1 else "all"
-            draft.put("fields", {role: name}, "decide", text)
-
-
-def _put_steps(draft: Draft, table: Table, roles: Mapping[str, Any]) -> None:
-    """Put that the last step of a log counts."""
-    named = [name for role, name in roles.items() if role != "step" and isinstance(name, str)]
-    if "step" in roles and table.count([*table.labels, *named]) < table.size:
-        draft.put("columns", {"step": roles["step"]}, "guess", "A run has several steps.")
-        draft.put("take", "last", "guess", "The row of the highest step counts.")
+    for role in [role for role in ("model", "dataset") if role not in roles]:
+        text = f"No column or path names the {role}s, so all is of one."
+        name = name_file(paths.paths[0]) if len(paths.paths) == 1 else "all"
+        draft.put("fields", {role: name}, "decide", text)

@@ -1,7 +1,7 @@
 """What the columns of files hold, and what has to be said so that the files can be read."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.drafting.paths import Paths
+from capmap.drafting.paths import Paths, Piece
 from capmap.drafting.words import MISSING, split_words
 from capmap.exports.files import HEAD, PLAIN, FileOptions, has_suffix, read_content
 from capmap.exports.layouts import name_sheet
@@ -25,6 +25,8 @@ BINARY = WORKBOOKS | {".parquet", ".pq"}
 MOST_HEADERS = 3
 MOST_TABLES = 50
 MOSTLY = 0.5
+# The names of columns of scores, whose parts are called so with a number.
+PART = "{header}"
 # Files that are looked into, where there are more; their names are looked at in any case.
 SAMPLE = 400
 NUMBER = r"[-+\u2212]?(?:\d[\d.,]*|[.,]\d+)(?:[eE][-+]?\d+)?"
@@ -104,11 +106,19 @@ class Table:
     """The cells of all files as text, and how the files are read."""
 
     def __init__(
-        self, cells: pd.DataFrame, options: FileOptions, labels: dict[str, str] | None = None
+        self,
+        cells: pd.DataFrame,
+        options: FileOptions,
+        labels: Mapping[str, str] | None = None,
+        pieces: Sequence[Piece] = (),
     ) -> None:
-        self.cells, self.options, self.labels = cells, options, labels or {}
+        self.cells, self.options, self.labels = cells, options, dict(labels or {})
+        # Of the names of several columns of scores, whose cells have a row each.
+        self.pieces = list(pieces)
         self.columns = {
-            name: Column(name, cells[name], self.labels.get(name)) for name in cells.columns
+            name: Column(name, cells[name], self.labels.get(name))
+            for name in cells.columns
+            if name != PART
         }
 
     @property
@@ -122,13 +132,7 @@ class Table:
 
     def select(self, rows: "pd.Series[bool]") -> "Table":
         """Keep some rows."""
-        return Table(self.cells[rows], self.options, self.labels)
-
-    def rename(self, names: dict[str, str]) -> "Table":
-        """Call some columns otherwise."""
-        labels = {names.get(name, name): label for name, label in self.labels.items()}
-        own = [names.get(name, name) for name in self.options.names]
-        return Table(self.cells.rename(columns=names), replace(self.options, names=own), labels)
+        return Table(self.cells[rows], self.options, self.labels, self.pieces)
 
 
 def read_table(paths: Paths) -> Table:
@@ -165,7 +169,11 @@ def _find_options(path: str) -> FileOptions:
     options, grid = _choose_sheet(path, options)
     numeric = _find_numeric(grid)
     if _lacks_header([grid[0][place] for place in numeric]):
-        return replace(options, names=[f"column {place + 1}" for place in range(len(grid[0]))])
+        names = [f"column {place + 1}" for place in range(len(grid[0]))]
+        if len(numeric) > 1 and all(row[numeric[0]].isdecimal() for row in grid):
+            names[numeric[0]] = "step"
+        names[numeric[-1]] = "score"
+        return replace(options, names=names)
     return replace(options, header_rows=_count_headers(grid, numeric))
 
 

@@ -19,9 +19,9 @@ KNOWN = {
 SPLITS = tuple(_FOUND["splits"].split())
 MISSING = tuple(_FOUND["missing"])
 ENDS = [tuple(pair.split("-")) for pair in _FOUND["ends"].split()]
+# One minus a metric, with blanks around the sign or a known metric behind it.
 COMPLEMENT = re.compile(
-    r"(?:^|[\s_/(])(?P<number>(?:1|100|one)(?:\.0+)?%?)"
-    r"(?P<minus> ?[-\u2010-\u2015\u2212] ?| minus )(?P<rest>[^()]+)"
+    r"(?:^|[\s_/(])((?:1|100|one)(?:\.0+)?%?( ?)(?:[-\u2010-\u2015\u2212]|minus) ?([^()]+))"
 )
 
 
@@ -98,6 +98,16 @@ def find_known(name: str) -> str:
     return next((part for part in (last, plain, name) if find_metric(part) is not None), "")
 
 
+def rate_score(name: str) -> float:
+    """Rate a name as that of a column of scores, or a metric; 0 means it is none."""
+    rating = 2.5 * bool(find_known(name)) or float(rate_role(name, "score"))
+    rating = rating or 2.0 * bool(rate_role(name, "metric"))
+    if not rating:
+        return 0.0
+    rating += 0.3 * has_word(name, {"test"}) - 0.2 * has_word(name, WORDS["training"])
+    return rating - 1.5 * has_word(name, WORDS["training"] | {"val", "valid", "validation", "dev"})
+
+
 def is_beside(name: str) -> bool:
     """Whether a column is called like a spread, a bound, a rank, an attribute or a cost.
 
@@ -157,9 +167,8 @@ def find_complement(name: str) -> tuple[str, str]:
     (('1-AUC', 'AUC'), ('', ''))
     """
     found = COMPLEMENT.search(name)
-    if found is None or (" " not in found["minus"] and find_metric(found["rest"]) is None):
-        return "", ""
-    return found["number"] + found["minus"] + found["rest"].strip(), found["rest"].strip()
+    is_one = found is not None and bool(found[2] or find_metric(found[3]))
+    return (found[1].strip(), found[3].strip()) if found and is_one else ("", "")
 
 
 def is_change(words: Collection[str]) -> bool:
