@@ -225,6 +225,89 @@ PUBLISHED = {
             }
         },
     ),
+    "errors beside the names of merits": (
+        {
+            "all.csv": "dataset,fold,framework,metric_error,metric,time_train_s\n"
+            + "".join(
+                f"{data},{fold},{name},0.{place + 1}{fold}{number},roc_auc,1.5\n"
+                for number, data in enumerate(("adult", "higgs"))
+                for place, name in enumerate(("cat", "rf"))
+                for fold in range(2)
+            )
+        },
+        {"columns": {"model": "framework", "seed": "fold", "score": "metric_error"}}
+        | {"metric": "error"},
+    ),
+    "steps of runs, with models that no name says": (
+        {
+            "all.csv": "env_id,exp_name,seed,global_step,episodic_return,charts/SPS\n"
+            + "".join(
+                f"{game},{name},{seed},{step},{place + step / 7:.2f},{900 + step}\n"
+                for game in ("CartPole-v1", "Hopper-v4")
+                for place, name in enumerate(("one", "two"))
+                for seed in (1, 2)
+                for step in (1000, 2000)
+            )
+        },
+        {
+            "columns": {
+                "model": "exp_name",
+                "dataset": "env_id",
+                "step": "global_step",
+                "score": "episodic_return",
+            },
+            "take": "last",
+        },
+    ),
+    "metrics in brackets behind datasets": (
+        {
+            "all.csv": "Method,Set5 (PSNR),Set5 (SSIM),Set14 (PSNR),Set14 (SSIM)\n"
+            "EDSR,31.21,0.9012,28.33,0.8123\nHAT,32.41,0.9102,29.13,0.8223\n"
+        },
+        {"columns": {"model": "Method", "score": "{dataset} ({metric})"}}
+        | {"where": {"metric": "PSNR"}},
+    ),
+    "splits that are numbers, and scores of training": (
+        {
+            "all.csv": "clf,dataset,split,fit_time,test_score,train_score\n"
+            + "".join(
+                f"{name},{data},{split},0.5,0.{place + 5}{split},0.9{split}\n"
+                for place, name in enumerate(("LR", "RF"))
+                for data in ("adult", "kc1")
+                for split in range(3)
+            )
+        },
+        {"columns": {"model": "clf", "seed": "split", "score": "test_score"}},
+    ),
+    "likes and an average with a sign beside scores": (
+        {
+            "all.csv": "Model,Average \u2b06,IFEval,BBH,Hub\nA,30.5,41.2,19.9,812\n"
+            "B,41.1,52.4,30.3,77\nC,35.0,40.1,31.4,5\n"
+        },
+        {"columns": {"model": "Model", "ignore": ["Hub", "Average \u2b06"]}},
+    ),
+    "layers, probes and metrics of encoders": (
+        {
+            "all.csv": "layer,encoder,benchmark,probe,metric_name,metric_value\n"
+            + "".join(
+                f"{layer},{name},{data},{probe},{metric},0.{place + 3}{number}\n"
+                for layer in ("last", "mid")
+                for place, name in enumerate(("dino", "mae", "clip"))
+                for number, data in enumerate(("flowers", "pets"))
+                for probe in ("knn", "linear")
+                for metric in ("top1", "ece")
+            )
+        },
+        {
+            "columns": {
+                "model": ["encoder", "layer"],
+                "dataset": "benchmark",
+                "metric": "metric_name",
+                "score": "metric_value",
+            },
+            "where": {"metric_name": "top1", "probe": "knn"},
+        },
+    ),
     "files beside that hold something else": (
         {
             "in/results.csv": "model,dataset,accuracy\nA,x,0.5\nB,x,0.6\n",

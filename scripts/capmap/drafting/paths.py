@@ -22,7 +22,7 @@ READABLE = TABLES | {".txt", ".dat", ".log", ".out"} | NESTED | MARKDOWN | WORKB
 # Files with this share of their columns in common are of one kind; of more names, all are.
 ALIKE = 0.3
 MOST_NAMES = 50
-SEPARATOR = re.compile(r" / |__|[_\-. :=,@]+|/")
+SEPARATOR = re.compile(r" / |__|[_\-. :=,@()]+|/")
 LABELLED = re.compile(r"(\D+)(\d+)")
 # So often a part of a name has to repeat beside each other part, to vary on its own.
 REPEATED = 2

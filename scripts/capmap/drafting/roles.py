@@ -18,6 +18,7 @@ LIKELY = 0.3
 # More names than that, one in each row, are identities of rows.
 MOST_ROWS = 50
 MOSTLY_APART = 0.9
+PERCENT = 100.0
 CLASS_PATH = re.compile(r"\w+([./]\w+)+")
 
 
@@ -68,12 +69,18 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
     return [
         column
         for name, column in numbers.items()
-        if name not in {*taken, *ends} and not (words.is_beside(name) or is_attribute(name))
+        if name not in {*taken, *ends}
+        and rate_role(name, "step") < 2
+        and not (words.is_beside(name) or is_attribute(name))
     ]
 
 
 def choose_scores(scores: Sequence[Column], roles: Mapping[str, Any]) -> list[Column]:
     """Choose the value beside a column of metrics, or the metric that each row has; else all."""
+    # Large whole numbers beside shares or percentages count something.
+    fine = [own for own in scores if not own.is_whole or own.largest <= PERCENT]
+    if fine and all(own.largest <= PERCENT for own in fine):
+        scores = [own for own in scores if own in fine or words.rate_score(own.name)]
     values = [own for own in scores if rate_role(own.name, "score") >= 2]
     if "metric" in roles and values:
         return [max(values, key=lambda own: (own.filled, words.rate_score(own.name)))]
@@ -148,8 +155,10 @@ def fill_gaps(table: Table, roles: dict[str, Any], *, taken: Collection[str] = (
     str
         What has to be asked.
     """
-    paths = [own for own in _list_free(table, roles) if own.is_field]
-    rows = [own for own in _list_free(table, roles) if not own.is_field]
+    free = _list_free(table, roles)
+    paths = [own for own in free if own.is_field and not own.name.startswith(PART)]
+    heads = [own for own in free if own.name.startswith(PART)]
+    rows = [own for own in free if not own.is_field]
     most = max((len(own.names) for own in rows), default=0)
     rows.sort(key=lambda own: 2 * len(own.names) < most)
     missing = [role for role in ("model", "dataset") if role not in {*roles, *taken}]
@@ -157,17 +166,19 @@ def fill_gaps(table: Table, roles: dict[str, Any], *, taken: Collection[str] = (
         rows.sort(key=lambda own: -len(own.names))
     asked = ""
     own_rows = rows[:1] if len(missing) == 2 else []
-    if own_rows and len(paths) < 2:
+    if own_rows and len(paths) + len(heads) < 2:
         first = rows[0]
         as_model = rate_values(first.names, "model") - rate_values(first.names, "dataset")
-        for other in paths[:1]:
+        for other in [*paths, *heads]:
             as_model += rate_values(other.names, "dataset") - rate_values(other.names, "model")
         role = "dataset" if as_model < 0 else "model"
         roles[role] = first.name
         missing.remove(role)
         if 0 < abs(as_model) < LIKELY:
             asked = f"Are {first.name!r} {role}s? No name says so."
-    for column in [*paths, *rows]:
+    known = [table.columns[roles[k]] for k in ("model", "dataset") if k in roles]
+    dense = [own for own in rows if any(_is_crossed(table, own, other) for other in known)]
+    for column in dict.fromkeys([*paths, *dense, *heads, *rows]):
         others = [table.columns[roles[k]] for k in ("model", "dataset") if k in roles]
         if not missing or column.name in roles.values() or _repeat(table, column, others):
             continue
@@ -191,6 +202,14 @@ def _list_free(table: Table, roles: Mapping[str, Any]) -> list[Column]:
     ]
 
 
+def _is_crossed(table: Table, column: Column, other: Column) -> bool:
+    """Whether most values of two columns stand beside each other."""
+    pairs = table.count([column.name, other.name])
+    return min(len(column.names), len(other.names)) > 1 and (
+        pairs >= 0.5 * len(column.names) * len(other.names)
+    )
+
+
 def _repeat(table: Table, column: Column, others: Sequence[Column]) -> bool:
     """Whether a column differs just as another does, so that it says the same."""
     sizes = [max(len(own.names), len(column.names)) for own in others]
@@ -202,7 +221,8 @@ def _is_of_rows(column: Column, table: Table) -> bool:
     """Whether a column of text names rows, or how models were evaluated, rather than models."""
     is_identity = len(column.names) == table.size > MOST_ROWS
     is_protocol = rate_role(column.name, "protocol") >= 2
-    return is_identity or is_protocol or words.is_metadata(column.name)
+    is_key = split_words(column.name)[-1:] == ["id"] and 2 * len(column.names) <= table.size
+    return is_identity or is_protocol or (words.is_metadata(column.name) and not is_key)
 
 
 def narrow(table: Table, roles: Mapping[str, Any]) -> str:
@@ -285,7 +305,7 @@ def is_part(table: Table, name: str, roles: Mapping[str, Any]) -> bool:
 def find_spread(table: Table, score: str) -> dict[str, str]:
     """Find the columns of the spread and the number of the runs behind a column of means."""
     own, found = split_words(score), dict[str, str]()
-    rests = ([], own, own[:-1], own[1:])
+    rests: tuple[list[str], ...] = ([], own, own[:-1], own[1:])
     for role in ("spread", "count"):
         for name, column in table.columns.items():
             said = split_words(name)

@@ -87,7 +87,12 @@ def _check(draft: Draft) -> tuple[Exports, Validation, dict[str, str]]:
 def _leave_doubtful(draft: Draft, runs: pd.DataFrame) -> None:
     """Leave out columns or datasets that are called like averages; ask about means of others."""
     kept = []
-    for name, (reason, is_column) in list_doubtful(runs).items():
+    doubtful = list_doubtful(runs)
+    is_wide = len(runs["column"].unique()) > 1
+    for name in map(str, runs["dataset"].unique()):
+        if {*split_words(name)} - {"score"} and {*split_words(name)} <= WORDS["averages"]:
+            doubtful.setdefault(name, ("is called like an average", is_wide))
+    for name, (reason, is_column) in doubtful.items():
         text = f"The dataset {quote_name(name)} {reason}."
         column = str(runs.loc[runs["dataset"] == name, "column"].iloc[0])
         option = f"columns: {{ignore: [{column}]}}"
@@ -101,7 +106,7 @@ def _leave_doubtful(draft: Draft, runs: pd.DataFrame) -> None:
         else:
             known = draft.settings.get("select", {}).get("datasets", {}).get("exclude", [])
             draft.put("select", {"datasets": {"exclude": [*known, name]}}, "guess", text)
-    if kept and len(runs["column"].unique()) > 1:
+    if kept and is_wide:
         ignored = draft.settings.get("columns", {}).get("ignore", [])
         listed = [name for name in runs["column"].unique() if name not in ignored]
         draft.put("columns", {"datasets": listed}, "found", "These columns are datasets.")
@@ -119,13 +124,20 @@ def _leave_summaries(draft: Draft, runs: pd.DataFrame) -> None:
 
 def _bound_metrics(draft: Draft, runs: pd.DataFrame, is_far: "pd.Series[bool]") -> None:
     """Put direction and bounds of metrics, and of datasets whose scale is another."""
-    for name, own in runs.groupby("metric", sort=False, observed=True):
+    for name in map(str, runs["metric"].unique()):
+        own = runs[runs["metric"] == name]
         known = find_metric(name)
         direction = known.direction if known else _guess_direction(name)
         rule: dict[str, Any] = {} if known else {"direction": direction}
         scores = own.groupby("dataset", observed=True)["score"]
         facts = scores.agg(["min", "median", "max"])
         percent = facts[(facts["median"] > FRACTION) & (facts["max"] <= PERCENT)].index.tolist()
+        whole = [
+            n for n in percent if not own.loc[own["dataset"] == n, "raw"].str.contains("[.,]").any()
+        ]
+        if whole and 2 * len(percent) < len(facts):
+            text = f"{list_names(whole)} hold whole numbers: are these scores?"
+            draft.note("datasets", "decide", text)
         is_share = _are_shares(draft, name, known, facts, percent)
         if is_share:
             _put_shares(draft, name, known, rule, percent, facts.index.tolist())

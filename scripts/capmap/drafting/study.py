@@ -243,7 +243,8 @@ def _say(table: Table, names: Sequence[str]) -> str:
 def _is_seed(column: Column, roles: Mapping[str, str]) -> bool:
     is_number = column.is_field and column.is_whole and "seed" not in roles
     name = column.name if column.label is None else column.label
-    return rate_role(name, "seed") == 3 or is_number
+    is_split = rate_role(name, "split") == 3 and column.is_whole
+    return rate_role(name, "seed") == 3 or is_number or is_split
 
 
 def _put_scores(
@@ -273,7 +274,7 @@ def _put_scores(
 
 
 def _put_column(
-    draft: Draft, paths: Paths, table: Table, roles: Mapping[str, list[str]], name: str
+    draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], name: str
 ) -> None:
     """Put the one column of scores."""
     if name != "score":
@@ -281,18 +282,27 @@ def _put_column(
     if has_word(name, WORDS["training"]):
         text = f"Scores are in {quote_name(name)}, of training: is there no test?"
         draft.note("columns", "decide", text)
+    if "metric" in roles and words.guess_direction(name) == "min":
+        said = {words.guess_direction(text) for text in table.columns[roles["metric"][0]].names}
+        if "max" in said:
+            (column,) = roles.pop("metric")
+            text = (
+                f"{quote_name(column)} names metrics of which higher is better, {name} is not one."
+            )
+            draft.note("columns", "guess", text)
     if "metric" not in roles:
         _put_metric(draft, [name], paths.paths)
     if beside := guess.find_spread(table, name):
         draft.put("columns", beside, "found", "Each row is a mean, with its spread beside it.")
-        _put_summary(draft, is_counted="count" in beside)
+        is_error = has_word(beside["spread"], {"stderr", "sem", "se"})
+        _put_summary(draft, is_counted="count" in beside, spread="sem" if is_error else "std")
 
 
-def _put_summary(draft: Draft, *, is_counted: bool = False) -> None:
+def _put_summary(draft: Draft, *, is_counted: bool = False, spread: str = "std") -> None:
     """Put that cells stand for several runs, whose number a column may say."""
     runs = {} if is_counted else {"runs": 3}
     text = f"A mean with its spread{'' if is_counted else ', of how many runs'}: is it std or sem?"
-    draft.put("summary", {**runs, "spread": "std"}, "decide", text)
+    draft.put("summary", {**runs, "spread": spread}, "decide", text)
 
 
 def _put_heads(

@@ -38,7 +38,7 @@ SPREAD = re.compile(rf"({NUMBER})\s*%?\s*(?:±|\+/?-|\(±?|\[±?)\s*({NUMBER})\s
 MOST_SPREAD = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Column:
     """A column of all files: its trimmed cells, and what to judge it by.
 
@@ -88,6 +88,12 @@ class Column:
     def filled(self) -> float:
         """The share of its cells that are filled."""
         return float((self.texts != "").mean())
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest number that a cell begins with."""
+        found = [re.match(NUMBER, text) for text in self.names]
+        return max((_read(match[0]) for match in found if match), default=0.0)
 
     @property
     def is_whole(self) -> bool:
@@ -142,14 +148,13 @@ def read_table(paths: Paths) -> Table:
     for number in range(0, len(paths.paths), -(-len(paths.paths) // SAMPLE)):
         sheet = open_sheet(paths.paths[number], wanted=(), options=options)
         sheet = name_sheet(sheet, paths.read_fields(number))
-        cells = sheet.read_cells(list(dict.fromkeys(sheet.columns))).columns
-        columns = {name: column.to_pandas().str.strip() for name, column in cells.items()}
-        frames.append(pd.DataFrame(columns, dtype="str"))
+        found = sheet.read_cells(list(dict.fromkeys(sheet.columns))).columns
+        texts = {name: column.to_pandas().str.strip() for name, column in found.items()}
+        frames.append(pd.DataFrame(texts, dtype="str"))
     cells = pd.concat(frames, ignore_index=True).fillna("")
-    if cells.shape[1] > 2:
-        # A row with nothing but a name is a heading of the rows below it.
-        cells = cells[(cells != "").sum(axis=1) > 1]
-    return Table(cells, options, paths.labels)
+    # A row with nothing but a name is a heading of the rows below it.
+    filled = cells.map(bool).sum(axis=1)
+    return Table(cells[(filled > 1) | (cells.shape[1] < 3)], options, paths.labels)
 
 
 def _find_options(path: str) -> FileOptions:
