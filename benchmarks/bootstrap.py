@@ -19,7 +19,7 @@ from evaluma import load_df
 
 from capmap.ranking.models import Options, bootstrap_model
 from capmap.rng import make_stream
-from capmap.tables import render_markdown, write_table
+from capmap.tables import write_table
 
 Row = dict[str, object]
 
@@ -176,4 +176,4 @@ def measure_memory() -> list[Row]:
 if __name__ == "__main__":
     table = pd.DataFrame([*compare(), *compare_shapes(), *measure_growth(), *measure_memory()])
     write_table(table, [RESULTS / "bootstrap.csv", RESULTS / "bootstrap.md"])
-    print(render_markdown(table))
+    print(table.to_string(index=False))

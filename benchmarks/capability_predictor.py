@@ -23,7 +23,7 @@ from capmap.capabilities.predictions import cover_groups, hide_results, predict_
 from capmap.exports import read_exports
 from capmap.exports.files import FileOptions
 from capmap.rng import make_stream
-from capmap.tables import render_markdown, write_table
+from capmap.tables import write_table
 from workflow import PROJECT, RESULTS
 
 SHARED = PROJECT.parent / "shared/data"
@@ -198,7 +198,7 @@ def main() -> None:
     for name, tables in found.items():
         table = pd.concat(tables, ignore_index=True)
         write_table(table, [RESULTS / f"{name}.csv", RESULTS / f"{name}.md"])
-        sys.stdout.write(render_markdown(table))
+        sys.stdout.write(table.to_string(index=False))
 
 
 if __name__ == "__main__":

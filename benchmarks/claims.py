@@ -35,7 +35,7 @@ from capmap.ranking.standard_errors import measure_error
 from capmap.ranking.statistics import evaluate_runs
 from capmap.rng import make_stream
 from capmap.settings.choices import Unit
-from capmap.tables import render_markdown, write_table
+from capmap.tables import write_table
 
 RESULTS = Path(__file__).parent / "results"
 STUDIES = {2: 1000, 5: 1000, 10: 1000, 20: 200, 50: 60}
@@ -188,4 +188,4 @@ if __name__ == "__main__":
     tables = {"claims": rows, "rank_sets": spaced, "claims_of_tests": tests}
     for name, table in ((name, pd.DataFrame(rows)) for name, rows in tables.items()):
         write_table(table, [RESULTS / f"{name}.csv", RESULTS / f"{name}.md"])
-        sys.stdout.write(render_markdown(table))
+        sys.stdout.write(table.to_string(index=False))

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.rng import make_stream
-from capmap.tables import render_markdown, write_table
+from capmap.tables import write_table
 from tests.cluster.clusters import Cluster, find_obstacle, run_cluster
 from tests.cluster.runs import copy_with_profiles
 from tests.workflow.checkouts import Checkout
@@ -106,7 +106,7 @@ def main() -> None:
         with run_cluster(Path(folder) / "cluster", processors=1) as cluster:
             table = measure(checkout, cluster, arguments.repeats)
     write_table(table, [RESULTS / "cluster.csv", RESULTS / "cluster.md"])
-    sys.stdout.write(render_markdown(table))
+    sys.stdout.write(table.to_string(index=False))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from capmap.ranking.scopes import resolve_unit
 from capmap.ranking.standard_errors import measure_error
 from capmap.rng import make_stream
 from capmap.settings.choices import Unit
-from capmap.tables import render_markdown, write_table
+from capmap.tables import write_table
 
 RESULTS = Path(__file__).parent / "results"
 SEEDS, DATASETS = (3, 5, 10), (8, 19, 50)
@@ -148,4 +148,4 @@ if __name__ == "__main__":
     rows += [measure_superpopulation(*shape) for shape in product(DATASETS, (1, *SEEDS))]
     table = pd.DataFrame(rows)
     write_table(table, [RESULTS / "coverage.csv", RESULTS / "coverage.md"])
-    sys.stdout.write(render_markdown(table))
+    sys.stdout.write(table.to_string(index=False))

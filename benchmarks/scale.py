@@ -20,7 +20,7 @@ import pandas as pd
 import yaml
 
 from capmap.rng import make_stream
-from capmap.tables import render_markdown, write_table
+from capmap.tables import write_table
 from workflow import PROJECT, RESULTS
 
 NAME = "scale"
@@ -118,7 +118,7 @@ def main() -> None:
         sys.stderr.write(f"{rows[-1]}\n")
     table = pd.DataFrame(rows).round({"seconds": 0, "seconds_of_it": 0, "MiB": 0, "page_MB": 1})
     write_table(table, [RESULTS / "scale.csv", RESULTS / "scale.md"])
-    sys.stdout.write(render_markdown(table))
+    sys.stdout.write(table.to_string(index=False))
 
 
 if __name__ == "__main__":

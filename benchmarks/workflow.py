@@ -20,7 +20,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from capmap.tables import render_markdown, write_table
+from capmap.tables import write_table
 
 PROJECT = Path(__file__).parents[1]
 EXPORT = PROJECT.parent / "shared/data/geobench/results_and_parameters.csv"
@@ -142,7 +142,7 @@ def main() -> None:
         prepare(Path(folder))
         table = measure(Path(folder), arguments.repeats)
     write_table(table, [RESULTS / "workflow.csv", RESULTS / "workflow.md"])
-    sys.stdout.write(render_markdown(table))
+    sys.stdout.write(table.to_string(index=False))
 
 
 if __name__ == "__main__":
