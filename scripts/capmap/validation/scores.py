@@ -1,6 +1,8 @@
 """Scores that do not fit the bounds, the scale or the order of models of their dataset."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +21,8 @@ PERCENT = 100.0
 HIGH_PERCENT = 20.0
 # Of the test of opposite datasets: models, datasets and permutations, and its level over all.
 FEWEST_MODELS, FEWEST_DATASETS, PERMUTATIONS, LEVEL = 5, 3, 20_000, 0.05
+# Models from which on the normal distribution will do.
+MANY_MODELS = 20
 
 Mask = npt.NDArray[np.bool_]
 
@@ -300,26 +304,36 @@ def find_opposite(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
         for row in list_rows(firsts)
     }
     cells = runs.groupby(["model", "dataset"], observed=True)["score"].mean().unstack()  # noqa: PD010
-    if len(cells) < FEWEST_MODELS or cells.shape[1] < FEWEST_DATASETS:
+    count = cells.shape[1]
+    if len(cells) < FEWEST_MODELS or not FEWEST_DATASETS <= count <= LEVEL * PERMUTATIONS:
         return []
     ranks = (cells * pd.Series(signs)).rank(pct=True)
+    others = ranks.rsub(ranks.sum(axis=1), axis=0).div(ranks.notna().sum(axis=1) - 1, axis=0)
+    pairs = [
+        table.where(np.isfinite(others)).rank() for table in (ranks, others.where(ranks.notna()))
+    ]
+    own, rest = ((table - table.mean()) / table.std(ddof=0) for table in pairs)
+    correlations = (own * rest).mean()
     rng = make_stream(0, "validation", "opposite")
     found = []
-    for name in ranks.columns:
-        pair = pd.concat([ranks[name], ranks.drop(columns=name).mean(axis=1)], axis=1).dropna()
-        own, others = pair.rank().to_numpy().T
-        if len(pair) < FEWEST_MODELS or np.ptp(own) == 0 or np.ptp(others) == 0:
-            continue
-        own, others = ((values - values.mean()) / values.std() for values in (own, others))
-        correlation = float(own @ others) / len(own)
-        if correlation > -0.5:
-            continue
-        shuffled = rng.permuted(np.tile(own, (PERMUTATIONS, 1)), axis=1) @ others / len(own)
-        p = (1 + np.sum(shuffled <= correlation + 1e-12)) / (1 + PERMUTATIONS)
-        if p * ranks.shape[1] <= LEVEL:
-            found.append((str(name), correlation))
+    for name in correlations.index[correlations <= -0.5]:
+        pair = np.column_stack([own[name].dropna(), rest[name].dropna()])
+        p = _test_opposite(pair, correlations[name], rng)
+        if len(pair) >= FEWEST_MODELS and p * count <= LEVEL:
+            found.append((str(name), float(correlations[name])))
     rows = {row.dataset: row for row in list_rows(firsts)}
     return [_explain_opposite(rows[name], signs[name], value) for name, value in found]
+
+
+def _test_opposite(
+    pair: npt.NDArray[np.float64], correlation: float, rng: np.random.Generator
+) -> float:
+    """How probable so low a correlation is by chance: the normal one of many, else permutations."""
+    p = NormalDist().cdf(correlation * math.sqrt(len(pair) - 1))
+    if len(pair) >= MANY_MODELS:
+        return p
+    shuffled = rng.permuted(np.tile(pair[:, 0], (PERMUTATIONS, 1)), axis=1) @ pair[:, 1] / len(pair)
+    return float(1 + np.sum(shuffled <= correlation + 1e-12)) / (1 + PERMUTATIONS)
 
 
 def _explain_opposite(row: Row, sign: float, correlation: float) -> Problem:
