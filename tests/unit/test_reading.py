@@ -9,7 +9,6 @@ import yaml
 from capmap.inputs.exports import find_exports
 from capmap.inputs.studies import Study, check_config
 from capmap.packing import unpack_columns
-from capmap.pages.accounts import describe_reading
 from capmap.validation.exports import check_exports
 from capmap.validation.summary import describe_exports
 from tests.workbooks import make_xlsx
@@ -221,9 +220,6 @@ def test_it_is_told_which_columns_were_taken_for_what(tmp_path, monkeypatch):
             "files": 1,
         }
     ]
-    said = describe_reading(validation).striptags()
-    assert "12 runs are made up from published means" in said
-    assert "Columns: model from model, dataset from dataset and score from ROCKET and TSF." in said
 
 
 @pytest.mark.parametrize(

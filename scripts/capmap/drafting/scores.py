@@ -21,7 +21,10 @@ from capmap.validation.study import Validation
 from capmap.wording import count_things, list_names, quote_name
 
 # Warnings that only the user can answer.
-REPORTED = frozenset({"other_tables", "alike_names", "selected_by_score", "fractions"})
+REPORTED = frozenset({"other_tables", "alike_names", "selected_by_score", "fractions"}) | {
+    "opposite_order",
+    "doubtful_sign",
+}
 UNUSABLE = frozenset({"not_a_number", "nan_score", "infinite_score"})
 ARROW = "\u2193"
 UNNAMED = "score"
@@ -58,7 +61,8 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
     if not runs.empty:
         runs = runs[np.isfinite(runs["score"])]
         runs = _direct_datasets(draft, runs, result)
-        _bound_metrics(draft, runs, _name_diverged(draft, runs))
+        _bound_metrics(draft, runs)
+        _name_diverged(draft, runs)
         _settle_rows(draft, read, result)
     _, result, files = _check(draft)
     firsts = {problem.code: problem for problem in reversed(result.problems)}
@@ -87,17 +91,18 @@ def _check(draft: Draft) -> tuple[Exports, Validation, dict[str, str]]:
 def _leave_doubtful(draft: Draft, runs: pd.DataFrame) -> None:
     """Leave out columns or datasets that are called like averages; ask about means of others."""
     kept = []
-    doubtful = list_doubtful(runs)
     is_wide = len(runs["column"].unique()) > 1
+    doubtful = list_doubtful(runs)
     for name in map(str, runs["dataset"].unique()):
         if {*split_words(name)} - {"score"} and {*split_words(name)} <= WORDS["averages"]:
-            doubtful.setdefault(name, ("is called like an average", is_wide))
-    for name, (reason, is_column) in doubtful.items():
+            doubtful[name] = ("is called like an average", True)
+    for name, (reason, is_sure) in doubtful.items():
         text = f"The dataset {quote_name(name)} {reason}."
         column = str(runs.loc[runs["dataset"] == name, "column"].iloc[0])
+        is_column = is_wide and len(runs.loc[runs["column"] == column, "dataset"].unique()) == 1
         option = f"columns: {{ignore: [{column}]}}"
         option = option if is_column else f"select: {{datasets: {{exclude: [{name}]}}}}"
-        if "mean" in reason and not has_word(name, WORDS["averages"]):
+        if not (is_sure or has_word(name, WORDS["averages"])):
             draft.note("datasets", "decide", f"{text} Is it an average? Then: {option}")
             kept.append(column)
         elif is_column:
@@ -122,7 +127,7 @@ def _leave_summaries(draft: Draft, runs: pd.DataFrame) -> None:
         draft.put("where", {column: seeds}, "guess", text)
 
 
-def _bound_metrics(draft: Draft, runs: pd.DataFrame, is_far: "pd.Series[bool]") -> None:
+def _bound_metrics(draft: Draft, runs: pd.DataFrame) -> None:
     """Put direction and bounds of metrics, and of datasets whose scale is another."""
     for name in map(str, runs["metric"].unique()):
         own = runs[runs["metric"] == name]
@@ -142,7 +147,7 @@ def _bound_metrics(draft: Draft, runs: pd.DataFrame, is_far: "pd.Series[bool]") 
         if is_share:
             _put_shares(draft, name, known, rule, percent, facts.index.tolist())
         elif known is None or None in (known.low, known.high):
-            _put_open(draft, name, known, rule, own.assign(is_far=is_far))
+            _put_open(draft, name, known, rule, own)
         is_unsaid = name == UNNAMED and (draft.is_undirected or not is_share)
         if known is None and (is_unsaid or not guess_direction(name)):
             better = "higher" if direction == "max" else "lower"
@@ -207,11 +212,6 @@ def _put_open(
     else:
         worst, best = low, high
     floor = _find_baseline(runs)
-    usual = runs.loc[~runs["is_far"], "score"]
-    # A run that diverged does not set the scale.
-    ends: list[Any] = ["observed", "observed"]
-    if runs["is_far"].any():
-        ends = [float(usual.min()), float(usual.max())]
     sides = ("high", "low") if is_error else ("low", "high")
     text = f"{name} has no natural bounds: "
     if worst is None and floor:
@@ -224,10 +224,10 @@ def _put_open(
             _put_rules(draft, "datasets", [str(dataset)], {"high": float(f"{median:.4g}")})
         text += "on each dataset the median of these models counts as 0."
     elif worst is None:
-        rule |= {"low": ends[0]}
+        rule |= {"low": "observed"}
         text += "the worst scores of these models are taken, and move with them."
     if best is None:
-        rule |= {sides[1]: ends[0] if is_error else ends[1]}
+        rule |= {sides[1]: "observed"}
         text += " The best ones are taken as well." if worst is None else "the best are taken."
     elif known is None:
         rule |= {sides[1]: best}
@@ -281,8 +281,8 @@ def _direct_datasets(draft: Draft, runs: pd.DataFrame, result: Validation) -> pd
     return runs
 
 
-def _name_diverged(draft: Draft, runs: pd.DataFrame) -> "pd.Series[bool]":
-    """Find and ask about scores so far beyond the others that a run diverged, or was not made."""
+def _name_diverged(draft: Draft, runs: pd.DataFrame) -> None:
+    """Ask about scores so far beyond the others that a run diverged, or was not made."""
     sizes = runs["score"].abs()
     usual = sizes.groupby(runs["dataset"], observed=True).transform("median")
     is_far = (sizes > FAR * usual) & (usual > 0) & (sizes > PERCENT)
@@ -294,7 +294,6 @@ def _name_diverged(draft: Draft, runs: pd.DataFrame) -> "pd.Series[bool]":
             f"missing}}, or select: {{models: {{exclude: [{row['model']}]}}}}"
         )
         draft.note("select", "decide", text)
-    return is_far
 
 
 def _settle_rows(draft: Draft, read: Exports, result: Validation) -> None:
