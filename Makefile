@@ -73,7 +73,7 @@ same: $(VENV)/development.stamp ## compare all tables with those of the commit t
 	$(VENV)/bin/python tests/same.py
 
 bench: export PYTHONPATH := scripts:.
-bench: $(VENV)/development.stamp ## measure speed, memory and coverage
+bench: $(VENV)/development.stamp compile ## measure speed, memory and coverage
 	@set -e; for script in benchmarks/*.py; do echo "$$script"; $(VENV)/bin/python "$$script"; done
 
 lock: $(VENV)/development.stamp ## pin the dependencies of pyproject.toml anew

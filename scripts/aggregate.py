@@ -16,8 +16,7 @@ from capmap.ranking.aggregation import (
     summarize_cells,
     unstack_cells,
 )
-from capmap.ranking.estimates import read_effects
-from capmap.ranking.holes import fill_cells
+from capmap.ranking.holes import Effects, fill_cells
 from capmap.ranking.scopes import correlate_seeds, has_own_seeds
 from capmap.tables import write_table
 
@@ -55,7 +54,7 @@ def aggregate(
     matrix = unstack_cells(cells)
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))
     is_ranked = cells["model"].isin(ranked)
-    scored = fill_cells(cells[is_ranked], read_effects(read_json(scope)))
+    scored = fill_cells(cells[is_ranked], Effects.from_json(read_json(scope)["effects"]))
     ranking = aggregate_all(scored, cells[~is_ranked])
     counts = cells["model"].value_counts()
     ranking["datasets"] = ranking["model"].map(counts)

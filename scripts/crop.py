@@ -3,7 +3,7 @@
 import logging
 
 from capmap.artifacts import render_csv, write_text
-from capmap.exports.classes import read_classes
+from capmap.exports.label_files import read_classes
 from capmap.images.crops import ImageFolder, cut_crops, read_annotations, write_crops
 
 logger = logging.getLogger(__name__)

@@ -16,8 +16,9 @@ from capmap.errors import CapmapError, explain_machine
 for library in ("OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "VECLIB_MAXIMUM"):
     os.environ[f"{library}_THREADS"] = "1"
 
-# Objects between two searches for garbage; Python's 700 cost a tenth of the time of a figure.
-COLLECT_AFTER = 50_000
+# Objects between two searches for garbage; Python's 700 cost a tenth of the time of imports and
+# figures.
+gc.set_threshold(50_000)
 # Params whose entries are arguments of their own.
 SPREAD = ("cfg", "checked")
 
@@ -37,7 +38,6 @@ def run_job(function: Callable[..., None], job: Any) -> None:
         arguments["rejected"] = others[0]
     study = getattr(job.wildcards, "study", "")
     place = f"{study}, {function.__name__}" if study else function.__name__
-    gc.set_threshold(COLLECT_AFTER)
     logger = logging.getLogger(function.__name__)
     try:
         _log_to(Path(log), place)

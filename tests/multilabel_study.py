@@ -11,7 +11,7 @@ from capmap.multilabel.dumps import Cell
 from evaluate import evaluate
 from tests.steps import read_step, run_step
 from tests.toy_settings import pick_rules
-from validate_predictions import validate_predictions
+from validate import validate
 
 CLASSES = ["ant", "bee", "cat", "dog", "eel", "fox"]
 SETS = [[0], [1], [2, 3], [0, 4], [1, 2, 5], []]
@@ -91,12 +91,13 @@ class Study:
         """Gather the runs, by these settings instead of the usual ones."""
         rules = ("datasets", "normalization", "select", "incomplete", "duplicates")
         options = {
-            **pick_rules(*rules, "invalid", "checksums", "names", "named", "references", "renamed"),
-            **{"metrics": ASMA, "rank_by": "asma"},
+            **pick_rules(*rules, "invalid", "checksums", "named", "references", "renamed"),
+            **{"format": "predictions", "metrics": ASMA, "rank_by": "asma"},
+            "names": [*self.cells.values()],
             "objects": [],
             "subgroups": SUBGROUPS,
         }
-        validate_predictions(
+        validate(
             scores=self.list_files("scores"),
             facts=self.list_files("facts"),
             runs=self.place("runs.parquet"),

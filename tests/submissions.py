@@ -9,7 +9,7 @@ from typing import Any
 
 from capmap.artifacts import read_parquet
 from tests.toy_settings import pick_rules
-from validate_submissions import validate_submissions
+from validate import validate
 
 BENCHMARK = """\
 title: Small
@@ -128,20 +128,23 @@ def run(folder: Path, **settings: Any) -> tuple[Any, dict[str, Any], list[dict[s
     """Validate the submissions in ``folder/submissions`` as the rule does."""
     (folder / "benchmark.yaml").write_text(settings.pop("definition", BENCHMARK), "utf-8")
     (folder / "bounds.json").write_text(json.dumps(settings.pop("bounds", BOUNDS)), "utf-8")
-    folders = sorted(path for path in (folder / "submissions").iterdir() if path.is_dir())
+    named = settings.pop("folders", None) or (folder / "submissions").iterdir()
+    folders = sorted(path for path in map(Path, named) if path.is_dir())
+    files = [str(path / name) for path in folders for name in NAMES if (path / name).exists()]
     arguments: dict[str, Any] = {
+        "format": "submission",
         "benchmark": [str(folder / "benchmark.yaml")],
         "references": [str(folder / "bounds.json")],
-        "files": [str(path / name) for path in folders for name in NAMES if (path / name).exists()],
+        "files": files,
         "folders": [str(path) for path in folders],
         "runs": str(folder / "runs.parquet"),
         "validation": str(folder / "validation.json"),
         "submissions": str(folder / "submissions.json"),
         "rejected": str(folder / "rejected.csv"),
         "checksums": {},
-        "names": [],
+        "names": files,
     }
-    validate_submissions(**{**SETTINGS, **arguments, **settings})
+    validate(**{**SETTINGS, **arguments, **settings})
     summary, listed = (
         json.loads((folder / name).read_text("utf-8"))
         for name in ("validation.json", "submissions.json")

@@ -5,18 +5,26 @@ from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from capmap.analyses import FIGURES, INDEX, STEPS
+from capmap.analyses import INDEX, STEPS
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
+# It begins with a character, which is found faster than the start of a line.
 IMPORT = re.compile(
-    r"^ *(?:from (capmap[\w.]*) import (?:\(([^)]*)\)|(.*))|import (capmap[\w.]*))", re.MULTILINE
+    r"\n *(?:from (capmap[\w.]*) import (?:\(([^)]*)\)|(.*))|import (capmap[\w.]*))"
 )
 
 
+class Module(NamedTuple):
+    """A module: a digest of its text and templates, and what it names that may be a module."""
+
+    digest: bytes
+    names: set[str]
+
+
 def code(script: str, *names: str) -> Callable[[Any], str]:
-    """Give the digest of a script, and of steps and figures, once the rule has a job."""
+    """Give the digest of a script, and of steps and analyses, once the rule has a job."""
     return lambda _: digest_library("job", script, *_list_modules(*names))
 
 
@@ -26,46 +34,44 @@ def attempts(amount: int) -> Callable[[Any, int], int]:
 
 
 def _list_modules(*names: str) -> list[str]:
-    """The modules of the analyses of steps, and of what draws figures."""
+    """The modules of the analyses of steps; of an analysis also what draws its figures."""
     steps = [f"capmap.analyses.{STEPS[name]}" for name in names if name in STEPS]
-    drawn = [INDEX[FIGURES[name]]["drawn"][name] for name in names if name in FIGURES]
-    return [*steps, *drawn]
+    analyses = [f"capmap.analyses.{name}" for name in names if name in INDEX]
+    drawn = {module for name in names if name in INDEX for module in INDEX[name]["drawn"].values()}
+    return [*steps, *analyses, *drawn]
 
 
 @cache
 def digest_library(*modules: str) -> str:
-    """SHA-256 of the files of modules and of all that they import."""
-    todo = {file for module in modules for file in _find_files(module)}
-    files = set[Path]()
+    """SHA-256 of modules and of all that they import."""
+    library, found, todo = read_library(), set[str](), {*modules}
     while todo:
-        files |= todo
-        todo = {found for path in todo for found in _find_imported(path)} - files
+        found |= todo
+        todo = {name for one in todo for name in library[one].names if name in library} - found
     digest = sha256()
-    for path in sorted(files):
-        content = path.read_bytes()
-        digest.update(f"{path.relative_to(SCRIPTS).as_posix()} {len(content)}\n".encode())
-        digest.update(content)
+    for name in sorted(found):
+        digest.update(f"{name} ".encode() + library[name].digest)
     return digest.hexdigest()
 
 
 @cache
-def _find_imported(path: Path) -> frozenset[Path]:
-    modules: set[str] = set()
-    if path.suffix == ".py":
-        for package, several, one, module in IMPORT.findall(path.read_text(encoding="utf-8")):
-            modules.add(package or module)
-            modules.update(f"{package}.{name}" for name in re.findall(r"\w+", several or one))
-    return frozenset(file for module in modules for file in _find_files(module))
-
-
-@cache
-def _find_files(module: str) -> list[Path]:
-    path = SCRIPTS.joinpath(*module.split("."))
-    package = path if path.is_dir() else path.parent
-    files = [
-        path.with_suffix(".py"),
-        package / "__init__.py",
-        *package.glob("templates/*"),
-        *package.glob("*.j2"),
-    ]
-    return [file for file in files if file.is_file()]
+def read_library() -> dict[str, Module]:
+    """Read all modules, by their names."""
+    library = {}
+    for path in SCRIPTS.rglob("*.py"):
+        is_package, place = path.stem == "__init__", path.relative_to(SCRIPTS).with_suffix("")
+        name = ".".join(place.parts[:-1] if is_package else place.parts)
+        content = path.read_bytes()
+        # A module stands in its package.
+        names = {name.rpartition(".")[0]}
+        for package, several, one, module in IMPORT.findall("\n" + content.decode()):
+            names |= {package or module}
+            names |= {f"{package}.{own}" for own in re.findall(r"\w+", several or one)}
+        digest = sha256(content)
+        # Templates belong to what renders them, and references to their reader.
+        others = ("*.j2", "templates/*") if path.stem == "rendering" else (f"{path.stem}.bib",)
+        for pattern in others:
+            for file in sorted(path.parent.glob(pattern)):
+                digest.update(file.read_bytes())
+        library[name] = Module(digest.digest(), names)
+    return library

@@ -88,8 +88,8 @@ def read_model_attributes(
 
     Notes
     -----
-    - Names and texts are trimmed, and a blank cell is not known. A word such as ``NA`` is a text,
-      and a fault where a number or a date should be.
+    - Names and texts are trimmed, and a blank cell is not known. A word such as ``NA`` is a text
+      and, where a number should be, not known; it is a fault where a date should be.
     - Rows without any filled cell are left out. Any other row without a name is a fault.
     - A model may be repeated with the same values, and then counts once. Other values, also one
       that is known in only one of the rows, are a fault.

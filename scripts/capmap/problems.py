@@ -1,7 +1,7 @@
 """Problems of exports and names: what is wrong, where, how often, and what to do about it."""
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -109,62 +109,6 @@ def ask_nearest(name: str, names: Iterable[str]) -> str:
     return "" if nearest is None else f"Did you mean {quote_name(nearest)}? "
 
 
-class FaultTally:
-    """The first fault of each kind, and how many there are.
-
-    Parameters
-    ----------
-    source : str
-        The file.
-    """
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self._firsts: dict[str, Problem] = {}
-        self._counts: dict[str, int] = {}
-
-    def add(
-        self,
-        code: str,
-        reason: str,
-        remedy: str,
-        *,
-        line: int = 0,
-        column: str = "",
-        value: str = "",
-    ) -> None:
-        """Add a fault; its value is shortened to what a message has room for."""
-        self._counts[code] = self._counts.get(code, 0) + 1
-        if code not in self._firsts:
-            self._firsts[code] = Problem(
-                code=code,
-                source=self.source,
-                line=line,
-                column=column,
-                value=shorten(value),
-                reason=reason,
-                remedy=remedy,
-            )
-
-    def raise_any(self) -> None:
-        """Raise what was added, a problem for each kind of fault; do nothing where none was.
-
-        Raises
-        ------
-        UnreadableExportError
-            With a problem for each kind, in the order in which they turned up.
-        """
-        if not self._firsts:
-            return
-        problems = []
-        for code, first in self._firsts.items():
-            more = self._counts[code] - 1
-            extent = f" There are {more} more of the kind." if more > 1 else ""
-            extent = " There is 1 more of the kind." if more == 1 else extent
-            problems.append(replace(first, reason=first.reason + extent))
-        raise UnreadableExportError(*problems)
-
-
 def shorten(text: str) -> str:
     """Shorten a text to the 80 characters that a message has room for.
 
@@ -216,6 +160,52 @@ def row_problem(
         reason=reason,
         remedy=remedy,
     )
+
+
+class RowCheck(NamedTuple):
+    """What can be wrong with a row of a table, in sentences with names of its columns in braces.
+
+    Parameters
+    ----------
+    code : str
+        Short stable name of the kind of fault.
+    column : str
+        The column at fault, as the table calls it.
+    reason, remedy : str
+        As in `Problem`. Names of the row are put in quotes, unless those of their column begin with
+        an underscore.
+    severity : {"error", "warning"}
+        As in `Problem`.
+    """
+
+    code: str
+    column: str
+    reason: str
+    remedy: str
+    severity: Severity = "error"
+
+    def report(self, rows: pd.DataFrame, *, column: str = "") -> list[Problem]:
+        """Make a problem of each of some rows, with the name of the column in the file."""
+        problems = []
+        for row in rows.to_dict("records"):
+            said = {
+                str(name): quote_name(value)
+                if isinstance(value, str) and not str(name).startswith("_")
+                else value
+                for name, value in row.items()
+            }
+            problems.append(
+                row_problem(
+                    row,
+                    self.code,
+                    self.reason.format_map(said),
+                    self.remedy.format_map(said),
+                    severity=self.severity,
+                    column=column or self.column,
+                    value=shorten(row[self.column]),
+                )
+            )
+        return problems
 
 
 def score_problem(row: Row, code: str, reason: str, remedy: str, *, severity: Severity) -> Problem:

@@ -12,7 +12,7 @@ from capmap.errors import CapmapError
 from capmap.exports import read_exports
 from capmap.exports.arrays import open_scores
 from capmap.exports.files import FileOptions
-from capmap.exports.labels import read_label_sets, read_single_labels
+from capmap.exports.label_files import read_labels
 from capmap.normalization import Rules
 from capmap.validation import Policies, list_rejected, validate_runs
 from tests.fuzz.generated_files import (
@@ -156,7 +156,7 @@ def _read_scores(path: str) -> str:
 
 
 def _read_labels(path: str) -> str:
-    return _try_each(lambda: read_single_labels(path), lambda: read_label_sets(path))
+    return _try_each(lambda: read_labels(path, is_single=True), lambda: read_labels(path))
 
 
 def _try_each(*readers: Any) -> str:

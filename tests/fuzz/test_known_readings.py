@@ -118,7 +118,7 @@ def _vary_lines() -> Iterator[KnownReading]:
     yield make_reading("comments", f"# a\n{text}# b\n", reading={"comment": "#"})
     yield make_reading("comments that were not told", f"# exported, today\n{text}", None)
     yield make_reading("blanks around", text.replace(",", " , ").replace("\n", " \n"))
-    yield make_reading("a separator said", f"sep=,\n{text}", None)
+    yield make_reading("a separator said", f"sep=,\n{text}")
     yield make_reading("commas at the end", text.replace("\n", ",\n"))
 
 
@@ -226,24 +226,10 @@ def _leave_out() -> Iterator[KnownReading]:
     last = repr(SCORES["B", "E", "2"])
     text = write_csv(list_rows())
     assert text.count(last) == 1
-    for word in [
-        "NaN",
-        "nan",
-        "NA",
-        "N/A",
-        "#N/A",
-        "null",
-        "None",
-        "<NA>",
-        "-nan",
-        "inf",
-        "-",
-        "—",
-        "n.d.",
-        "OOM",
-    ]:
+    absent = ["NA", "N/A", "#N/A", "null", "None", "<NA>", "-", "—"]
+    for word in ["NaN", "nan", "-nan", "inf", "n.d.", "OOM", *absent]:
         other, missing = text.replace(last, word), {word: "missing"}
-        yield make_reading(f"score {word}", other, None)
+        yield make_reading(f"score {word}", other, kept if word in absent else None)
         yield make_reading(f"score {word} as missing", other, kept, values=missing)
     yield make_reading("score empty", text.replace(last, ""), kept)
     yield make_reading("score of blanks", text.replace(last, " \u00a0"), kept)

@@ -228,7 +228,7 @@ def test_a_model_is_not_moved_by_other_models() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=50)
+@settings(max_examples=15)
 @given(st.data())
 def test_evaluma_agrees(data: st.DataObject) -> None:
     # Values on a grid make ties.

@@ -119,7 +119,7 @@ def test_one_model_has_no_interval() -> None:
 def test_results_that_are_hidden_again_bring_no_certainty() -> None:
     # Two methods that are equally good, on 6 models and 5 datasets of which each split hides 10.
     found = 0
-    for seed in range(100):
+    for seed in range(50):
         rng = np.random.default_rng(seed)
         truth, one, two = rng.normal(0, [[[0.3]], [[0.1]], [[0.1]]], (3, 6, 5))
         tables = []
@@ -133,8 +133,8 @@ def test_results_that_are_hidden_again_bring_no_certainty() -> None:
             tables.append(make_folds(*((*row, 5) for row in rows), distance=distance))
         row = summarize(*tables).set_index("distance").loc["cosine"]
         found += not row["difference_low"] <= 0 <= row["difference_high"]
-    # With intervals over splits these were 39.
-    assert found <= 10
+    # With intervals over splits these were 19.
+    assert found <= 5
 
 
 def test_protocols_are_apart_and_differences_are_within_them() -> None:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from capmap.checkpoints.rankings import check_rankings, rank_checkpoints
 from capmap.checkpoints.selection import choose_checkpoints, measure_optimism
-from capmap.errors import ValidationError
 from tests.checkpoint_tables import make_values, plan
 
 QUIET = settings(max_examples=6)
@@ -112,14 +111,15 @@ def test_a_choice_on_the_test_split_stamps_every_row():
     [
         ({"name": "r", "metric": "accurcy"}, "Did you mean 'accuracy'?"),
         ({"name": "r", "expression": "ece +"}, "'ece +' is no expression"),
-        ({"name": "r", "expression": "acuracy"}, "did you mean 'accuracy'?"),
+        ({"name": "r", "expression": "acuracy"}, "Did you mean 'accuracy'?"),
         ({"name": "r", "expression": "1"}, "has no metric"),
     ],
 )
 def test_faulty_rankings_are_told_with_a_remedy(ranking, message):
-    with pytest.raises(ValidationError, match=r"checkpoints\.rankings\[0\]") as caught:
-        rank(make_table(), ranking)
-    assert message in str(caught.value)
+    values = make_table()
+    (problem,) = check_rankings([ranking], values, plan(values, select=SELECT))
+    assert problem.column == "checkpoints.rankings[0]"
+    assert message in str(problem)
 
 
 def test_all_faults_of_all_rankings_are_told_at_once():

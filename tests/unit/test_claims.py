@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap import claims
@@ -25,6 +25,7 @@ def make_scope(estimates: list[float], *, error: float, unit: str = "runs") -> p
     )
 
 
+@settings(max_examples=12)
 @given(
     st.lists(st.integers(0, 20), min_size=1, max_size=8),
     st.sampled_from([0.01, 0.3, 1.0, 5.0]),

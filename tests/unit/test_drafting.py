@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.drafting import draft_study, write_draft
-from capmap.drafting.slots import find_slots, write_pattern
+from capmap.drafting.paths import find_slots, write_pattern
 from capmap.errors import CapmapError, ConfigError
 from tests.unit.test_presets import CASES as PRESETS
 from tests.unit.test_reading import CASES, read_study, write_files
@@ -92,10 +92,29 @@ REAL = {
         3083,
         {"columns.model": ["algorithm", "variant"], "columns.score": ["accuracy", "rmse"]},
     ),
+    "cases/long_many_quantities/results.csv": (
+        40,
+        {
+            "columns": {
+                "model": ["short", "norm"],
+                "dataset": "task",
+                "metric": "quantity",
+                "score": "value",
+            },
+            "where": {"quantity": "accuracy", "protocol": "knn"},
+        },
+    ),
     "cases/folder_models/byname": (20, {"columns.score": "{dataset}.{metric}"}),
-    "cases/not_read/methods": (48, {"columns.score": "{seed}"}),
+    "cases/not_read/methods": (48, {"columns.score": "{seed}", "columns.dataset": "folds:"}),
     "cases/not_read/mixed": (18, {"columns.score": "MASE"}),
     "cases/two_header_rows/tworows.csv": (27, {"columns.score": "{dataset} / {seed}"}),
+    "cases/repeat_fold/cv.csv": (90, {"columns.seed": ["repeat", "fold"]}),
+    "cases/dev_test/devtest.md": (5, {"columns": {"model": "Model", "score": "test"}}),
+    "cases/second_table/second.md": (9, {"reading": {"sheet": "2"}}),
+    "cases/html_links/links.md": (9, {"columns.ignore": ["Score"]}),
+    "cases/reference_bound/stats.csv": (36, {"columns.spread": "std_reward"}),
+    "cases/near_zero_ties/exact.csv": (18, {"select": {}}),
+    "cases/observed_diverged/diverged.csv": (24, {"metrics.score.high": 2.4998}),
 }
 
 
@@ -140,7 +159,11 @@ PUBLISHED = {
             "a/one,5.4,524.9,Open,8.1,1.3,2.5\nb/two,6.1,120.4,Open,9.4,1.9,2.6\n"
             "c/three,7.7,331.0,Open,9.9,2.8,3.4\n"
         },
-        {"columns": {"ignore": ["RTFx", "License", "Avg. WER"]}, "metric": "wer"},
+        {
+            "columns": {"score": "{dataset} WER"},
+            "select": {"datasets": {"exclude": ["Avg."]}},
+            "metric": "wer",
+        },
     ),
     "series of datasets, and two tiers": (
         {
@@ -200,6 +223,89 @@ PUBLISHED = {
                 "spread": "acc_std",
                 "count": "n_seeds",
             }
+        },
+    ),
+    "errors beside the names of merits": (
+        {
+            "all.csv": "dataset,fold,framework,metric_error,metric,time_train_s\n"
+            + "".join(
+                f"{data},{fold},{name},0.{place + 1}{fold}{number},roc_auc,1.5\n"
+                for number, data in enumerate(("adult", "higgs"))
+                for place, name in enumerate(("cat", "rf"))
+                for fold in range(2)
+            )
+        },
+        {"columns": {"model": "framework", "seed": "fold", "score": "metric_error"}}
+        | {"metric": "error"},
+    ),
+    "steps of runs, with models that no name says": (
+        {
+            "all.csv": "env_id,exp_name,seed,global_step,episodic_return,charts/SPS\n"
+            + "".join(
+                f"{game},{name},{seed},{step},{place + step / 7:.2f},{900 + step}\n"
+                for game in ("CartPole-v1", "Hopper-v4")
+                for place, name in enumerate(("one", "two"))
+                for seed in (1, 2)
+                for step in (1000, 2000)
+            )
+        },
+        {
+            "columns": {
+                "model": "exp_name",
+                "dataset": "env_id",
+                "step": "global_step",
+                "score": "episodic_return",
+            },
+            "take": "last",
+        },
+    ),
+    "metrics in brackets behind datasets": (
+        {
+            "all.csv": "Method,Set5 (PSNR),Set5 (SSIM),Set14 (PSNR),Set14 (SSIM)\n"
+            "EDSR,31.21,0.9012,28.33,0.8123\nHAT,32.41,0.9102,29.13,0.8223\n"
+        },
+        {"columns": {"model": "Method", "score": "{dataset} ({metric})"}}
+        | {"where": {"metric": "PSNR"}},
+    ),
+    "splits that are numbers, and scores of training": (
+        {
+            "all.csv": "clf,dataset,split,fit_time,test_score,train_score\n"
+            + "".join(
+                f"{name},{data},{split},0.5,0.{place + 5}{split},0.9{split}\n"
+                for place, name in enumerate(("LR", "RF"))
+                for data in ("adult", "kc1")
+                for split in range(3)
+            )
+        },
+        {"columns": {"model": "clf", "seed": "split", "score": "test_score"}},
+    ),
+    "likes and an average with a sign beside scores": (
+        {
+            "all.csv": "Model,Average \u2b06,IFEval,BBH,Hub\nA,30.5,41.2,19.9,812\n"
+            "B,41.1,52.4,30.3,77\nC,35.0,40.1,31.4,5\n"
+        },
+        {"columns": {"model": "Model", "ignore": ["Hub", "Average \u2b06"]}},
+    ),
+    "layers, probes and metrics of encoders": (
+        {
+            "all.csv": "layer,encoder,benchmark,probe,metric_name,metric_value\n"
+            + "".join(
+                f"{layer},{name},{data},{probe},{metric},0.{place + 3}{number}\n"
+                for layer in ("last", "mid")
+                for place, name in enumerate(("dino", "mae", "clip"))
+                for number, data in enumerate(("flowers", "pets"))
+                for probe in ("knn", "linear")
+                for metric in ("top1", "ece")
+            )
+        },
+        {
+            "columns": {
+                "model": ["encoder", "layer"],
+                "dataset": "benchmark",
+                "metric": "metric_name",
+                "score": "metric_value",
+            },
+            "where": {"metric_name": "top1", "probe": "knn"},
         },
     ),
     "files beside that hold something else": (
@@ -316,13 +422,15 @@ def test_test_scores_come_first_and_columns_alike_are_asked(header, score, asked
 def test_what_only_the_user_knows_is_asked(tmp_path):
     rows = "A,x,RMSE,2.5\nB,x,RMSE,3\nA,y,quality,7\nC,y,quality,8\n"
     study = draft(f"model,dataset,metric,score\n{rows}", tmp_path)
-    assert list_asked(study) == ["metrics", "metrics", "incomplete"]
-    assert study.settings["metrics"]["RMSE"] == {"high": "observed"}
+    assert list_asked(study) == ["datasets", "metrics", "metrics", "incomplete"]
+    assert study.settings["datasets"]["x"] == {"high": 2.75}
 
 
 def test_fractions_among_percentages_are_asked(tmp_path):
     text = "model,P,Q,R\nA,90,0.9,88\nB,80,0.7,81\nC,70,0.8,60\n"
-    assert list_asked(draft(text, tmp_path, "scores.csv")) == ["exports"]
+    study = draft(text, tmp_path, "scores.csv")
+    assert list_asked(study) == ["datasets"]
+    assert study.settings["datasets"] == {"Q": {"low": 0, "high": 1}}
 
 
 @pytest.mark.parametrize(
@@ -376,14 +484,8 @@ def test_settings_are_parts_of_names_and_where_a_run_was_is_not(
     assert list_asked(study) == ["columns"] * (is_asked or model is None)
     # Of two runs of each, the column says a part only.
     study = draft(write(2), tmp_path)
-    assert study.settings["columns"] == {"score": "accuracy", "seed": "row"}
-    assert list_asked(study) == ["columns"]
-
-
-def test_many_models_are_spread_over_shards(tmp_path):
-    rows = "".join(f"m{number},d,acc,0.{number:03}\n" for number in range(120))
-    study = draft(f"model,dataset,metric,score\n{rows}", tmp_path)
-    assert study.settings["bootstrap"] == {"shards": 2}
+    assert study.settings["columns"] == {"score": "accuracy", "seed": "row", **columns}
+    assert list_asked(study) == ["columns"] * (1 + is_asked)
 
 
 def test_rows_of_means_and_spreads_are_left_out(tmp_path):
@@ -420,7 +522,7 @@ cells = st.one_of(
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.lists(st.lists(cells, min_size=1, max_size=5), min_size=1, max_size=6),
     st.sampled_from(",;\t"),

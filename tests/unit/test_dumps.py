@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from capmap.exports.arrays import open_scores, read_archive
+from capmap.exports.arrays import open_scores
 from capmap.problems import UnreadableExportError
 
 SCORES = np.array([[0.5, -1.25, np.inf], [2.0, 0.0, -3.5]], dtype=np.float32)
@@ -84,7 +84,7 @@ def test_pickled_arrays_are_refused_without_being_unpickled(write):
 
     values = np.array([[Bomb()]], dtype=object)
     for content, name in ((save(values), "dump.npy"), (pack(scores=values), "dump.npz")):
-        assert refuse(write(content, name)).code in {"damaged_array", "damaged_archive"}
+        assert refuse(write(content, name)).code == "damaged_array"
     assert refuse(write(pickle.dumps([Bomb()]), "dump.npy")).code == "not_an_array"
 
 
@@ -118,7 +118,7 @@ def test_an_archive_has_scores_and_ids(write):
         ({"ids": np.array(["a", "b"])}, "no_scores"),
         ({"scores": SCORES, "ids": np.array(["a"])}, "wrong_ids"),
         ({"scores": SCORES, "ids": np.array([1, 2])}, "wrong_ids"),
-        ({"scores": SCORES, "ids": np.array(["a", "b"], dtype=object)}, "damaged_archive"),
+        ({"scores": SCORES, "ids": np.array(["a", "b"], dtype=object)}, "damaged_array"),
         ({"scores": SCORES, "ids": np.array([b"\xff", b"b"])}, "wrong_ids"),
         ({"scores": SCORES, "ids": np.array(["a", "a"])}, "duplicated_image"),
         ({"scores": SCORES, "ids": np.array(["a", ""])}, "empty_image"),
@@ -132,13 +132,13 @@ def test_an_archive_of_something_else_is_refused(write):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("xl/workbook.xml", "<workbook/>")
-    assert refuse(write(stream.getvalue(), "dump.npz")).code == "damaged_archive"
+    assert refuse(write(stream.getvalue(), "dump.npz")).code == "damaged_array"
 
 
 def test_a_large_archive_is_refused_before_it_is_unpacked(write):
     path = write(pack(scores=np.zeros((1000, 1000))), "bomb.npz")
     with pytest.raises(UnreadableExportError) as caught:
-        read_archive(path, limit=1_000_000)
+        open_scores(path, limit=1_000_000)
     assert caught.value.problems[0].code == "too_large"
     assert ".npy" in caught.value.problems[0].remedy
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.checkpoints.expressions import find_unknown_names, read_expression
+from capmap.checkpoints.expressions import read_expression
 from capmap.errors import ValidationError
 
 MANY = settings(max_examples=200)
@@ -81,13 +81,6 @@ def test_long_chains_are_no_deep_expressions():
     assert work_out("+".join(["1"] * 250)) == 250
     assert work_out("-" * 498 + "1") == 1
     assert work_out("(" * 50 + "1" + ")" * 50) == 1
-
-
-def test_unknown_metrics_are_told_with_the_nearest_known_one():
-    expression = read_expression("accurcy + xyz + ece")
-    assert expression.names == ["accurcy", "ece", "xyz"]
-    told = find_unknown_names(expression, ["accuracy", "ece"])
-    assert told == ["'accurcy' (did you mean 'accuracy'?)", "'xyz'"]
 
 
 @MANY

@@ -138,7 +138,7 @@ def test_the_mean_is_that_of_the_filled_table() -> None:
 
 def test_intervals_hold_what_the_complete_table_would_give() -> None:
     held = {True: [], False: []}
-    for number in range(60):
+    for number in range(40):
         complete = draw(number, models=8, datasets=12)
         truth = estimate(complete).loc["iqm", "estimate"]
         for adjust, rows in held.items():

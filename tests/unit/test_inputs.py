@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from capmap.analyses import ANALYSES, FIGURES, INDEX, STEPS
 from capmap.errors import ConfigError
-from capmap.exports.submission_results import RESULTS
-from capmap.exports.submissions import INFORMATION
+from capmap.exports.submissions import INFORMATION, RESULTS
 from capmap.inputs import analyses, exports, leaderboards, predictions, studies
 from capmap.inputs.studies import Study
 from capmap.multilabel.dumps import Cell

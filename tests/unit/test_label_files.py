@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
 from capmap.exports import files
-from capmap.exports.classes import read_classes
-from capmap.exports.labels import LabelFile, join_labels, read_label_sets, read_single_labels
+from capmap.exports.label_files import LabelFile, join_labels, read_classes, read_labels
 from capmap.problems import UnreadableExportError
 from tests.found_problems import place
 
@@ -28,7 +27,7 @@ def write(write):
     return lambda content, name="labels.json": write(content, name)
 
 
-def refuse(path, reader=read_label_sets, **options):
+def refuse(path, reader=read_labels, **options):
     with pytest.raises(UnreadableExportError) as caught:
         reader(path, **options)
     assert len(caught.value.problems) == 1, str(caught.value)
@@ -40,7 +39,7 @@ def refuse(path, reader=read_label_sets, **options):
 
 @pytest.mark.skipif(not REAL.exists(), reason="the ReaL labels are not here")
 def test_the_real_labels_of_imagenet_have_the_published_counts():
-    labels = read_label_sets(str(REAL), n_classes=1000)
+    labels = read_labels(str(REAL))
     counts = Counter(len(labels) for labels in labels.sets)
     published = pd.read_csv(COUNTS, index_col="dataset").loc["ImageNetV1"]
     assert labels.images is None
@@ -50,7 +49,7 @@ def test_the_real_labels_of_imagenet_have_the_published_counts():
 
 
 def test_a_list_is_in_the_order_of_the_images(write):
-    labels = read_label_sets(write([[], [970, 795], 3, [3.0], [5, 5]]))
+    labels = read_labels(write([[], [970, 795], 3, [3.0], [5, 5]]))
     assert labels.sets == [[], [970, 795], [3], [3], [5, 5]]
     assert labels.images is None
 
@@ -58,11 +57,11 @@ def test_a_list_is_in_the_order_of_the_images(write):
 def test_an_object_is_keyed_by_image(write):
     content = {" b.jpg ": [2, 0], "a.jpg": 1, "c.jpg": []}
     for given_content in (content, json.dumps(content, indent=1), "\ufeff" + json.dumps(content)):
-        labels = read_label_sets(write(given_content))
+        labels = read_labels(write(given_content))
         assert labels.images == ["b.jpg", "a.jpg", "c.jpg"]
         assert labels.sets == [[2, 0], [1], []]
     packed = gzip.compress(json.dumps(content).encode(), mtime=0)
-    assert read_label_sets(write(packed, "labels.json.gz")).sets == [[2, 0], [1], []]
+    assert read_labels(write(packed, "labels.json.gz")).sets == [[2, 0], [1], []]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,7 @@ def test_an_object_is_keyed_by_image(write):
     ],
 )
 def test_tables_have_a_row_per_label(write, text):
-    labels = read_label_sets(write(text, "labels.csv"))
+    labels = read_labels(write(text, "labels.csv"))
     assert labels.images == ["a", "b", "c"]
     assert labels.sets == [[3, 7], [0], []]
 
@@ -82,7 +81,7 @@ def test_tables_have_a_row_per_label(write, text):
 def test_labels_may_be_names_of_classes(write):
     table = "image,label\na,maillot\nb,3\nb,tench\n"
     for path in (write({"a": "maillot", "b": [3, "tench"]}), write(table, "labels.csv")):
-        assert read_label_sets(path, classes=CLASSES).sets == [[2], [3, 0]]
+        assert read_labels(path, classes=CLASSES).sets == [[2], [3, 0]]
 
 
 def test_digits_that_are_the_name_of_another_class_are_refused(write):
@@ -90,8 +89,8 @@ def test_digits_that_are_the_name_of_another_class_are_refused(write):
     one_based, digits = ["1", "2", "3"], ["0", "1", "2"]
     path = write("image,label\na,2\n", "labels.csv")
     assert refuse(path, classes=one_based).code == "ambiguous_label"
-    assert read_label_sets(path, classes=digits).sets == [[2]]
-    assert read_label_sets(write({"a": [2, "2"]}), classes=one_based).sets == [[2, 1]]
+    assert read_labels(path, classes=digits).sets == [[2]]
+    assert read_labels(write({"a": [2, "2"]}), classes=one_based).sets == [[2, 1]]
 
 
 @pytest.mark.parametrize(
@@ -189,7 +188,7 @@ def test_a_file_that_unpacks_to_too_much_is_refused(write, monkeypatch):
     ],
 )
 def test_an_image_with_no_or_several_single_labels_is_refused(write, content, name, line):
-    problem = refuse(write(content, name), read_single_labels)
+    problem = refuse(write(content, name), is_single=True)
     assert (problem.code, problem.line) == ("not_single", line)
 
 

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.errors import ConfigError
@@ -126,6 +126,7 @@ names = st.lists(
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_every_layout_holds_the_same_runs(layout, data, tmp_path_factory):
     models, datasets, metrics = (data.draw(names) for _ in range(3))

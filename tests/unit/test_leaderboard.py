@@ -153,7 +153,7 @@ def test_constant_scores_have_an_interval_of_no_width():
 
 
 @pytest.mark.slow
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(order=st.permutations(range(33)), factor=st.floats(0.5, 2))
 def test_neither_the_order_of_rows_nor_a_stretch_of_scores_moves_anything(
     spread_board, order, factor

@@ -56,11 +56,11 @@ def predict(gaps: pd.DataFrame, *, level: float = 0.9, seed: int = 0) -> pd.Data
 @pytest.mark.slow
 def test_intervals_hold_their_share_of_hidden_results() -> None:
     covered = []
-    for seed in range(3):
+    for seed in range(2):
         table = predict(draw_gaps(seed))
         hidden = table[table["held_out"]]
         covered += hidden["observed"].between(hidden["low"], hidden["high"]).tolist()
-    assert len(covered) > 500
+    assert len(covered) > 330
     assert np.mean(covered) == pytest.approx(0.9, abs=0.04)
 
 
@@ -70,7 +70,7 @@ def test_intervals_hold_scores_that_were_never_there() -> None:
     # With about 10 results per dataset, 2 / 11 of them are beyond the best or the worst one, which
     # is where an interval that reaches the bound is open.
     near, beyond = [], []
-    for seed in range(4):
+    for seed in range(3):
         truth = draw_gaps(seed, share=1.0).set_index(["model", "dataset"])["score"]
         gaps = draw_gaps(seed, share=0.65)
         table = predict(gaps)
@@ -80,7 +80,7 @@ def test_intervals_hold_scores_that_were_never_there() -> None:
         ends = known.loc[empty.index.get_level_values("dataset")].to_numpy().T
         beyond += (~scores.between(*ends)).tolist()
         near += scores.clip(*ends).between(empty["score_low"], empty["score_high"]).tolist()
-    assert len(near) > 350
+    assert len(near) > 260
     assert np.mean(beyond) > 0.1
     assert np.mean(near) == pytest.approx(0.9, abs=0.04)
 

@@ -27,6 +27,55 @@ LM_EVAL = {
     "config": {"model": "hf", "model_args": "pretrained=gpt2", "batch_size": 1},
     "model_name": "gpt2",
 }
+LM_EVAL_OLD = {
+    "results": {
+        "arc_easy": {"acc": 0.32, "acc_stderr": 0.02, "acc_norm": 0.65, "acc_norm_stderr": 0.02},
+        "wikitext": {"word_perplexity": 30.2, "byte_perplexity": 1.5},
+    },
+    "versions": {"arc_easy": 0, "wikitext": 1},
+    "config": {"model": "hf-causal", "model_args": "pretrained=org/a", "num_fewshot": 0},
+}
+SAMPLES = [
+    {
+        "doc_id": item,
+        "doc": {"question": "Why?", "choices": {"text": ["a", "b"]}},
+        "target": "0",
+        "arguments": [["Why?", " a"], ["Why?", " b"]],
+        "resps": [[["-1.5", "False"]], [["-2.5", "False"]]],
+        "filtered_resps": [["-1.5", "False"], ["-2.5", "False"]],
+        "acc": acc,
+    }
+    for item, acc in enumerate((1.0, 0.0))
+]
+INSPECT = {
+    "version": 2,
+    "status": "success",
+    "eval": {"run_id": "r1", "task": "arc", "model": "openai/m", "dataset": {"samples": 10}},
+    "results": {
+        "total_samples": 10,
+        "scores": [
+            {
+                "name": "choice",
+                "scorer": "choice",
+                "params": {},
+                "metrics": {
+                    "accuracy": {"name": "accuracy", "value": 0.8, "params": {}},
+                    "stderr": {"name": "stderr", "value": 0.13, "params": {}},
+                },
+            }
+        ],
+    },
+    "stats": {"started_at": "2025-01-01T00:00:00+00:00"},
+}
+OPENCOMPASS = (
+    "dataset,version,metric,mode,m-7b-hf,n-7b-hf\n"
+    "--------- Exam ---------,-,-,-,-,-\n"
+    "ARC-c,1e0de5,accuracy,ppl,56.27,-\ngsm8k,1d7fe4,accuracy,gen,28.13,30.5\n"
+)
+GIFT = (
+    "dataset,model,eval_metrics/MSE[mean],eval_metrics/MASE[0.5],eval_metrics/sMAPE[0.5],domain,"
+    "num_variates\nm4_weekly/W/short,naive,1.5,2.1,0.3,Econ/Fin,1\n"
+)
 LEADERBOARD = {
     "config_general": {"model_name": "org/m", "model_sha": "a"},
     "results": {
@@ -86,6 +135,45 @@ CASES = {
         "out/*.json",
         {},
         [("gpt2", "arc_easy", "acc", "", 0.51), ("gpt2", "mmlu", "acc", "", 0.4)],
+    ),
+    "lm_eval_old": (
+        LM_EVAL_OLD,
+        "out/a.json",
+        "out/*.json",
+        {},
+        [("pretrained=org/a", "arc_easy", "acc", "", 0.32)],
+    ),
+    "lm_eval_samples": (
+        "\n".join(map(json.dumps, SAMPLES)),
+        "out/org__m/samples_arc_easy_2024-07-01T10-00-00.123.jsonl",
+        "out/{model}/samples_{dataset}_{date,[0-9].+}.jsonl",
+        {},
+        [("org__m", "arc_easy", "acc", "0", 1.0), ("org__m", "arc_easy", "acc", "1", 0.0)],
+    ),
+    "inspect": (
+        INSPECT,
+        "logs/a.json",
+        "logs/*.json",
+        {},
+        [("openai/m", "arc", "accuracy", "r1", 0.8)],
+    ),
+    "opencompass": (
+        OPENCOMPASS,
+        "summary_1.csv",
+        "summary_*.csv",
+        {},
+        [
+            ("m-7b-hf", "ARC-c", "accuracy", "", 56.27),
+            ("m-7b-hf", "gsm8k", "accuracy", "", 28.13),
+            ("n-7b-hf", "gsm8k", "accuracy", "", 30.5),
+        ],
+    ),
+    "gift_eval": (
+        GIFT,
+        "all_results.csv",
+        "all_results.csv",
+        {},
+        [("naive", "m4_weekly/W/short", "MASE", "", 2.1)],
     ),
     "open_llm_leaderboard": (
         LEADERBOARD,
@@ -180,6 +268,7 @@ def test_files_of_a_tool_are_read_by_its_preset(preset, tmp_path):
         where=settings["where"],
         metric=settings["metric"],
         take=settings["take"],
+        values=settings["values"],
     )
     assert found.problems == []
     names = ["model", "dataset", "metric", "seed", "score"]

@@ -194,7 +194,7 @@ def test_a_study_of_single_runs_has_no_columns_of_intervals(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("models", "datasets"), [(5000, 50), (10, 5000)])
+@pytest.mark.parametrize(("models", "datasets"), [(5000, 50), (10, 2000)])
 def test_a_large_study_fits_on_a_page(models: int, datasets: int, tmp_path: Path) -> None:
     text = write_study(
         tmp_path,

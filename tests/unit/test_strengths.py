@@ -66,7 +66,7 @@ def count_false(shape, *, unequal, studies):
 
 
 @pytest.mark.parametrize(
-    ("shape", "unequal"), [((5, 5, 3), 0.0), ((5, 5, 3), 1.0), ((3, 4, 2), 0.5), ((4, 8, 5), 0.5)]
+    ("shape", "unequal"), [((5, 5, 3), 0.0), ((3, 4, 2), 0.5), ((4, 8, 5), 1.0)]
 )
 def test_false_findings_are_no_more_frequent_than_the_level_says(shape, unequal):
     studies = 120
@@ -75,7 +75,7 @@ def test_false_findings_are_no_more_frequent_than_the_level_says(shape, unequal)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unequal", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("unequal", [0.0, 1.0])
 def test_false_findings_of_a_larger_study(unequal):
     false = count_false((20, 20, 3), unequal=unequal, studies=100)
     assert stats.binomtest(false, 100, 0.06, alternative="greater").pvalue > 0.001

@@ -12,10 +12,10 @@ from capmap.errors import ValidationError
 from tests.checkpoint_tables import HEADER
 from tests.steps import read_step, run_step
 from tests.toy_settings import RULES
-from validate_checkpoints import validate_checkpoints
+from validate import validate
 
 EXAMPLE = Path(__file__).parents[2] / "data/checkpoints"
-DEFAULTS = RULES | {"checkpoints": {"rankings": []}, "rankings": []}
+DEFAULTS = RULES | {"format": "checkpoints", "checkpoints": {"rankings": []}, "rankings": []}
 GOOD = "".join(
     f"{model},{model}{run},step={step},{benchmark},accuracy,{split},{score / 100}\n"
     for model, start in (("A", 50), ("B", 60))
@@ -41,7 +41,7 @@ def run(folder, *exports, **settings):
         "validation": str(folder / "validation.json"),
         "rejected": str(folder / "rejected.csv"),
     }
-    validate_checkpoints(exports=list(exports), **outputs, **(DEFAULTS | settings))
+    validate(exports=list(exports), **outputs, **(DEFAULTS | {"names": list(exports)} | settings))
     summary = json.loads(Path(outputs["validation"]).read_text("utf-8"))
     return read_parquet(outputs["evaluations"]), read_parquet(outputs["runs"]), summary
 
@@ -75,9 +75,6 @@ def test_good_exports_become_values_and_runs(tmp_path):
         "checkpoints": 12,
         "candidates": 12,
         "values": 48,
-        "values_other_checkpoints": 32,
-        "values_other_splits": 8,
-        "values_other_metrics": 0,
         "selection_split": "validation",
         "report_split": "test",
         "stamp": "",

@@ -178,7 +178,7 @@ def test_the_metric_and_direction_of_the_study_win(tmp_path):
     rule = {"fields": {"metric": "quality", "direction": "max", "low": 0, "high": 1}}
     runs, _, _ = run(tmp_path, datasets=rule)
     assert "quality" in set(runs["metric"])
-    with pytest.raises(ValidationError, match="no metric 'quality'"):
+    with pytest.raises(ValidationError, match="'quality' is not the metric"):
         run(tmp_path)
 
 

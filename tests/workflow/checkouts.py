@@ -119,8 +119,7 @@ def copy_project(folder: Path, *, take: Sequence[str] = ()) -> Checkout:
     for part in PARTS:
         source = PROJECT / part
         if source.is_dir():
-            ignore = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(source, folder / part, ignore=ignore)
+            shutil.copytree(source, folder / part)
         else:
             shutil.copy2(source, folder / part)
     for name in take if (PROJECT / METADATA).is_dir() else ():

@@ -82,17 +82,30 @@ def test_a_touched_export_is_no_change(project: Checkout) -> None:
     assert not run.jobs
 
 
-def test_a_new_seed_reruns_all_of_its_study_once_and_is_named(project: Checkout) -> None:
+def test_a_new_seed_reruns_its_study_once_and_is_named_after_a_killed_report(
+    project: Checkout,
+) -> None:
     project.edit("alpha.csv", lambda text: text + NEW_SEED)
     project.edit("beta.csv", lambda text: text + NEW_SEED)
     (project.folder / "results/alpha/paper/mine.tex").write_text("Mine.")
+    script = project.folder / "scripts/report.py"
+    before = script.read_text()
+    killed = "    __import__('os').kill(__import__('os').getpid(), 9)\n    save_state("
+    script.write_text(before.replace("    save_state(", killed))
+    page = project.folder / "results/alpha/report.html"
+    run = project.snakemake("--config", "run=alpha")
+    assert run.status != 0
+    assert set(run.jobs) == list_jobs(*RULES) - {"index"}
+    assert set(run.jobs.values()) == {1}
+    assert not page.exists()
+    script.write_text(before)
     run = project.snakemake("--config", "run=alpha")
     assert run.status == 0, run.output
-    assert set(run.jobs) == list_jobs(*RULES)
-    assert set(run.jobs.values()) == {1}
+    assert set(run.jobs) == list_jobs("report")
     assert not project.snakemake("--config", "run=alpha").jobs
     changes = [["run", "bee on x, seed 3", "", "0.61"]]
     assert read_changes(project) == changes
+    assert "1 new run" in page.read_text()
     assert set(project.snakemake("--config", "run=alpha", "--forcerun", "report").jobs) == (
         list_jobs("report")
     )
@@ -168,20 +181,3 @@ def test_a_lost_table_stops_the_page_with_what_to_do(project: Checkout) -> None:
     assert run.status == 0, run.output
     assert set(run.jobs) == list_jobs("compare", "plot", "report")
     assert (folder / "friedman.csv").is_file()
-
-
-def test_a_report_that_is_killed_before_its_end_forgets_no_change(project: Checkout) -> None:
-    project.edit("alpha.csv", lambda text: text + NEW_SEED)
-    script = project.folder / "scripts/report.py"
-    before = script.read_text()
-    killed = "    __import__('os').kill(__import__('os').getpid(), 9)\n    save_state("
-    script.write_text(before.replace("    save_state(", killed))
-    page = project.folder / "results/alpha/report.html"
-    assert project.snakemake("--config", "run=alpha").status != 0
-    assert not page.exists()
-    script.write_text(before)
-    run = project.snakemake("--config", "run=alpha")
-    assert run.status == 0, run.output
-    assert "report study=alpha" in run.jobs
-    assert read_changes(project) == [["run", "bee on x, seed 3", "", "0.61"]]
-    assert "1 new run" in page.read_text()

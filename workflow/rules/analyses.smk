@@ -89,6 +89,6 @@ rule plot:
         cfg=cfg(
             "figures/formats", folder=studies.find_folder, drawn=analyses.read_figures
         ),
-        library=code("plot", *FIGURES),
+        library=code("plot", *INDEX),
     script:
         "../../scripts/plot.py"

@@ -25,7 +25,7 @@ def find_root(folder):
 ROOT = find_root(workflow.current_basedir)
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
-from capmap.analyses import FIGURES, INDEX, STEPS
+from capmap.analyses import INDEX, STEPS
 from capmap.inputs import analyses, exports, leaderboards
 from capmap.inputs import predictions, published, studies
 from capmap.inputs.configuration import ask, load_configuration

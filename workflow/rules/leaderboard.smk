@@ -37,15 +37,15 @@ rule validate_submissions:
     params:
         cfg=cfg(
             *CHECKED,
-            *("submission", "columns", "decimal"),
+            *("format", "submission", "columns", "decimal"),
             names=exports.list_names,
             folders=leaderboards.list_submissions,
             renamed=exports.read_renames,
         ),
         checked=unwatched(named=analyses.list_named),
-        library=code("validate_submissions"),
+        library=code("validate"),
     script:
-        "../../scripts/validate_submissions.py"
+        "../../scripts/validate.py"
 
 
 rule validate_checkpoints:
@@ -72,7 +72,7 @@ rule validate_checkpoints:
     params:
         cfg=cfg(
             *CHECKED,
-            *("columns", "where", "metric", "decimal"),
+            *("format", "columns", "where", "metric", "decimal"),
             names=exports.list_names,
             checkpoints=leaderboards.read_choice,
             renamed=exports.read_renames,
@@ -80,9 +80,9 @@ rule validate_checkpoints:
         checked=unwatched(
             named=analyses.list_named, rankings=analyses.list_checkpoint_rankings
         ),
-        library=code("validate_checkpoints"),
+        library=code("validate"),
     script:
-        "../../scripts/validate_checkpoints.py"
+        "../../scripts/validate.py"
 
 
 rule lead:

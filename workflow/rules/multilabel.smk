@@ -124,15 +124,15 @@ rule validate_predictions:
     params:
         cfg=cfg(
             *CHECKED,
-            "multilabel/rank_by",
+            *("format", "multilabel/rank_by"),
             names=exports.list_names,
             subgroups=predictions.find_subgroups,
             renamed=exports.read_renames,
         ),
         checked=unwatched(named=analyses.list_named),
-        library=code("validate_predictions"),
+        library=code("validate"),
     script:
-        "../../scripts/validate_predictions.py"
+        "../../scripts/validate.py"
 
 
 rule compare_labels:

@@ -86,7 +86,7 @@ rule report:
         study="{study}",
         version=VERSION,
         cfg=cfg(settings=studies.read_all, options=analyses.read_facts),
-        library=code("report"),
+        library=code("report", *INDEX),
     script:
         "../../scripts/report.py"
 

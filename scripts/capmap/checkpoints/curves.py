@@ -11,18 +11,10 @@ from capmap.checkpoints.selection import CHECKPOINT, normalize_values
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.standard_errors import percentile_interval
 
-CURVES = {
-    "training": "str",
-    "model": "str",
-    "metric": "str",
-    "split": "str",
-    "step": "int64",
-    "mean": "float64",
-    "ci_low": "float64",
-    "ci_high": "float64",
-    "datasets": "int64",
-    "trainings": "int64",
-}
+CURVES = [
+    *("training", "model", "metric", "split", "step", "mean", "ci_low", "ci_high"),
+    *("datasets", "trainings"),
+]
 
 
 def trace_curves(
@@ -71,7 +63,7 @@ def trace_curves(
     datasets, with Student's t interval of that mean: it says what another training might do on
     these datasets, and not what other datasets might.
     """
-    tables = [pd.DataFrame(columns=list(CURVES)).astype(CURVES)]
+    tables = []
     for key, rows in values.groupby(["metric", "split"]):
         own = rows.sort_values([*CHECKPOINT, "dataset"])
         if len(own["dataset"].unique()) > 1:
@@ -85,7 +77,7 @@ def trace_curves(
         table = table.sort_values(["model", "training", "step"])
         metric, split = map(str, key)
         tables.append(table.assign(metric=metric, split=split))
-    return pd.concat(tables, ignore_index=True)[list(CURVES)].astype(CURVES)
+    return pd.concat(tables, ignore_index=True)[CURVES]
 
 
 def _average_steps(

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from capmap.errors import ValidationError
-from capmap.wording import find_nearest, quote_name
+from capmap.wording import quote_name
 
 LONGEST = 500
 Values = npt.NDArray[np.float64]
@@ -166,20 +166,3 @@ def _read_name(node: ast.expr) -> str:
         case ast.Name(id=name) | ast.Constant(value=str(name)):
             return name
     return ""
-
-
-def find_unknown_names(expression: Expression, known: list[str]) -> list[str]:
-    """Metrics of an expression that are not known, each with what may be meant.
-
-    Examples
-    --------
-    >>> find_unknown_names(read_expression("acuracy"), ["accuracy", "loss"])
-    ["'acuracy' (did you mean 'accuracy'?)"]
-    """
-    unknown = []
-    for name in expression.names:
-        if name not in known:
-            near = find_nearest(name, known)
-            hint = f" (did you mean {quote_name(near)}?)" if near else ""
-            unknown.append(quote_name(name) + hint)
-    return unknown

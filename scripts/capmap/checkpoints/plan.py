@@ -15,12 +15,82 @@ STAMP = "selected on the test split"
 SPLIT = "validation"
 REPORT = "test"
 TRAINING = ["model", "training"]
-NO_SPLITS = Problem(
-    severity="warning",
-    code="no_splits",
-    reason="The exports name no split, so checkpoints are chosen and compared by the same values.",
-    remedy="The scores of chosen checkpoints flatter them; add a column of splits if you can.",
-)
+# What can be wrong with the choice of checkpoints: what is said, and what to do.
+PROBLEMS = {
+    "no_splits": (
+        "The exports name no split, so checkpoints are chosen and compared by the same values.",
+        "The scores of chosen checkpoints flatter them; add a column of splits if you can.",
+    ),
+    "no_selection_split": (
+        "No value is of the split {value} (checkpoints.select.split).",
+        "{hint}The splits are {present}.",
+    ),
+    "test_selection": (
+        "Checkpoints would be chosen on the test split {value}, so that what is found of them "
+        "there is too good.",
+        "Choose them on another split (checkpoints.select.split), or set "
+        "checkpoints.allow_test_selection: true, which is said in every table.",
+    ),
+    "no_report_split": (
+        "No value is of the split {value} (checkpoints.report.split), so the chosen checkpoints "
+        "are compared on {split}, where they were chosen.",
+        "Their scores there flatter them; set checkpoints.report.split to a split that had no part "
+        "in the choice.",
+    ),
+    "unknown_metric": ("{who} the metric {value} ({place}).", "{hint}The metrics are {present}."),
+    "no_primary_metric": (
+        "The dataset {value} has the metrics {present}, and nothing says by which of them models "
+        "are compared.",
+        "Set metric, or datasets: {{{key}: {{metric: {metric}}}}}.",
+    ),
+    "no_selection_value": (
+        "The selection split has no value of {what} of any dataset.",
+        "Correct checkpoints.select, or evaluate checkpoints there.",
+    ),
+    "unknown_direction": (
+        "Checkpoints are chosen by the metric {value}, and nothing says whether its higher or its "
+        "lower value is better.",
+        "Set metrics: {{{key}: {{direction: max}}}} or min.",
+    ),
+    "no_candidate": (
+        "{what}",
+        "Evaluate its checkpoints there, or leave the training out with where.",
+    ),
+    "partial_checkpoint": (
+        "{lacking} of {total} of the training {value} cannot be chosen: they lack datasets of the "
+        "selection, as {checkpoint} does.",
+        "Evaluate them there, or leave datasets out with where.",
+    ),
+    "no_report_value": (
+        "The checkpoint {checkpoint} that is chosen of the training {value} has no value on the "
+        "report split {split}.",
+        "Evaluate it there, or set checkpoints.report.split.",
+    ),
+    "no_chosen_value": (
+        "No chosen checkpoint has a value to compare on {names}{split}, though others have.",
+        "Evaluate the chosen ones there, or leave these datasets out with where.",
+    ),
+    "one_split": (
+        "Of {names} there are values on the split {here} and none on {there}, so they {lack}.",
+        "Check how their splits are spelled.",
+    ),
+}
+WARNINGS = frozenset({"no_splits", "no_report_split", "partial_checkpoint", "one_split"})
+
+
+def tell(code: str, value: str = "", row: Any = None, **said: str) -> Problem:
+    """Make a problem of `PROBLEMS`, whose sentences say more than the value, perhaps at a row."""
+    reason, remedy = PROBLEMS[code]
+    said["value"] = quote_name(value)
+    return Problem(
+        severity="warning" if code in WARNINGS else "error",
+        code=code,
+        source=str(row["source"]) if row is not None else "",
+        line=int(row["line"]) if row is not None else 0,
+        value=value,
+        reason=reason.format_map(said),
+        remedy=remedy.format_map(said),
+    )
 
 
 class Select(TypedDict, total=False):
@@ -115,7 +185,10 @@ def plan_selection(
     metrics, faults = _choose_metrics(values, offered, select, primary)
     problems += faults
     directions = _find_directions(values, rules)
-    problems += _find_unknown_directions(metrics, directions)
+    problems += [
+        tell("unknown_direction", name, key=write_key(name))
+        for name in sorted({pair[1] for pair in metrics.items() if pair not in directions})
+    ]
     if metrics:
         problems += _find_gaps(values, offered, metrics)
     stamp = STAMP if split and _is_test(split, settings) else ""
@@ -127,14 +200,15 @@ def _choose_splits(values: pd.DataFrame, settings: Settings) -> tuple[str, str, 
     report = settings.get("report", {}).get("split", REPORT)
     present = sorted(values["split"].unique())
     if present in ([""], []):
-        return "", "", [NO_SPLITS] if present else []
+        return "", "", [tell("no_splits")] if present else []
     problems = []
     if split not in present:
-        problems.append(_explain_absent_split(split, present))
+        hint, listed = ask_nearest(split, present), list_names(present)
+        problems.append(tell("no_selection_split", split, hint=hint, present=listed))
     elif _is_test(split, settings) and not settings.get("allow_test_selection", False):
-        problems.append(_explain_test_split(split))
+        problems.append(tell("test_selection", split))
     if report not in present and split in present:
-        problems.append(_explain_absent_report(report, split))
+        problems.append(tell("no_report_split", report, split=quote_name(split)))
         report = split
     return split, report, problems
 
@@ -146,15 +220,15 @@ def _is_test(split: str, settings: Settings) -> bool:
 def _find_unknown_metrics(values: pd.DataFrame, wanted: Mapping[str, str]) -> list[Problem]:
     present = sorted(values["metric"].unique())
     return [
-        Problem(
-            code="unknown_metric",
-            value=name,
-            reason=f"No checkpoint has the metric {quote_name(name)} ({place}).",
-            remedy=f"{ask_nearest(name, present)}The metrics are {list_names(present)}.",
-        )
+        _explain_metric(name, present, who="No checkpoint has", place=place)
         for place, name in wanted.items()
         if name and name not in present
     ]
+
+
+def _explain_metric(name: str, present: Sequence[str], *, who: str, place: str) -> Problem:
+    hint, listed = ask_nearest(name, present), list_names(present)
+    return tell("unknown_metric", name, who=who, place=place, hint=hint, present=listed)
 
 
 def _choose_primary(
@@ -163,15 +237,18 @@ def _choose_primary(
     """Choose the metric by which each dataset of the report split is compared."""
     primary, problems = {}, []
     for dataset, names in reported.groupby("dataset")["metric"]:
-        present = sorted(names.unique())
-        own = rules.of_dataset(str(dataset)).get("metric", "")
-        known = [name for name in [own, *usual] if name in present]
+        name, present = str(dataset), sorted(names.unique())
+        own = rules.of_dataset(name).get("metric", "")
+        known = [metric for metric in [own, *usual] if metric in present]
         if own and own not in present:
-            problems.append(_explain_lack(str(dataset), own, present))
+            who = f"The dataset {quote_name(name)} has no value of"
+            problems.append(_explain_metric(own, present, who=who, place="on the report split"))
         elif known or len(present) == 1:
-            primary[str(dataset)] = (known or present)[0]
+            primary[name] = (known or present)[0]
         else:
-            problems.append(_explain_choice(str(dataset), present))
+            key, metric = write_key(name), write_key(present[0])
+            said = {"present": list_names(present), "key": key, "metric": metric}
+            problems.append(tell("no_primary_metric", name, **said))
     return primary, problems
 
 
@@ -180,47 +257,23 @@ def _choose_metrics(
 ) -> tuple[dict[str, str], list[Problem]]:
     """Choose the datasets, and the metric of each, by which checkpoints are chosen."""
     metric = select.get("metric", "")
-    present = sorted(values["dataset"].unique())
-    pairs = set(offered[["dataset", "metric"]].itertuples(index=False, name=None))
-    by = {name: metric or primary.get(name, "") for name in present}
-    if not metric:
-        by |= _choose_only(offered, by)
-    metrics = {name: by[name] for name in present if (name, by[name]) in pairs}
+    by = dict.fromkeys(values["dataset"], metric) | ({} if metric else dict(primary))
+    for name, own in offered.groupby("dataset")["metric"]:
+        # A dataset that is chosen by but not compared on has its only metric.
+        if not by[str(name)] and len(own.unique()) == 1:
+            by[str(name)] = str(own.iloc[0])
+    pairs = {*offered[["dataset", "metric"]].itertuples(index=False, name=None)}
+    metrics = {name: by[name] for name in sorted({*values["dataset"]}) if (name, by[name]) in pairs}
     if metrics or offered.empty or (metric and metric not in set(values["metric"])):
         return metrics, []
-    return metrics, [_explain_unselectable(metric)]
-
-
-def _choose_only(offered: pd.DataFrame, by: Mapping[str, str]) -> dict[str, str]:
-    """Take the only metric of datasets that are chosen by but not compared on."""
-    only = {str(name): rows.unique() for name, rows in offered.groupby("dataset")["metric"]}
-    return {
-        name: str(metrics[0])
-        for name, metrics in only.items()
-        if len(metrics) == 1 and not by[name]
-    }
+    what = f"the metric {quote_name(metric)}" if metric else "a metric to choose by"
+    return metrics, [tell("no_selection_value", metric, what=what)]
 
 
 def _find_directions(values: pd.DataFrame, rules: Rules) -> dict[tuple[str, str], Direction]:
     pairs = values[["dataset", "metric"]].drop_duplicates().itertuples(index=False, name=None)
     found = {pair: rules.find_direction(*pair)[0] for pair in pairs}
     return {pair: direction for pair, direction in found.items() if direction}
-
-
-def _find_unknown_directions(
-    metrics: Mapping[str, str], directions: Mapping[tuple[str, str], Direction]
-) -> list[Problem]:
-    names = sorted({name for dataset, name in metrics.items() if (dataset, name) not in directions})
-    return [
-        Problem(
-            code="unknown_direction",
-            value=name,
-            reason=f"Checkpoints are chosen by the metric {quote_name(name)}, and nothing says "
-            "whether its higher or its lower value is better.",
-            remedy=f"Set metrics: {{{write_key(name)}: {{direction: max}}}} or min.",
-        )
-        for name in names
-    ]
 
 
 def _find_gaps(
@@ -231,109 +284,22 @@ def _find_gaps(
     used = offered[offered["dataset"].map(metrics) == offered["metric"]]
     counts = used.groupby(key)["dataset"].nunique().rename("datasets")
     listed = values.drop_duplicates(key).merge(counts, left_on=key, right_index=True, how="left")
-    listed["whole"] = listed["datasets"] == len(metrics)
     problems = []
     for _, rows in listed.groupby(TRAINING):
-        first, lacking = rows.iloc[0], rows[~rows["whole"]]
+        lacking = rows[rows["datasets"] != len(metrics)]
+        name = rows["training"].iloc[0]
         if len(lacking) == len(rows):
-            has_any = bool(rows["datasets"].notna().any())
-            problems.append(_explain_no_choice(first, metrics, has_any=has_any))
+            what = f"The training {quote_name(name)} has no value of "
+            what += f"{list_names(sorted(set(metrics.values())))} on the selection split."
+            if rows["datasets"].notna().any():
+                what = f"No checkpoint of the training {quote_name(name)} has all "
+                what += f"{count_things(len(metrics), 'dataset')} by which checkpoints are chosen."
+            problems.append(tell("no_candidate", name, rows.iloc[0], what=what))
         elif len(lacking):
-            problems.append(_explain_partial(lacking.iloc[0], len(lacking), len(rows)))
+            said = {
+                "lacking": str(len(lacking)),
+                "total": count_things(len(rows), "checkpoint"),
+                "checkpoint": quote_name(lacking["checkpoint"].iloc[0]),
+            }
+            problems.append(tell("partial_checkpoint", name, lacking.iloc[0], **said))
     return problems
-
-
-def _explain_absent_split(split: str, present: Sequence[str]) -> Problem:
-    return Problem(
-        code="no_selection_split",
-        value=split,
-        reason=f"No value is of the split {quote_name(split)} (checkpoints.select.split).",
-        remedy=f"{ask_nearest(split, present)}The splits are {list_names(present)}.",
-    )
-
-
-def _explain_test_split(split: str) -> Problem:
-    return Problem(
-        code="test_selection",
-        value=split,
-        reason=f"Checkpoints would be chosen on the test split {quote_name(split)}, so that "
-        "what is found of them there is too good.",
-        remedy="Choose them on another split (checkpoints.select.split), or set "
-        "checkpoints.allow_test_selection: true, which is said in every table.",
-    )
-
-
-def _explain_absent_report(report: str, split: str) -> Problem:
-    return Problem(
-        severity="warning",
-        code="no_report_split",
-        value=report,
-        reason=f"No value is of the split {quote_name(report)} (checkpoints.report.split), so the "
-        f"chosen checkpoints are compared on {quote_name(split)}, where they were chosen.",
-        remedy="Their scores there flatter them; set checkpoints.report.split to a split that had "
-        "no part in the choice.",
-    )
-
-
-def _explain_lack(dataset: str, metric: str, present: Sequence[str]) -> Problem:
-    return Problem(
-        code="unknown_metric",
-        value=metric,
-        reason=f"The dataset {quote_name(dataset)} has no value of its metric {quote_name(metric)} "
-        "on the report split.",
-        remedy=f"{ask_nearest(metric, present)}Its metrics are {list_names(present)}.",
-    )
-
-
-def _explain_choice(dataset: str, present: Sequence[str]) -> Problem:
-    return Problem(
-        code="no_primary_metric",
-        value=dataset,
-        reason=f"The dataset {quote_name(dataset)} has the metrics {list_names(present)}, and "
-        "nothing says by which of them models are compared.",
-        remedy="Set metric, or datasets: "
-        f"{{{write_key(dataset)}: {{metric: {write_key(present[0])}}}}}.",
-    )
-
-
-def _explain_unselectable(metric: str) -> Problem:
-    what = f"the metric {quote_name(metric)}" if metric else "a metric to choose by"
-    return Problem(
-        code="no_selection_value",
-        value=metric,
-        reason=f"The selection split has no value of {what} of any dataset.",
-        remedy="Correct checkpoints.select, or evaluate checkpoints there.",
-    )
-
-
-def _explain_no_choice(row: "pd.Series", metrics: Mapping[str, str], *, has_any: bool) -> Problem:
-    training = quote_name(row["training"])
-    names = list_names(sorted(set(metrics.values())))
-    reason = (
-        f"No checkpoint of the training {training} has all {count_things(len(metrics), 'dataset')} "
-        "by which checkpoints are chosen."
-        if has_any
-        else f"The training {training} has no value of {names} on the selection split."
-    )
-    return Problem(
-        code="no_candidate",
-        source=row["source"],
-        line=int(row["line"]),
-        value=row["training"],
-        reason=reason,
-        remedy="Evaluate its checkpoints there, or leave the training out with where.",
-    )
-
-
-def _explain_partial(row: "pd.Series", lacking: int, total: int) -> Problem:
-    return Problem(
-        severity="warning",
-        code="partial_checkpoint",
-        source=row["source"],
-        line=int(row["line"]),
-        value=row["training"],
-        reason=f"{lacking} of {count_things(total, 'checkpoint')} of the training "
-        f"{quote_name(row['training'])} cannot be chosen: they lack datasets of the selection, as "
-        f"{quote_name(row['checkpoint'])} does.",
-        remedy="Evaluate them there, or leave datasets out with where.",
-    )

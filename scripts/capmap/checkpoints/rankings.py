@@ -1,6 +1,6 @@
 """Rankings of trainings by their chosen checkpoints."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.checkpoints.curves import trace_curves
-from capmap.checkpoints.expressions import Expression, find_unknown_names, read_expression
+from capmap.checkpoints.expressions import read_expression
 from capmap.checkpoints.plan import Plan, Settings, plan_selection
 from capmap.checkpoints.selection import CHECKPOINT, choose_checkpoints, measure_optimism
 from capmap.comparison.correlation import compute_kendall_tau
@@ -23,34 +23,9 @@ from capmap.settings.choices import Direction
 from capmap.wording import list_names, quote_name, write_key
 
 ITEM = [name for name in CHECKPOINT if name != "step"]
-AGREEMENT = {
-    "ranking_a": "str",
-    "ranking_b": "str",
-    "kendall_tau": "float64",
-    "checkpoints": "int64",
-    "tied_a": "int64",
-    "tied_b": "int64",
-    "moved": "int64",
-    "stamp": "str",
-}
-MOVES = {
-    "ranking_a": "str",
-    "ranking_b": "str",
-    **dict.fromkeys(ITEM, "str"),
-    **dict.fromkeys(("rank_a", "rank_b", "change"), "int64"),
-    "stamp": "str",
-}
-
-RANKINGS = {
-    "ranking": "str",
-    "method": "str",
-    "rank": "Int64",
-    "model": "str",
-    "training": "str",
-    "checkpoint": "str",
-    "score": "float64",
-    "stamp": "str",
-}
+RANKINGS = ["ranking", "method", "rank", *ITEM, "score", "stamp"]
+AGREEMENT = ["ranking_a", "ranking_b", "kendall_tau", "checkpoints", "tied_a", "tied_b", "moved"]
+MOVES = ["ranking_a", "ranking_b", *ITEM, "rank_a", "rank_b", "change"]
 
 
 def check_rankings(
@@ -75,21 +50,64 @@ def check_rankings(
     reported = values[values["split"] == plan.report]
     names = [ranking.get("name", "") for ranking in rankings]
     problems = []
-    for position, ranking in enumerate(rankings):
-        faults = list(_check_ranking(ranking, reported, plan))
-        if names[position] in names[:position]:
+    for position, (name, ranking) in enumerate(zip(names, rankings, strict=True)):
+        faults = [_find_fault(ranking, reported, plan)]
+        if name in names[:position]:
             faults.append(("Another ranking has this name.", "Give it a name of its own."))
         problems += [
             Problem(
                 code="bad_ranking",
                 column=f"checkpoints.rankings[{position}]",
-                value=names[position],
+                value=name,
                 reason=reason,
                 remedy=remedy,
             )
-            for reason, remedy in faults
+            for reason, remedy in filter(None, faults)
         ]
     return problems
+
+
+def _find_fault(
+    ranking: Mapping[str, Any], reported: pd.DataFrame, plan: Plan
+) -> tuple[str, str] | None:
+    """Say what is wrong with a ranking, and what to do about it."""
+    present, metric = sorted(reported["metric"].unique()), ranking.get("metric", "")
+    if text := ranking.get("expression", ""):
+        return _find_fault_of_expression(text, present)
+    if metric and metric not in present:
+        remedy = f"{ask_nearest(metric, present)}Its metrics are {list_names(present)}."
+        return f"The report split has no metric {quote_name(metric)}.", remedy
+    directions = _list_directions(metric, reported, plan)
+    if metric and None in directions:
+        return (
+            f"Nothing says whether higher or lower is better of {quote_name(metric)}.",
+            f"Set metrics: {{{write_key(metric)}: {{direction: max}}}} or min.",
+        )
+    if len(directions) > 1:
+        return (
+            f"Of the metric {quote_name(metric)}, higher is better on some datasets and lower on "
+            "others.",
+            "Rank by an expression of several metrics, or make a study of each.",
+        )
+    return None
+
+
+def _find_fault_of_expression(text: str, present: list[str]) -> tuple[str, str] | None:
+    remedy = f"The metrics of the report split are {list_names(present)}."
+    try:
+        read = read_expression(text)
+    except ValidationError as error:
+        return str(error), remedy
+    if unknown := [name for name in read.names if name not in present]:
+        hint = ask_nearest(unknown[0], present)
+        return f"The expression has unknown metrics: {list_names(unknown)}.", hint + remedy
+    return None if read.names else ("The expression has no metric, so all would be tied.", remedy)
+
+
+def _list_directions(metric: str, reported: pd.DataFrame, plan: Plan) -> set[Direction | None]:
+    """The directions that a metric has on its datasets."""
+    names = reported.loc[reported["metric"] == metric, "dataset"].unique()
+    return {plan.directions.get((name, metric)) for name in names}
 
 
 def rank_checkpoints(
@@ -119,11 +137,6 @@ def rank_checkpoints(
         The columns of `RANKINGS`: ranking by ranking, best first, ties by model, training and step.
         What has no score has no rank and stands last.
 
-    Raises
-    ------
-    ValidationError
-        If a ranking has a fault after all.
-
     Notes
     -----
     A row is the chosen checkpoint of a training, on the report split.
@@ -137,51 +150,28 @@ def rank_checkpoints(
     A checkpoint that lacks any of what it is ranked by has no score. Checkpoints with equal scores,
     up to 12 significant digits, share the best rank (1, 2, 2, 4).
     """
-    if problems := check_rankings(rankings, values, plan):
-        raise ValidationError("\n".join(map(str, problems)))
     chosen = checkpoints.loc[checkpoints["chosen"], CHECKPOINT].sort_values(CHECKPOINT)
     reported = values[values["split"] == plan.report].merge(chosen, on=CHECKPOINT)
     keys = pd.MultiIndex.from_frame(chosen)
-    tables = [pd.DataFrame(columns=list(RANKINGS)).astype(RANKINGS)]
+    tables = [pd.DataFrame(columns=RANKINGS)]
     for ranking in rankings:
+        method, rows = "best", selected.assign(score=selected["report"])
         best: Direction = "max"
-        method = _name_method(ranking)
-        if method == "best":
-            order = selected.sort_values(CHECKPOINT)
-            rows = order[CHECKPOINT].assign(score=order["report"])
-            best = plan.find_direction(plan.primary)
+        if text := ranking.get("expression"):
+            read, method = read_expression(text), "custom"
+            means = {name: _average_metric(reported, name, keys) for name in read.names}
+            rows = chosen.assign(score=read.evaluate(means, size=len(keys)))
+        elif metric := ranking.get("metric"):
+            method, rows = "single", chosen.assign(score=_average_metric(reported, metric, keys))
+            best = _list_directions(metric, reported, plan).pop() or "max"
         else:
-            rows = chosen.assign(score=_score_chosen(ranking, reported, keys))
-            if method == "single":
-                best = _find_common_direction(ranking["metric"], reported, plan) or "max"
-        tables.append(_rank_rows(rows, best).assign(ranking=ranking["name"], method=method))
-    table = pd.concat(tables, ignore_index=True).assign(stamp=plan.stamp)
-    return table[list(RANKINGS)].astype(RANKINGS)
-
-
-def _name_method(ranking: Mapping[str, Any]) -> str:
-    if ranking.get("expression"):
-        return "custom"
-    return "single" if ranking.get("metric") else "best"
-
-
-def _rank_rows(rows: pd.DataFrame, best: Direction) -> pd.DataFrame:
-    """Rank what has a score; the rest follows without a rank."""
-    known = rows[rows["score"].notna()]
-    ranks = pd.Series(rank_competitors(known["score"], best=best), known.index, dtype="Int64")
-    table = rows.assign(rank=ranks.reindex(rows.index))
-    return table.sort_values(["rank", *CHECKPOINT], na_position="last")
-
-
-def _score_chosen(
-    ranking: Mapping[str, Any], reported: pd.DataFrame, keys: pd.MultiIndex
-) -> FloatArray:
-    """Score each chosen checkpoint by one metric or an expression."""
-    if _name_method(ranking) == "single":
-        return _average_metric(reported, ranking["metric"], keys)
-    read = read_expression(ranking["expression"])
-    means = {name: _average_metric(reported, name, keys) for name in read.names}
-    return read.evaluate(means, size=len(keys))
+            best = plan.find_direction(plan.primary)
+        known = rows.loc[rows["score"].notna(), "score"]
+        ranks = pd.Series(rank_competitors(known, best=best), known.index, dtype="Int64")
+        rows = rows.assign(rank=ranks.reindex(rows.index), ranking=ranking["name"], method=method)
+        tables.append(rows.sort_values(["rank", *CHECKPOINT], na_position="last"))
+    table = pd.concat(tables[1:] or tables, ignore_index=True)
+    return table.assign(stamp=plan.stamp)[RANKINGS]
 
 
 def _average_metric(reported: pd.DataFrame, metric: str, keys: pd.MultiIndex) -> FloatArray:
@@ -190,64 +180,6 @@ def _average_metric(reported: pd.DataFrame, metric: str, keys: pd.MultiIndex) ->
     groups = rows.groupby(CHECKPOINT)["score"]
     means = groups.mean()[groups.size() == rows["dataset"].nunique()]
     return np.asarray(means.reindex(keys), dtype=np.float64)
-
-
-def _check_ranking(
-    ranking: Mapping[str, Any], reported: pd.DataFrame, plan: Plan
-) -> Iterator[tuple[str, str]]:
-    """Say what is wrong with a ranking, and what to do about it."""
-    method = _name_method(ranking)
-    if method == "single":
-        yield from _check_single(ranking, reported, plan)
-    elif method == "custom":
-        yield from _check_expression(ranking["expression"], sorted(reported["metric"].unique()))
-
-
-def _check_single(
-    ranking: Mapping[str, Any], reported: pd.DataFrame, plan: Plan
-) -> Iterator[tuple[str, str]]:
-    present, metric = sorted(reported["metric"].unique()), ranking["metric"]
-    if metric not in present:
-        yield (
-            f"The report split has no metric {quote_name(metric)}.",
-            f"{ask_nearest(metric, present)}Its metrics are {list_names(present)}.",
-        )
-        return
-    pairs = [(dataset, metric) for dataset in _list_datasets(metric, reported)]
-    if any(pair not in plan.directions for pair in pairs):
-        yield (
-            f"Nothing says whether higher or lower is better of {quote_name(metric)}.",
-            f"Set metrics: {{{write_key(metric)}: {{direction: max}}}} or min.",
-        )
-    elif not _find_common_direction(metric, reported, plan):
-        yield (
-            f"Of the metric {quote_name(metric)}, higher is better on some datasets and lower on "
-            "others.",
-            "Rank by an expression of several metrics, or make a study of each.",
-        )
-
-
-def _check_expression(expression: str, present: list[str]) -> Iterator[tuple[str, str]]:
-    remedy = f"The metrics of the report split are {list_names(present)}."
-    try:
-        read: Expression = read_expression(expression)
-    except ValidationError as error:
-        yield str(error), remedy
-        return
-    if unknown := find_unknown_names(read, present):
-        yield f"The expression has unknown metrics: {', '.join(unknown)}.", remedy
-    if not read.names:
-        yield "The expression has no metric, so all would be tied.", remedy
-
-
-def _find_common_direction(metric: str, reported: pd.DataFrame, plan: Plan) -> Direction | None:
-    """Find the direction that a metric has on all datasets, if it has one."""
-    found = {plan.directions.get((name, metric)) for name in _list_datasets(metric, reported)}
-    return found.pop() if len(found) == 1 else None
-
-
-def _list_datasets(metric: str, reported: pd.DataFrame) -> list[str]:
-    return sorted(reported.loc[reported["metric"] == metric, "dataset"].unique())
 
 
 def analyse_checkpoints(
@@ -288,16 +220,17 @@ def analyse_checkpoints(
     plan, problems = plan_selection(
         values, settings, metric=metric, rules=Rules(metrics, datasets, {}, {})
     )
-    if errors := [problem for problem in problems if problem.severity == "error"]:
+    rankings = settings.get("rankings", [])
+    errors = [problem for problem in problems if problem.severity == "error"]
+    if errors := errors or check_rankings(rankings, values, plan):
         raise ValidationError("\n".join(map(str, errors)))
     listed = choose_checkpoints(values, plan)
     chosen = measure_optimism(values, listed, plan)
-    rankings = settings.get("rankings", [])
     reported = values[values["split"] == plan.report]
     compared = [
         ranking
         for ranking in add_metric_rankings(rankings, sorted(reported["metric"].unique()))
-        if not [*_check_ranking(ranking, reported, plan)]
+        if _find_fault(ranking, reported, plan) is None
     ]
     ranked = rank_checkpoints(values, listed, chosen, compared, plan)
     asked = ranked["ranking"].isin([ranking["name"] for ranking in rankings])
@@ -361,29 +294,22 @@ def compare_rankings(rankings: pd.DataFrame) -> dict[str, pd.DataFrame]:
         for name, rows in known.groupby("ranking", sort=False)
     }
     first = next(iter(ranks), "")
-    agreement, moves = [], [pd.DataFrame(columns=list(MOVES)).astype(MOVES)]
+    agreement, moves = [], [pd.DataFrame(columns=MOVES)]
     for a, b in combinations(ranks, 2):
         both = pd.concat({"rank_a": ranks[a], "rank_b": ranks[b]}, axis=1, join="inner")
         for side in both:
             both[side] = rank_competitors(both[side], best="min")
         tau = compute_kendall_tau(both[["rank_a"]].to_numpy(), both[["rank_b"]].to_numpy())
         both["change"] = both["rank_a"] - both["rank_b"]
-        agreement.append(
-            {
-                **{"ranking_a": a, "ranking_b": b, "kendall_tau": tau[0], "checkpoints": len(both)},
-                "tied_a": both["rank_a"].duplicated(keep=False).sum(),
-                "tied_b": both["rank_b"].duplicated(keep=False).sum(),
-                "moved": (both["change"] != 0).sum(),
-            }
-        )
+        tied = [int(both[side].duplicated(keep=False).sum()) for side in ("rank_a", "rank_b")]
+        agreement.append((a, b, tau[0], len(both), *tied, int((both["change"] != 0).sum())))
         if a == first:
-            both["size"] = -both["change"].abs()
-            order = both.reset_index().sort_values(["size", *ITEM])
-            moves.append(order.assign(ranking_a=a, ranking_b=b))
+            order = both.assign(size=-both["change"].abs()).reset_index()
+            moves.append(order.sort_values(["size", *ITEM]).assign(ranking_a=a, ranking_b=b))
     stamp = str(rankings["stamp"].iloc[0]) if len(rankings) else ""
-    table = pd.DataFrame(agreement, columns=list(AGREEMENT)).assign(stamp=stamp)
-    moved = pd.concat(moves, ignore_index=True).assign(stamp=stamp)
     return {
-        "ranking_agreement": table.astype(AGREEMENT),
-        "ranking_moves": moved[list(MOVES)].astype(MOVES),
+        "ranking_agreement": pd.DataFrame(agreement, columns=AGREEMENT).assign(stamp=stamp),
+        "ranking_moves": pd.concat(moves[1:] or moves, ignore_index=True)[MOVES].assign(
+            stamp=stamp
+        ),
     }

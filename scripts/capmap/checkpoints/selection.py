@@ -1,12 +1,13 @@
 """Which checkpoint of each training is chosen, and how much the choice flatters it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from capmap.checkpoints.plan import Plan
-from capmap.problems import Problem, Severity
+from capmap.checkpoints.plan import Plan, tell
+from capmap.problems import Problem
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.settings.choices import Direction, Incomplete
 from capmap.wording import list_names, quote_name
@@ -14,32 +15,14 @@ from capmap.wording import list_names, quote_name
 TRAINING = ["model", "training"]
 CHECKPOINT = [*TRAINING, "step", "checkpoint"]
 MIDDLE = 0.5
-CHECKPOINTS = {
-    "training": "str",
-    "model": "str",
-    "checkpoint": "str",
-    "step": "int64",
-    "selection": "float64",
-    "chosen": "bool",
-    "datasets": "int64",
-    "split": "str",
-    "stamp": "str",
-}
-SELECTED = {
-    "model": "str",
-    "training": "str",
-    "checkpoint": "str",
-    "step": "int64",
-    "selection": "float64",
-    "report": "float64",
-    "checkpoints": "int64",
-    "mean": "float64",
-    "last": "float64",
-    "optimism_mean": "float64",
-    "optimism_last": "float64",
-    "gain_report": "float64",
-    "stamp": "str",
-}
+CHECKPOINTS = [
+    *("training", "model", "checkpoint", "step", "selection", "chosen", "datasets"),
+    *("split", "stamp"),
+]
+SELECTED = [
+    *("model", "training", "checkpoint", "step", "selection", "report", "checkpoints"),
+    *("mean", "last", "optimism_mean", "optimism_last", "gain_report", "stamp"),
+]
 RUNS = ["model", "dataset", "metric", "seed", "score", "raw", "source", "line", "column"]
 
 
@@ -147,14 +130,14 @@ def choose_checkpoints(values: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     ).rename(columns={"value": "selection"})
     listed = values[CHECKPOINT].drop_duplicates().merge(averages, on=CHECKPOINT, how="left")
     listed = listed.sort_values(CHECKPOINT, ignore_index=True)
-    listed["datasets"] = listed["datasets"].fillna(0)
+    listed["datasets"] = listed["datasets"].fillna(0).astype("int64")
     listed.loc[listed["datasets"] < len(plan.metrics), "selection"] = np.nan
     whole = listed[listed["selection"].notna()]
     sign = -1.0 if plan.find_direction(plan.metrics) == "max" else 1.0
     order = whole[CHECKPOINT].assign(key=round_significant(sign * whole["selection"]))
     best = order.sort_values([*TRAINING, "key", "step", "checkpoint"]).drop_duplicates(TRAINING)
     table = listed.assign(chosen=listed.index.isin(best.index), split=plan.split, stamp=plan.stamp)
-    return table[list(CHECKPOINTS)].astype(CHECKPOINTS)
+    return table[CHECKPOINTS]
 
 
 def measure_optimism(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan) -> pd.DataFrame:
@@ -205,7 +188,7 @@ def measure_optimism(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan
     )
     table["optimism_mean"] = sign * (table["selection"] - table["mean"])
     table["optimism_last"] = sign * (table["selection"] - table["last"])
-    return table.reset_index()[list(SELECTED)].astype(SELECTED)
+    return table.reset_index()[SELECTED]
 
 
 def read_report(values: pd.DataFrame, plan: Plan) -> "pd.Series[float]":
@@ -265,12 +248,11 @@ def find_unreported(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan)
     reported = gather_runs(values, checkpoints, plan)[[*TRAINING, "checkpoint"]]
     known = set(reported.itertuples(index=False, name=None))
     return [
-        Problem(
-            code="no_report_value",
-            value=training,
-            reason=f"The checkpoint {quote_name(checkpoint)} that is chosen of the training "
-            f"{quote_name(training)} has no value on the report split {quote_name(plan.report)}.",
-            remedy="Evaluate it there, or set checkpoints.report.split.",
+        tell(
+            "no_report_value",
+            training,
+            checkpoint=quote_name(checkpoint),
+            split=quote_name(plan.report),
         )
         for model, training, checkpoint in chosen.itertuples(index=False, name=None)
         if (model, training, checkpoint) not in known
@@ -306,52 +288,28 @@ def find_absent_datasets(
     unseen = sorted(set(values["dataset"]).intersection(plan.primary) - compared)
     problems = []
     if unseen and compared:
-        severity: Severity = "error" if incomplete == "error" else "warning"
-        problems.append(_explain_unseen(unseen, plan.report, severity))
+        split = f" on the split {quote_name(plan.report)}" if plan.report else ""
+        problem = tell("no_chosen_value", unseen[0], names=list_names(unseen), split=split)
+        is_error = incomplete == "error"
+        problems.append(problem if is_error else replace(problem, severity="warning"))
     offered, reported = (
         set(values.loc[values["split"] == split, "dataset"]) for split in (plan.split, plan.report)
     )
-    if not offered & reported:
-        return problems
-    for names, here, there, lack in (
-        (offered - reported, plan.split, plan.report, "are not compared"),
-        (reported - offered, plan.report, plan.split, "have no part in the choice"),
+    splits = [quote_name(plan.split), quote_name(plan.report)]
+    for names, (here, there), lack in (
+        (sorted(offered - reported), splits, "are not compared"),
+        (sorted(reported - offered), splits[::-1], "have no part in the choice"),
     ):
-        if names:
-            problems.append(_explain_one_split(sorted(names), here, there, lack))
+        if names and offered & reported:
+            said = {"names": list_names(names), "here": here, "there": there, "lack": lack}
+            problems.append(tell("one_split", names[0], **said))
     return problems
-
-
-def _explain_unseen(names: list[str], report: str, severity: Severity) -> Problem:
-    return Problem(
-        severity=severity,
-        code="no_chosen_value",
-        value=names[0],
-        reason=f"No chosen checkpoint has a value to compare on {list_names(names)}"
-        f"{_name_split(report)}, though others have.",
-        remedy="Evaluate the chosen ones there, or leave these datasets out with where.",
-    )
-
-
-def _explain_one_split(names: list[str], here: str, there: str, lack: str) -> Problem:
-    return Problem(
-        severity="warning",
-        code="one_split",
-        value=names[0],
-        reason=f"Of {list_names(names)} there are values on the split {quote_name(here)} and none "
-        f"on {quote_name(there)}, so they {lack}.",
-        remedy="Check how their splits are spelled.",
-    )
-
-
-def _name_split(split: str) -> str:
-    return f" on the split {quote_name(split)}" if split else ""
 
 
 def count_choices(
     values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan
 ) -> dict[str, int | str]:
-    """Count what was chosen, and what is not among the runs.
+    """Count what was chosen, and of what.
 
     Parameters
     ----------
@@ -362,22 +320,13 @@ def count_choices(
     -------
     dict
         ``trainings``, ``checkpoints``, ``candidates`` (checkpoints with all datasets of the
-        selection), ``values``, ``values_other_checkpoints`` (of checkpoints that are not chosen),
-        ``values_other_splits`` and ``values_other_metrics`` (of chosen ones), ``selection_split``,
-        ``report_split`` and ``stamp``.
+        selection), ``values``, ``selection_split``, ``report_split`` and ``stamp``.
     """
-    chosen = checkpoints.loc[checkpoints["chosen"], CHECKPOINT]
-    own = values.merge(chosen, on=CHECKPOINT)
-    reported = own[own["split"] == plan.report]
-    used = int((reported["dataset"].map(plan.primary) == reported["metric"]).sum())
     return {
         "trainings": len(checkpoints[TRAINING].drop_duplicates()),
         "checkpoints": len(checkpoints),
         "candidates": int(checkpoints["selection"].notna().sum()),
         "values": len(values),
-        "values_other_checkpoints": len(values) - len(own),
-        "values_other_splits": len(own) - len(reported),
-        "values_other_metrics": len(reported) - used,
         "selection_split": plan.split,
         "report_split": plan.report,
         "stamp": plan.stamp,

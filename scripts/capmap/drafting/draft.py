@@ -59,6 +59,7 @@ class Draft:
 
 
 WIDTH = 100
+MARK = "    # "
 FIRST = ("title", "exports", "preset", "format")
 HEADINGS = {"found": "", "guess": "A guess: ", "decide": "DECIDE: "}
 # Folders of capmap itself in results/.
@@ -96,22 +97,18 @@ def write_draft(draft: Draft, name: str) -> str:
     """
     lines = ["# Drafted by capmap: comments say what is a guess, and what you have to DECIDE."]
     lines += ["studies:", f"  {name}:"]
-    keys = sorted(draft.settings, key=lambda key: FIRST.index(key) if key in FIRST else len(FIRST))
-    for key in keys:
+    first = [key for key in FIRST if key in draft.settings]
+    for key in dict.fromkeys([*first, *draft.settings, *draft.notes]):
         for certainty, text in draft.notes.get(key, []):
-            lines += textwrap.wrap(
-                HEADINGS[certainty] + " ".join(text.split()),
-                WIDTH,
-                initial_indent="    # ",
-                subsequent_indent="    # ",
-                break_on_hyphens=False,
+            words = HEADINGS[certainty] + " ".join(text.split())
+            lines += textwrap.wrap(words, WIDTH, initial_indent=MARK, subsequent_indent=MARK)
+        if key in draft.settings:
+            text = yaml.safe_dump(
+                {key: draft.settings[key]},
+                default_flow_style=None if isinstance(draft.settings[key], dict | list) else False,
+                allow_unicode=True,
+                sort_keys=False,
+                width=WIDTH,
             )
-        text = yaml.safe_dump(
-            {key: draft.settings[key]},
-            default_flow_style=None if isinstance(draft.settings[key], dict | list) else False,
-            allow_unicode=True,
-            sort_keys=False,
-            width=WIDTH,
-        )
-        lines += [f"    {line}" for line in text.splitlines()]
+            lines += [f"    {line}" for line in text.splitlines()]
     return "\n".join(lines) + "\n"

@@ -1,50 +1,30 @@
 """A study drafted from its files: what they say, what is likely, and what has to be decided."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import compress
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
+from capmap.drafting import roles as guess
+from capmap.drafting import words
 from capmap.drafting.draft import Draft
-from capmap.drafting.files import Paths, list_files, name_file
-from capmap.drafting.roles import (
-    assign_roles,
-    find_known,
-    find_spread,
-    find_variants,
-    is_part,
-    list_scores,
-    name_split,
-    rate_score,
-    split_by_metric,
-)
-from capmap.drafting.rules import put_errors, put_metric, put_score, put_summary, settle
-from capmap.drafting.slots import Piece, find_slots, label_slot, write_pattern
-from capmap.drafting.tables import Column, Table, read_table
-from capmap.drafting.words import (
-    SPLITS,
-    WORDS,
-    guess_direction,
-    has_word,
-    is_label,
-    rate_role,
-    rate_values,
-    split_words,
-)
+from capmap.drafting.paths import Paths, list_files, name_file, write_pattern
+from capmap.drafting.scores import settle
+from capmap.drafting.tables import PART, Column, Table, read_table
+from capmap.drafting.words import WORDS, has_word, rate_role, split_words
 from capmap.errors import ConfigError
-from capmap.exports.cells import SEPARATOR
 from capmap.exports.files import PLAIN
 from capmap.metrics import find_metric
 from capmap.patterns import Pattern
 from capmap.settings.presets import list_presets
 from capmap.wording import count_things, list_names, quote_name
 
-NUMBERED = re.compile(r"(\D*)(\d+)(\D*)")
-# Words beside metrics that name no dataset.
-PARTS = frozenset({*SPLITS, "train", "training", "pred", "prediction", "mean", "avg"})
-# From this on, what the names of rows and columns look like is no guess.
-SURE = 0.3
 NAMES = ("model", "dataset", "metric", "seed")
+# What scores are called of which no name says the metric.
+UNNAMED = "score"
+# A metric, or protocol, with a smaller part of the datasets of another is not proposed, nor is a
+# metric that is so much worse than another a rival of it.
+RARE = 0.5
+CLEARLY = 0.4
 
 
 def draft_study(exports: Sequence[str]) -> Draft:
@@ -69,19 +49,21 @@ def draft_study(exports: Sequence[str]) -> Draft:
     """
     chosen, others = list_files(exports)
     paths, draft = Paths(chosen), Draft()
-    if others:
-        draft.note("exports", "guess", f"Not read: {list_names(others)}.")
     table = read_table(paths)
     for name, preset in list_presets().items():
         wanted = [Pattern(text) for text in preset.get("known_by", ())]
         if wanted and all(_matches_any(pattern, table.columns) for pattern in wanted):
-            draft.put("preset", name, "found", "The files are of this make.")
+            draft.put("preset", name, "found", "The files are of this kind.")
             _complete_preset(draft, paths, table, preset)
             break
     else:
         _draft_table(draft, paths, table)
-    settle(draft)
+    settle(draft, others)
     return draft
+
+
+def _matches_any(pattern: Pattern, names: Iterable[str]) -> bool:
+    return any(pattern.match(name) is not None for name in names)
 
 
 def _complete_preset(draft: Draft, paths: Paths, table: Table, preset: Mapping[str, Any]) -> None:
@@ -92,57 +74,67 @@ def _complete_preset(draft: Draft, paths: Paths, table: Table, preset: Mapping[s
         if all(_matches_any(Pattern(text, "/"), [path]) for path in paths.paths):
             draft.settings["exports"] = text
             return
-    own = {*columns.values(), *preset.get("where", {})} if not records else {*table.columns}
-    table = Table(
-        {
-            name: column
-            for name, column in table.columns.items()
-            if column.is_field or name not in own
-        }
-    )
+    own = {str(name) for name in columns.values()} | {*preset.get("where", {})}
+    keep = [n for n in table.columns if n in table.labels or not (records or n in own)]
+    whole, table = table, Table(table.cells[keep], table.options, table.labels)
     taken = {role for role in NAMES if role in columns or f"{{{role}}}" in records}
-    found = assign_roles(table, taken={*taken, "split", "step"} - {*weak})
-    table, renamed = _settle_names(table, found, [])
-    _put_names(draft, found)
-    scores = [] if "score" in columns or records else list_scores(table, found.values())
-    if best := max(scores, key=rate_score, default=None):
-        put_score(draft, best, scores)
-        put_metric(draft, [best.name], paths.paths)
+    taken |= {role for role in NAMES if f"{{{role}}}" in str(columns.get("score"))}
+    if "{metric}" in records and "metric" in preset.get("where", {}):
+        _note_metrics(draft, whole, records, preset["where"]["metric"])
+    found = guess.name_columns(table, taken={*taken, "split"} - {*weak})
+    guess.fill_gaps(table, found, taken={*taken})
+    scores = [] if "score" in columns or records else guess.list_scores(table, found.values())
+    if best := max((own.name for own in scores), key=words.rate_score, default=""):
+        draft.put("columns", {"score": best}, "guess", f"Scores are in {quote_name(best)}.")
+        _put_metric(draft, [best], paths.paths)
     _put_constants(draft, paths, {*found, *taken})
-    draft.settings["exports"] = paths.write(renamed)
+    _finish(draft, paths, table, {role: [name] for role, name in found.items()})
 
 
-def _matches_any(pattern: Pattern, names: Iterable[str]) -> bool:
-    return any(pattern.match(name) is not None for name in names)
+def _note_metrics(draft: Draft, table: Table, records: str, metric: str) -> None:
+    """Note which other metrics than that of a preset there are, and what has not that one."""
+    pattern = Pattern(records.replace("{metric}", "{metric,[^.,]+}"))
+    numbers = [name for name, own in table.columns.items() if own.is_number]
+    found = [said for name in numbers if (said := pattern.match(name))]
+    found = [said for said in found if not words.is_beside(said["metric"])]
+    others = sorted({said["metric"] for said in found} - {metric})
+    lacking = {said.get("dataset", "") for said in found}
+    lacking -= {said.get("dataset", "") for said in found if said["metric"] == metric}
+    text = f"Of metrics, {quote_name(metric)} is taken; there are {list_names(others)}."
+    text += f" It is not given for {list_names(sorted(lacking))}." if lacking else ""
+    if others:
+        draft.note("preset", "decide" if lacking else "guess", text)
 
 
 def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     """Draft settings of files that no preset is for."""
     table = _leave_unfinished(draft, table)
-    roles = assign_roles(table)
-    variants = _choose_variants(draft, table, roles)
-    table, renamed = _settle_names(table, roles, variants)
-    parts = [renamed.get(name, name) for name in variants]
-    scores = list_scores(table, [*roles.values(), *parts])
-    if not scores:
+    roles = guess.name_columns(table)
+    columns = [own for own in guess.list_scores(table, roles.values()) if own.filled]
+    if not columns:
         raise ConfigError(
             f"{paths.paths[0]}: no column holds scores; its columns are "
             f"{list_names(list(table.columns))}."
         )
-    best = _choose_score(table, roles, scores)
-    if len(best) > 1:
-        text = "Each row fills one of these columns: the metric of its dataset."
-        draft.put("columns", {"score": best}, "found", text)
-    elif best:
-        _draft_long(draft, paths, table, roles, best[0])
-    else:
-        _draft_wide(draft, paths.paths, table, roles, scores)
+    scores = guess.choose_scores(columns, roles)
+    table = guess.melt(table, scores, roles)
+    if "metric" in table.labels.values() and table.count([roles.get("metric", PART)]) == 1:
+        roles["metric"] = f"{PART}0"
+    roles |= guess.name_columns(table, taken=roles)
+    if asked := guess.fill_gaps(table, roles):
+        draft.note("columns", "decide", asked)
+    if {"model", "dataset"} <= {*roles}:
+        roles["model"] = guess.narrow(table, roles)
+    table = _choose_rows(draft, table, roles)
+    if step := guess.find_step(table, roles):
+        roles["step"] = step
+    names = _join_names(draft, table, roles)
+    _put_scores(draft, paths, table, names, [own.name for own in scores])
+    if any(own.is_summary for own in scores):
+        _put_summary(draft)
     _put_reading(draft, table)
-    _put_names(draft, roles)
-    _put_variants(draft, table, roles, parts)
-    _put_constants(draft, paths, {*roles})
-    draft.settings["exports"] = paths.write(renamed)
-    _put_rows(draft, table, roles)
+    _put_constants(draft, paths, names)
+    _finish(draft, paths, table, names)
 
 
 def _leave_unfinished(draft: Draft, table: Table) -> Table:
@@ -153,189 +145,248 @@ def _leave_unfinished(draft: Draft, table: Table) -> Table:
         left = states - WORDS["finished"]
         if not is_status or not left or not left <= WORDS["unfinished"] or left == states:
             continue
-        rows = [text.casefold() in WORDS["finished"] for text in column.texts]
-        kept = sorted({*compress(column.texts, rows)})
-        count = count_things(len(rows) - sum(rows), "row")
+        rows = column.texts.str.casefold().isin(WORDS["finished"])
+        kept = sorted(column.texts[rows].unique())
+        count = count_things(int((~rows).sum()), "row")
         text = f"By {quote_name(name)}, {count} of {len(rows)} read for this draft are left out."
         draft.put("where", {name: kept[0] if len(kept) == 1 else kept}, "guess", text)
         return table.select(rows)
     return table
 
 
-def _choose_variants(draft: Draft, table: Table, roles: dict[str, str]) -> list[str]:
-    """Find what distinguishes rows of the same names: a seed, or parts of the names of models."""
-    if "model" not in roles:
-        return []
-    is_log = "step" in roles or bool(table.options.names)
-    is_log |= any(rate_role(name, "step") >= 2 for name in table.columns)
-    variants = find_variants(table, roles, only_fields=is_log)
-    for name in variants:
-        column = table.columns[name]
-        is_number = column.is_field and column.is_whole and "seed" not in roles
-        if rate_role(column.label if column.is_field else name, "seed") == 3 or is_number:
-            roles["seed"] = name
-            draft.note("columns", "guess", "Runs are distinguished by what is taken as seeds.")
-            return [other for other in variants if other != name]
-    return variants
+def _choose_rows(draft: Draft, table: Table, roles: Mapping[str, Any]) -> Table:
+    """Keep the rows of one split, of one metric for each dataset, and of one protocol."""
+    split, metric = roles.get("split"), roles.get("metric")
+    if split and (best := guess.name_split(table.columns[split].names)):
+        names = sorted(table.columns[split].names)
+        text = f"Of the splits {list_names(names)} one is reported."
+        several = sum("test" in split_words(name) for name in names) > 1
+        several |= any(has_word(name, WORDS["training"]) for name in names) and not has_word(
+            best, {"test", "holdout"}
+        )
+        draft.put("where", {split: best}, "decide" if several else "guess", text)
+        table = table.select(table.cells[split] == best)
+    keys = [roles[role] for role in ("model", "dataset", "seed") if role in roles]
+    datasets = [roles["dataset"]] if "dataset" in roles else []
+    if metric and table.count([metric, *datasets]) > table.count(datasets):
+        table = _choose_value(draft, table, metric, datasets)
+    if len(table.pieces) == 1 and f"{PART}0" not in roles.values():
+        table = _choose_value(draft, table, f"{PART}0", datasets)
+    for name, column in list(table.columns.items()):
+        is_text = not column.is_number and not column.is_field and name not in roles.values()
+        is_protocol = is_text and rate_role(name, "protocol") >= 2
+        if is_protocol and table.count([*keys, name]) > table.count(keys):
+            table = _choose_value(draft, table, name, datasets)
+    return table
 
 
-def _settle_names(
-    table: Table, roles: dict[str, str], variants: Sequence[str]
-) -> tuple[Table, dict[str, str]]:
-    """Call columns whose names are free after their roles: of paths, keys, and without header."""
-    invented = table.options.names
-    free = {name for name in table.columns if table.columns[name].is_field} | {*invented}
-    renamed = {name: role for role, name in roles.items() if name in free}
-    parts = [name for name in variants if name in free]
-    renamed |= {name: f"variant{place or ''}" for place, name in enumerate(parts)}
-    scores = list_scores(table, renamed) if invented else []
-    if scores:
-        renamed[scores[-1].name] = "score"
-    if len(scores) > 1 and scores[0].is_whole and "step" not in roles:
-        renamed[scores[0].name] = roles["step"] = "step"
-    roles |= {role: role for role, name in roles.items() if name in renamed}
-    return table.rename(renamed), renamed
+def _choose_value(draft: Draft, table: Table, name: str, datasets: Sequence[str]) -> Table:
+    """Keep one metric or protocol: of those of most datasets a known merit, or of most rows."""
+    rows = table.cells.loc[table.cells[name] != "", name].value_counts(sort=False)
+    places = table.cells.groupby(name)[datasets[0]].nunique() if datasets else rows
+    often = [value for value in rows.index if places[value] >= RARE * places.max()]
+
+    def rate(value: str) -> tuple[float, bool, int]:
+        is_merit = words.guess_direction(words.find_known(value) or value) == "max"
+        return words.rate_score(value), is_merit, int(rows[value])
+
+    best = max(often, key=rate)
+    rivals = [v for v in often if v != best and rate(v)[0] >= min(rate(best)[0] - CLEARLY, 9)]
+    rivals = [v for v in rivals if rate(v)[0] or not rate(best)[0]]
+    kept = table.select(table.cells[name] == best)
+    others = ", ".join(f"{quote_name(v)} ({rows[v]})" for v in rows.index if v != best)
+    place = "columns of scores" if name in table.labels else quote_name(name)
+    text = f"Of {place}, {quote_name(best)} ({rows[best]} rows) is taken; there are {others}."
+    text += " Is it right?" if rivals else ""
+    if datasets and (lacking := {*table.cells[datasets[0]]} - {*kept.cells[datasets[0]]}):
+        text += f" It is not given for {list_names(sorted(lacking))}."
+    draft.put("where", {name: best}, "decide" if rivals else "guess", text)
+    return kept
 
 
-def _choose_score(table: Table, roles: Mapping[str, str], scores: Sequence[Column]) -> list[str]:
-    """Choose the column, or the columns, of scores of a row per run; none of a wide table."""
-    named = {"model", "dataset"} & {*roles}
-    if len(named) < 2 and len(scores) > 1 and not (named and "score" in table.columns):
-        return []
-    if several := split_by_metric(scores):
-        return several
-    best = max(scores, key=rate_score)
-    return [best.name] if rate_score(best) or len(scores) == 1 else []
+def _join_names(draft: Draft, table: Table, roles: Mapping[str, str]) -> dict[str, list[str]]:
+    """Join to seeds, datasets and models the columns that distinguish rows of the same names."""
+    names = {role: [name] for role, name in roles.items()}
+    is_log = bool(table.options.names) or any(rate_role(n, "step") >= 2 for n in table.columns)
+    keys = [name for role, name in roles.items() if role not in ("split", "step")]
+    variants = guess.find_variants(table, keys, only_fields=is_log) if "model" in roles else []
+    seeds = [name for name in variants if _is_seed(table.columns[name], roles)]
+    if seeds:
+        rest = [name for name in [*keys, *variants] if name != roles.get("seed")]
+        is_needed = table.count([*keys, *variants]) > table.count(rest)
+        own = [roles.get("seed"), *seeds] if is_needed else seeds
+        names["seed"] = [name for name in table.columns if name in own]
+        text = f"Runs are told apart by {_say(table, names['seed'])}: this is taken as seed."
+        draft.note("columns", "guess", text)
+    parts = [name for name in variants if guess.is_part(table, name, roles)]
+    others = [name for name in variants if name not in {*parts, *seeds}]
+    for role, own in (("dataset", parts), ("model", others)):
+        if not own:
+            continue
+        names[role] = [roles[role], *own]
+        text = f"Rows of one name are told apart by {_say(table, own)}: it is made part of {role}s."
+        unsure = [n for n in own if n not in table.labels and not has_word(n, WORDS["variants"])]
+        if is_open := role == "model" and bool(unsure):
+            value = min(table.columns[unsure[0]].names)
+            text += (
+                f" Is it, or is one setting to be chosen, as with where: {{{unsure[0]}: {value}}}, "
+                "or does it say which run it is (columns: seed)?"
+            )
+        draft.note("columns", "decide" if is_open else "guess", text)
+    return names
 
 
-def _draft_long(
-    draft: Draft, paths: Paths, table: Table, roles: Mapping[str, str], best: str
+def _say(table: Table, names: Sequence[str]) -> str:
+    return list_names([table.labels.get(name, name) or "part of path" for name in names])
+
+
+def _is_seed(column: Column, roles: Mapping[str, str]) -> bool:
+    is_number = column.is_field and column.is_whole and "seed" not in roles
+    name = column.name if column.label is None else column.label
+    is_split = rate_role(name, "split") == 3 and column.is_whole
+    return rate_role(name, "seed") == 3 or is_number or is_split
+
+
+def _put_scores(
+    draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], names: Sequence[str]
 ) -> None:
-    """Draft a table with a row per run."""
-    put_score(draft, table.columns[best], list_scores(table, roles.values()))
+    """Put which columns hold scores."""
+    where, notes = draft.settings.get("where", {}), draft.notes
+    kept = [*dict.fromkeys(table.cells[PART])] if table.pieces else names
+    if table.pieces and len(kept) == 1:
+        # A column was chosen, not rows.
+        names = kept
+        for role in [role for role, own in roles.items() if own[0].startswith(PART)]:
+            del roles[role]
+        for name in [name for name in where if name.startswith(PART)]:
+            del where[name]
+            notes["columns"] = [*notes.get("columns", []), *notes.pop("where", [])]
+        if not where:
+            draft.settings.pop("where", None)
+    if len(names) == 1:
+        _put_column(draft, paths, table, roles, names[0])
+    elif roles.get("metric") == [f"{PART}0"] and len(table.pieces) == 1:
+        text = "Each row fills one of these columns: the metric of its dataset."
+        draft.put("columns", {"score": [*names]}, "found", text)
+        del roles["metric"]
+    else:
+        _put_heads(draft, paths, table, roles, names)
+
+
+def _put_column(
+    draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], name: str
+) -> None:
+    """Put the one column of scores."""
+    if name != "score":
+        draft.put("columns", {"score": name}, "found", "")
+    if has_word(name, WORDS["training"]):
+        text = f"Scores are in {quote_name(name)}, of training: is there no test?"
+        draft.note("columns", "decide", text)
+    if "metric" in roles and words.guess_direction(name) == "min":
+        said = {words.guess_direction(text) for text in table.columns[roles["metric"][0]].names}
+        if "max" in said:
+            (column,) = roles.pop("metric")
+            text = (
+                f"{quote_name(column)} names metrics of which higher is better, {name} is not one."
+            )
+            draft.note("columns", "guess", text)
     if "metric" not in roles:
-        put_metric(draft, [best], paths.paths)
-    if beside := find_spread(table, best):
+        _put_metric(draft, [name], paths.paths)
+    if beside := guess.find_spread(table, name):
         draft.put("columns", beside, "found", "Each row is a mean, with its spread beside it.")
-    if beside or table.columns[best].kinds[1]:
-        put_summary(draft, counted="count" in beside)
+        is_error = has_word(beside["spread"], {"stderr", "sem", "se"})
+        _put_summary(draft, is_counted="count" in beside, spread="sem" if is_error else "std")
 
 
-def _draft_wide(
-    draft: Draft,
-    paths: Sequence[str],
-    table: Table,
-    roles: dict[str, str],
-    scores: Sequence[Column],
+def _put_summary(draft: Draft, *, is_counted: bool = False, spread: str = "std") -> None:
+    """Put that cells stand for several runs, whose number a column may say."""
+    runs = {} if is_counted else {"runs": 3}
+    text = f"A mean with its spread{'' if is_counted else ', of how many runs'}: is it std or sem?"
+    draft.put("summary", {**runs, "spread": spread}, "decide", text)
+
+
+def _put_heads(
+    draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], names: Sequence[str]
 ) -> None:
-    """Draft a table with several columns of scores; `roles` gets what its rows are."""
-    scores = _choose_numbered(scores)
-    names = [column.name for column in scores]
-    _name_rows(draft, table, roles, names)
-    pattern, kinds = _read_heads(names, roles)
-    if _are_measures(names, roles, kinds):
-        best = max(scores, key=_rate_measure)
-        if "metric" in roles and len(table.columns[roles["metric"]].names) == 1:
-            del roles["metric"]
-        put_score(draft, best, scores)
-        put_metric(draft, [best.name], paths)
-        return
+    """Put what the names of several columns of scores say."""
+    named = _name_fields(table, roles)
+    heads = {name: text for name, text in named.items() if name.startswith(PART)}
+    fields = {int(name.removeprefix(PART)): text for name, text in heads.items()}
+    pattern = write_pattern(table.pieces, fields)
     if pattern == "{dataset}":
         draft.put("format", "matrix", "found", "Columns are datasets.")
     else:
         text = f"Columns such as {quote_name(names[0])} hold scores."
         draft.put("columns", {"score": pattern}, "found", text)
-    unused = [
-        name
-        for name, column in table.columns.items()
-        if not column.is_field and name not in {*roles.values(), *names}
-    ]
-    if unused:
-        draft.put("columns", {"ignore": unused}, "guess", "What is ignored holds no scores.")
-    if "metric" not in kinds | {*roles}:
-        corners = [roles[role] for role in ("dataset", "model") if role in roles]
-        corner = next((name for name in corners if not table.columns[name].is_field), "")
-        put_metric(draft, names, paths, corner=corner)
-        if pattern == "{dataset}":
-            put_errors(draft, names)
-    if any(column.kinds[1] for column in scores):
-        put_summary(draft)
+    for name in heads.keys() & draft.settings.get("where", {}):
+        draft.settings["where"][heads[name]] = draft.settings["where"].pop(name)
+    if " / {seed" in pattern:
+        draft.note("columns", "decide", "Are the numbers in the header numbers of runs?")
+    used = {name for own in roles.values() for name in own}
+    rest = [name for name in table.columns if name not in {*table.labels, *used}]
+    if rest and len(table.pieces) == 1:
+        draft.put("columns", {"ignore": rest}, "guess", "What is ignored holds no scores.")
+    if "metric" not in roles:
+        corners = [roles[role][0] for role in ("dataset", "model") if role in roles]
+        corner = next((name for name in corners if name not in table.labels), "")
+        _put_metric(draft, names, paths.paths, corner)
 
 
-def _choose_numbered(scores: Sequence[Column]) -> list[Column]:
-    """Choose the columns of numbered runs, where there are some, or else all."""
-    numbered: dict[str, list[Column]] = {}
-    for column in scores:
-        found = NUMBERED.fullmatch(column.name)
-        if found and is_label(found[1]):
-            numbered.setdefault(f"{found[1]}#{found[3]}", []).append(column)
-    runs = max(numbered.values(), key=len, default=[])
-    return runs if 2 * len(runs) >= len(scores) and len(runs) > 1 else list(scores)
+def _name_fields(table: Table, roles: Mapping[str, list[str]]) -> dict[str, str]:
+    """Name parts of paths and headers after their roles, and others after variants."""
+    named: dict[str, str] = {}
+    for role, own in roles.items():
+        for place, name in enumerate(own):
+            count = sum(text.startswith("variant") for text in named.values())
+            if name in table.labels:
+                named[name] = f"variant{count or ''}" if place else role
+    return named
 
 
-def _name_rows(draft: Draft, table: Table, roles: dict[str, str], names: Sequence[str]) -> None:
-    """Take the first column of text as that of models, or datasets, where none is known."""
-    columns = table.columns.values()
-    texts = [column for column in columns if not column.is_number and column.names]
-    if {"model", "dataset"} & {*roles} or not texts or any(column.is_field for column in columns):
-        return
-    as_models = rate_values(texts[0].names, "model") - rate_values(texts[0].names, "dataset")
-    as_models += rate_values(names, "dataset") - rate_values(names, "model")
-    kind = "dataset" if as_models < 0 else "model"
-    roles[kind] = texts[0].name
-    if abs(as_models) < SURE:
-        text = f"Are the rows {kind}s? No name says so."
-        draft.note("columns", "decide" if as_models else "guess", text)
+def _put_metric(
+    draft: Draft, columns: Sequence[str], paths: Sequence[str], corner: str = ""
+) -> None:
+    """Put the metric of all files: that of their columns, of the corner above, or of paths."""
+    stems = [PurePath(path).name.partition(".")[0] for path in paths]
+    places = (columns, [corner], stems)
+    if len(columns) == 1 and not _is_plain(columns[0]):
+        known = "" if words.is_change(split_words(columns[0])) else words.find_known(columns[0])
+        metric = known or _name_metric(columns) or columns[0]
+        draft.put("metric", metric, "found", "The metric is that of the column.")
+    elif named := next(((_name_metric(n), n) for n in places if _name_metric(n)), None):
+        metric, names = named
+        # Another word is rather a part of names, such as error in error detection.
+        is_sure = find_metric(metric) is not None or all(
+            split_words(name)[-1:] == split_words(metric)[-1:] for name in names
+        )
+        text = f"Is {quote_name(metric)} the metric, or part of a name?"
+        text = f"The metric is called {quote_name(metric)}." if is_sure else text
+        draft.put("metric", metric, "guess" if is_sure else "decide", text)
+    elif all("\u2193" in name for name in columns):
+        draft.put("metric", "error", "guess", "Arrows say that lower is better.")
+    else:
+        draft.put("metric", UNNAMED, "guess", "No metric is named; any name will do.")
+        directed = [all(map(words.guess_direction, names)) for names in places]
+        draft.is_undirected = not any(directed)
 
 
-def _read_heads(names: Sequence[str], roles: Mapping[str, str]) -> tuple[str, set[str]]:
-    """Read the names of columns of scores as a pattern, and list the roles of its fields."""
-    pieces: list[Piece] = find_slots(names) if len(names) > 1 else [(names[0],)]
-    missing = [role for role in ("dataset", "model") if role not in roles]
-    slots = [place for place, piece in enumerate(pieces) if not isinstance(piece, str)]
-    alone = len(slots) == 1
-    kinds: dict[int, str] = {}
-    for place in slots:
-        left = [role for role in missing if role not in kinds.values()]
-        kinds[place] = _name_slot(pieces, place, left or missing, alone=alone)
-    fixed = [word for piece in pieces if isinstance(piece, str) for word in split_words(piece)]
-    # What columns have in common is no part of names, as in acc_{seed}.
-    is_said = bool(fixed) and all(
-        find_known(word) or is_label(word) or rate_role(word, "score") for word in fixed
-    )
-    is_said |= not alone or len(pieces) == 1 or [*kinds.values()] == ["seed"]
-    if len({*kinds.values()}) < len(kinds) or not is_said:
-        kinds = {0: kinds[slots[0]] if alone else (missing or ["dataset"])[0]}
-        pieces = [tuple(names)]
-    return write_pattern(pieces, kinds), {*kinds.values()}
+def _name_metric(names: Sequence[str]) -> str:
+    """Name the metric that all names speak of; "" where they speak of none."""
+    complements = {words.find_complement(name)[0] for name in names}
+    if len(complements) == 1 and complements != {""}:
+        return complements.pop()
+    shared = [w for w in split_words(names[0]) if all(has_word(name, {w}) for name in names)]
+    if words.is_change(shared):
+        return " ".join(shared)
+    known = [word for word in shared if find_metric(word)]
+    known += [word for word in shared if words.guess_direction(word) and not _is_plain(word)]
+    return known[0] if known else ""
 
 
-def _name_slot(pieces: Sequence[Piece], place: int, missing: Sequence[str], *, alone: bool) -> str:
-    names = {*pieces[place]}
-    if rate_values(names, "metric") > 0.5 and not alone:
-        return "metric"
-    is_below = pieces[place - 1 : place] in ([SEPARATOR], ["."])
-    is_free = bool(label_slot(pieces, place)) or is_below or not missing
-    is_seed = rate_values(names, "seed") == 1 and is_free
-    return "seed" if is_seed else (missing or ["dataset"])[0]
-
-
-def _are_measures(names: Sequence[str], roles: Mapping[str, str], kinds: set[str]) -> bool:
-    """Whether columns are metrics: others name the datasets, or they vary in metrics alone."""
-    if "model" not in roles or rate_values(names, "dataset") >= SURE:
-        return False
-    if rate_values(names, "metric") > 0.5 or ("dataset" in roles and "dataset" in kinds):
-        return True
-    found = [(split_words(name), [*filter(find_metric, split_words(name))]) for name in names]
-    metrics = {own[-1] for _, own in found if own}
-    rests = {frozenset(words) - {*own} - PARTS for words, own in found if own}
-    return len(metrics) > max(len(rests), 1)
-
-
-def _rate_measure(column: Column) -> tuple[float, bool, bool, int]:
-    is_merit = guess_direction(column.name) == "max" and not has_word(column.name, {"train"})
-    has_metric = any(map(find_metric, split_words(column.name)))
-    return rate_score(column), has_metric, is_merit, sum(map(bool, column.texts))
+def _is_plain(name: str) -> bool:
+    """Whether a name of scores says nothing of them."""
+    own = split_words(name)
+    return all(w in words.SPLITS or rate_role(w, "score") or rate_role(w, "metric") for w in own)
 
 
 def _put_reading(draft: Draft, table: Table) -> None:
@@ -348,59 +399,29 @@ def _put_reading(draft: Draft, table: Table) -> None:
     if count := reading.pop("header_rows", 0):
         draft.put("header_rows", count, "found", "Names of columns stand in several rows.")
     if reading:
-        draft.settings["reading"] = reading
-    if "names" in reading:
-        draft.note("reading", "guess", "The tables have no header.")
+        draft.put("reading", reading, "guess", "So the files are written.")
 
 
-def _put_names(draft: Draft, roles: Mapping[str, str]) -> None:
-    """Put the columns of names that are not called after their roles."""
-    columns = {role: roles[role] for role in NAMES if roles.get(role, role) != role}
+def _finish(draft: Draft, paths: Paths, table: Table, roles: Mapping[str, list[str]]) -> None:
+    """Put the columns of names, what all files are of, and the paths."""
+    named = _name_fields(table, roles)
+    columns: dict[str, Any] = {}
+    for role in NAMES:
+        said = [named.get(name, name) for name in roles.get(role, [])]
+        if said and said != [role]:
+            columns[role] = said if len(said) > 1 else said[0]
+    keys = [name for role, own in roles.items() if role != "step" for name in own]
+    if "step" in roles and table.count(list(dict.fromkeys([*keys, *table.labels]))) < table.size:
+        columns["step"] = roles["step"][0]
+        draft.put("take", "last", "guess", "The row of the highest step of a run counts.")
     if columns:
         draft.settings["columns"] = {**columns, **draft.settings.get("columns", {})}
+    draft.settings["exports"] = paths.write(named)
 
 
-def _put_variants(
-    draft: Draft, table: Table, roles: Mapping[str, str], variants: Sequence[str]
-) -> None:
-    """Join columns that distinguish rows into the names of models, or of datasets."""
-    parts = [name for name in variants if is_part(table, name, roles)]
-    for role, own in (("dataset", parts), ("model", [n for n in variants if n not in parts])):
-        if own:
-            text = (
-                f"Rows are distinguished by {list_names(own)}, which is taken as part of {role}s."
-            )
-            is_number = any(table.columns[name].is_number for name in own)
-            if is_number:
-                text += " Is it, or does a number say which run it is (columns: seed)?"
-            value = {role: [roles[role], *own]}
-            draft.put("columns", value, "decide" if is_number else "guess", text)
-    columns = draft.settings.get("columns", {})
-    if "ignore" in columns:
-        columns["ignore"] = [name for name in columns["ignore"] if name not in variants]
-
-
-def _put_constants(draft: Draft, paths: Paths, known: set[str]) -> None:
+def _put_constants(draft: Draft, paths: Paths, roles: Collection[str]) -> None:
     """Put the name of the one model, or dataset, that all files are of."""
-    score = str(draft.settings.get("columns", {}).get("score", ""))
-    heads = score or {"matrix": "{dataset}"}.get(draft.settings.get("format", ""), "")
-    for role in ("model", "dataset"):
-        if role not in known and f"{{{role}}}" not in heads:
-            text = f"No column or path names the {role}s, so all is of one."
-            name = name_file(paths.paths[0]) if len(paths.paths) == 1 else "all"
-            draft.put("fields", {role: name}, "decide", text)
-
-
-def _put_rows(draft: Draft, table: Table, roles: Mapping[str, str]) -> None:
-    """Put which rows count: those of a split, and the last step of a log."""
-    split = roles.get("split")
-    if split and (chosen := name_split(table.columns[split].names)):
-        names = sorted(table.columns[split].names)
-        text = f"Of the splits {list_names(names)} one is reported."
-        several = sum("test" in split_words(name) for name in names) > 1
-        draft.put("where", {split: chosen}, "decide" if several else "guess", text)
-    fields = [name for name, column in table.columns.items() if column.is_field]
-    named = {*fields, *(name for role, name in roles.items() if role != "step")}
-    if "step" in roles and table.count([*named]) < table.size:
-        draft.put("columns", {"step": roles["step"]}, "guess", "A run has several steps.")
-        draft.put("take", "last", "guess", "The row of the highest step counts.")
+    for role in [role for role in ("model", "dataset") if role not in roles]:
+        text = f"No column or path names the {role}s, so all is of one."
+        name = name_file(paths.paths[0]) if len(paths.paths) == 1 else "all"
+        draft.put("fields", {role: name}, "decide", text)

@@ -1,20 +1,20 @@
 """What the columns of files hold, and what has to be said so that the files can be read."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import compress
+from itertools import chain
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from capmap.drafting.files import Paths
+from capmap.drafting.paths import Paths, Piece
 from capmap.drafting.words import MISSING, split_words
-from capmap.exports.cells import make_texts
-from capmap.exports.files import HEAD, PLAIN, FileOptions, has_suffix, read_content, refuse
+from capmap.exports.files import HEAD, PLAIN, FileOptions, has_suffix, read_content
 from capmap.exports.layouts import name_sheet
 from capmap.exports.markdown import MARKDOWN
-from capmap.exports.numbers import Kind, parse_numbers, parse_summaries
 from capmap.exports.records import list_values
 from capmap.exports.sheets import NESTED, open_sheet
 from capmap.exports.workbooks import WORKBOOKS, list_sheets
@@ -23,48 +23,77 @@ from capmap.problems import UnreadableExportError
 COMMENTS = ("#", "%")
 BINARY = WORKBOOKS | {".parquet", ".pq"}
 MOST_HEADERS = 3
+MOST_TABLES = 50
 MOSTLY = 0.5
-RARELY = 0.25
+# The names of columns of scores, whose parts are called so with a number.
+PART = "{header}"
 # Files that are looked into, where there are more; their names are looked at in any case.
-SAMPLE = 30
-NUMBERS = (Kind.NUMBER, Kind.NAN, Kind.INFINITE, Kind.AMBIGUOUS, Kind.OTHER_MARK)
+SAMPLE = 400
+NUMBER = r"[-+\u2212]?(?:\d[\d.,]*|[.,]\d+)(?:[eE][-+]?\d+)?"
+OPEN = "(\\[{\uff08±+*†‡§^↑↓"
+# A number, with whatever stands behind it but words.
+NUMBERISH = re.compile(rf"(?i)[~<>≈*±]*{NUMBER}\s*[%‰]?\s*(?:[{re.escape(OPEN)}].*)?|nan|[-+]?inf")
+SPREAD = re.compile(rf"({NUMBER})\s*%?\s*(?:±|\+/?-|\(±?|\[±?)\s*({NUMBER})\s*[)\]%]*")
+# Larger parts of their means are no spreads, but other numbers in brackets.
+MOST_SPREAD = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Column:
     """A column of all files: its trimmed cells, and what to judge it by.
 
-    ``is_field`` is whether it is a part of paths or keys, and ``label`` then the word before it.
+    ``label`` is the word before a part of paths, and None where the column is one of the files.
     """
 
     name: str
-    texts: tuple[str, ...]
-    is_field: bool = False
-    label: str = ""
+    texts: "pd.Series[str]"
+    label: str | None = None
+
+    @property
+    def is_field(self) -> bool:
+        """Whether it is a part of paths."""
+        return self.label is not None
+
+    @cached_property
+    def counts(self) -> "pd.Series[int]":
+        """How often each text stands there; empty cells and missing runs are not counted."""
+        return self.texts[~self.texts.isin(["", *MISSING])].value_counts()
 
     @cached_property
     def names(self) -> frozenset[str]:
         """What its filled cells say."""
-        return frozenset(self.texts) - {""}
+        return frozenset(self.texts.unique()) - {""}
 
     @cached_property
-    def kinds(self) -> tuple[float, float]:
-        """The shares of its filled cells that are numbers, and numbers with a spread."""
-        cells = [text for text in self.texts if text and text not in MISSING]
-        if not cells:
-            return 0.0, 0.0
-        fine = np.isin(parse_numbers(make_texts(cells)).kinds, NUMBERS)
-        known = np.zeros(len(cells), bool)
-        spreads = None if fine.all() else parse_summaries(make_texts(cells)).spreads
-        # "0.76 (2)" has a rank in brackets.
-        if spreads is not None and (spreads[np.isfinite(spreads)] % 1).any():
-            known = np.isfinite(spreads)
-        return float((fine | known).mean()), float(known.mean())
+    def share(self) -> float:
+        """The share of its filled cells that are numbers, with whatever stands behind them."""
+        fine = [NUMBERISH.fullmatch(text) is not None for text in self.counts.index]
+        return float(self.counts[fine].sum() / max(self.counts.sum(), 1))
 
-    @property
+    @cached_property
+    def is_summary(self) -> bool:
+        """Whether its cells are means with spreads; a rank, or another score, is none."""
+        found = list(filter(None, map(SPREAD.fullmatch, self.counts.index)))
+        pairs = [(abs(_read(match[1])), abs(_read(match[2]))) for match in found]
+        has_points = any(re.search("[.,]", match[2]) for match in found)
+        is_small = bool(pairs) and np.median([s / m if m else 0 for m, s in pairs]) < MOST_SPREAD
+        return has_points and is_small
+
+    @cached_property
     def is_number(self) -> bool:
         """Whether it holds numbers, but for some cells."""
-        return not self.is_field and self.kinds[0] >= MOSTLY
+        return not self.is_field and self.share >= MOSTLY and bool(len(self.counts))
+
+    @cached_property
+    def filled(self) -> float:
+        """The share of its cells that are filled."""
+        return float((self.texts != "").mean())
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest number that a cell begins with."""
+        found = [re.match(NUMBER, text) for text in self.names]
+        return max((_read(match[0]) for match in found if match), default=0.0)
 
     @property
     def is_whole(self) -> bool:
@@ -72,70 +101,60 @@ class Column:
         return all(text.removesuffix(".0").lstrip("+-").isdecimal() for text in self.names)
 
 
-@dataclass(frozen=True)
+def _read(text: str) -> float:
+    try:
+        return float(text.replace(",", ".").replace("\u2212", "-"))
+    except ValueError:
+        return 0.0
+
+
 class Table:
-    """The columns of all files, and how these are read."""
+    """The cells of all files as text, and how the files are read."""
 
-    columns: dict[str, Column]
-    options: FileOptions = PLAIN
+    def __init__(
+        self,
+        cells: pd.DataFrame,
+        options: FileOptions,
+        labels: Mapping[str, str] | None = None,
+        pieces: Sequence[Piece] = (),
+    ) -> None:
+        self.cells, self.options, self.labels = cells, options, dict(labels or {})
+        # Of the names of several columns of scores, whose cells have a row each.
+        self.pieces = list(pieces)
+        self.columns = {
+            name: Column(name, cells[name], self.labels.get(name))
+            for name in cells.columns
+            if name != PART
+        }
 
-    @cached_property
+    @property
     def size(self) -> int:
         """The number of rows."""
-        return max((len(column.texts) for column in self.columns.values()), default=0)
+        return len(self.cells)
 
     def count(self, names: Sequence[str]) -> int:
         """Count the different rows of some columns."""
-        rows = zip(*(self.columns[name].texts for name in names), strict=True)
-        return len({*rows}) if names else 1
+        return len(self.cells.drop_duplicates([*names])) if names else 1
 
-    def select(self, rows: Sequence[bool]) -> "Table":
+    def select(self, rows: "pd.Series[bool]") -> "Table":
         """Keep some rows."""
-        columns = {
-            name: replace(column, texts=tuple(compress(column.texts, rows)))
-            for name, column in self.columns.items()
-        }
-        return replace(self, columns=columns)
-
-    def rename(self, names: Mapping[str, str]) -> "Table":
-        """Call some columns otherwise."""
-        columns = {
-            names.get(name, name): replace(column, name=names.get(name, name))
-            for name, column in self.columns.items()
-        }
-        own = [names.get(name, name) for name in self.options.names]
-        return Table(columns, replace(self.options, names=own))
+        return Table(self.cells[rows], self.options, self.labels, self.pieces)
 
 
 def read_table(paths: Paths) -> Table:
-    """Read all columns of the files, or of some of many.
-
-    Raises
-    ------
-    UnreadableExportError
-        When a file cannot be read in any way that is tried.
-    """
-    options, fields = _find_options(paths.paths[0]), paths.labels
-    cells: dict[str, list[str]] = {}
-    count = 0
+    """Read all columns of the files, or of some of many."""
+    options = _find_options(paths.paths[0])
+    frames = []
     for number in range(0, len(paths.paths), -(-len(paths.paths) // SAMPLE)):
         sheet = open_sheet(paths.paths[number], wanted=(), options=options)
         sheet = name_sheet(sheet, paths.read_fields(number))
-        found = sheet.read_cells(list(dict.fromkeys(sheet.columns)))
-        for name, column in found.columns.items():
-            known = cells.setdefault(name, [])
-            known += [""] * (count - len(known)) + [text.strip() for text in column.to_pylist()]
-        count += len(found.lines)
-    columns = {
-        name: Column(
-            name, (*texts, *[""] * (count - len(texts))), name in fields, fields.get(name, "")
-        )
-        for name, texts in cells.items()
-    }
-    table = Table(columns, options)
+        found = sheet.read_cells(list(dict.fromkeys(sheet.columns))).columns
+        texts = {name: column.to_pandas().str.strip() for name, column in found.items()}
+        frames.append(pd.DataFrame(texts, dtype="str"))
+    cells = pd.concat(frames, ignore_index=True).fillna("")
     # A row with nothing but a name is a heading of the rows below it.
-    texts = zip(*(column.texts for column in columns.values()), strict=True)
-    return table.select([sum(map(bool, row)) > 1 or len(columns) < 3 for row in texts])
+    filled = cells.map(bool).sum(axis=1)
+    return Table(cells[(filled > 1) | (cells.shape[1] < 3)], options, paths.labels)
 
 
 def _find_options(path: str) -> FileOptions:
@@ -152,38 +171,42 @@ def _find_options(path: str) -> FileOptions:
         marks = [mark for mark in COMMENTS if mark in starts]
         if marks and len(starts) > 1 and not has_suffix(path, MARKDOWN):
             options = replace(options, comment=marks[0])
-    try:
-        grid = _read_grid(path, options)
-    except UnreadableExportError as error:
-        if not any(problem.code == "several_sheets" for problem in error.problems):
-            raise
-        options, grid = _choose_sheet(path, options)
+    options, grid = _choose_sheet(path, options)
     numeric = _find_numeric(grid)
     if _lacks_header([grid[0][place] for place in numeric]):
-        # Cells of the first row may be equal, where names of columns would not be.
-        return replace(options, names=[f"column {place + 1}" for place in range(len(grid[0]))])
+        names = [f"column {place + 1}" for place in range(len(grid[0]))]
+        if len(numeric) > 1 and all(row[numeric[0]].isdecimal() for row in grid):
+            names[numeric[0]] = "step"
+        names[numeric[-1]] = "score"
+        return replace(options, names=names)
     return replace(options, header_rows=_count_headers(grid, numeric))
 
 
 def _find_list(value: Any) -> str:
     """Find the records of an object that lists them under a key; "" where it does not."""
-    for key, child in value.items():
+    for key, child in value.items() if isinstance(value, dict) else ():
         if isinstance(child, list) and child and all(isinstance(own, dict) for own in child):
             return f"{key}.*"
     return ""
 
 
 def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[list[str]]]:
-    """Choose the first sheet that holds numbers."""
-    for name in list_sheets(path):
+    """Choose the sheet of a workbook, or the table of Markdown, that holds most numbers."""
+    is_markdown = has_suffix(path, MARKDOWN)
+    sheets = ["", *map(str, range(2, MOST_TABLES))] if is_markdown else [""]
+    if has_suffix(path, WORKBOOKS) and len(list_sheets(path)) > 1:
+        sheets = list_sheets(path)
+    grids: list[tuple[FileOptions, list[list[str]]]] = []
+    for sheet in sheets:
+        own = replace(options, sheet=sheet)
         try:
-            own = replace(options, sheet=name)
-            grid = _read_grid(path, own)
+            grids.append((own, _read_grid(path, own)))
         except UnreadableExportError:
-            continue
-        if _find_numeric(grid):
-            return own, grid
-    raise refuse("no_sheet", path, "No sheet holds a table of numbers.", "Export it as CSV.")
+            if sheet == sheets[-1] and not grids:
+                raise
+            if is_markdown and grids:
+                break
+    return max(grids, key=lambda found: sum(map(_is_numberish, chain(*found[1]))))
 
 
 def _find_encoding(head: bytes) -> str:
@@ -205,9 +228,13 @@ def _read_grid(path: str, options: FileOptions) -> list[list[str]]:
     return [header, *([text.strip() for text in row] for row in rows)]
 
 
+def _is_numberish(text: str) -> bool:
+    return NUMBERISH.fullmatch(text) is not None
+
+
 def _share_numbers(texts: Sequence[str]) -> float:
-    """The share of filled cells that are numbers, with a spread or without."""
-    return Column("", tuple(texts)).kinds[0]
+    filled = [text for text in texts if text and text not in MISSING]
+    return sum(map(_is_numberish, filled)) / max(len(filled), 1)
 
 
 def _find_numeric(grid: Sequence[Sequence[str]]) -> list[int]:
@@ -219,7 +246,7 @@ def _find_numeric(grid: Sequence[Sequence[str]]) -> list[int]:
 
 def _lacks_header(names: Sequence[str]) -> bool:
     """Whether numbers stand where names should, unless they count the columns."""
-    if not names or not all(_share_numbers([name]) == 1 for name in names):
+    if not names or not all(map(_is_numberish, names)):
         return False
     first = int(names[0]) if names[0].isdecimal() else 0
     counts = [str(number) for number in range(first, first + len(names))]
@@ -232,6 +259,6 @@ def _count_headers(grid: Sequence[Sequence[str]], numeric: Sequence[int]) -> int
         return 2
     for count, row in enumerate(grid[1 : MOST_HEADERS + 1], 1):
         texts = [row[place] for place in numeric if row[place] and row[place] not in MISSING]
-        if not any(map(split_words, texts)) or _share_numbers(texts) >= RARELY:
+        if not any(map(split_words, texts)) or _share_numbers(texts) >= MOSTLY / 2:
             return count
     return 1

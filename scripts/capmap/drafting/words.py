@@ -11,29 +11,17 @@ _FOUND = read_yaml(str(Path(__file__).with_name("words.yaml")))
 ROLES = {role: frozenset(text.split()) for role, text in _FOUND["roles"].items()}
 # The other lists of words, by what they are.
 WORDS = {kind: frozenset(text.split()) for kind, text in _FOUND["words"].items()}
-CHANGES = WORDS["changes"] | WORDS["declines"]
+# Words that mark names of models, and of datasets, wherever they stand.
+KNOWN = {
+    role: re.compile(f"(^|[^a-z])({'|'.join(text.split())})", re.IGNORECASE)
+    for role, text in _FOUND["known"].items()
+}
 SPLITS = tuple(_FOUND["splits"].split())
 MISSING = tuple(_FOUND["missing"])
-# Words that mark names of models, and of datasets, wherever they are seen.
-KNOWN: dict[str, re.Pattern[str]] = {
-    "model": re.compile(
-        r"(?i)(^|[^a-z])(resnet|vgg|vit|swin|convnext|dino|clip|bert|roberta|gpt|llama|mistral|"
-        r"qwen|gemma|t5|mlp|cnn|lstm|gru|transformer|xgb|xgboost|lightgbm|lgbm|catboost|svm|svc|"
-        r"knn|rf|randomforest|nb|naive|bayes|logreg|ridge|lasso|dqn|ppo|sac|td3|ddpg|a2c|a3c|trpo|"
-        r"rainbow|impala|erm|irm|coral|mixup|dann|unet|deeplab|yolo|rcnn|efficientnet|mobilenet|"
-        r"c4\.?5|rocket|inception|baseline|ours|model|net)"
-    ),
-    "dataset": re.compile(
-        r"(?i)(^|[^a-z])(cifar|mnist|fashion|imagenet|svhn|stl|coco|voc|ade|cityscapes|adult|iris|"
-        r"wine|glass|higgs|house|california|boston|diabetes|breast|glue|squad|mnli|sst|cola|mmlu|"
-        r"arc|hellaswag|gsm|boolq|alien|pong|breakout|seaquest|qbert|ant|hopper|walker|"
-        r"halfcheetah|humanoid|cartpole|pacs|vlcs|officehome|eurosat|resisc|bigearth|pastis|"
-        r"dataset|data|d\d+$|task)"
-    ),
-}
+ENDS = [tuple(pair.split("-")) for pair in _FOUND["ends"].split()]
+# One minus a metric, with blanks around the sign or a known metric behind it.
 COMPLEMENT = re.compile(
-    r"(?:^|[\s_/(])(?P<number>(?:1|100|one)(?:\.0+)?%?)"
-    r"(?P<minus> ?[-\u2010-\u2015\u2212] ?| minus )(?P<rest>[^()]+)"
+    r"(?:^|[\s_/(])((?:1|100|one)(?:\.0+)?%?( ?)(?:[-\u2010-\u2015\u2212]|minus) ?([^()]+))"
 )
 
 
@@ -60,36 +48,36 @@ def rate_role(name: str, role: str) -> int:
     Returns
     -------
     int
-        3 where it is called so, 2 where its last word is, 1 where another is, else 0; plurals
-        count as well.
+        3 where it is called so, 2 where its last word is, 1 where another is, else 0.
 
     Examples
     --------
     >>> [rate_role(name, "dataset") for name in ("Dataset name", "test dataset", "task x", "seed")]
     [3, 2, 1, 0]
-    >>> rate_role("n_seeds", "seed")
-    0
+    >>> rate_role("config.data.name", "dataset"), rate_role("n_seeds", "seed")
+    (3, 0)
     """
     own = split_words(name)
     if len(own) > 1 and own[0] in WORDS["counted"] and role != "count":
         return 0
-    words = [word if word in ROLES[role] else word.removesuffix("s") for word in own]
-    if role != "seed" and len(words) > 1 and words[-1] in WORDS["empty"]:
-        words.pop()
-    # Of nested values, the last part is the name.
+    parts = [word if word in ROLES[role] else word.removesuffix("s") for word in own]
+    # Of nested values the last part is the name, unless it says nothing, as in data.name.
     last = split_words(name.rpartition(".")[2])
-    if "".join(words) in ROLES[role] or (len(last) == 1 and last[0] in ROLES[role]):
+    if len(parts) > 1 and parts[-1] in WORDS["empty"] and role != "seed":
+        parts.pop()
+        last = parts[-1:] if len(last) == 1 else last[:-1]
+    if "".join(parts) in ROLES[role] or (len(last) == 1 and last[0] in ROLES[role]):
         return 3
-    return max((1 + (word is words[-1]) for word in words if word in ROLES[role]), default=0)
+    return max((1 + (word is parts[-1]) for word in parts if word in ROLES[role]), default=0)
 
 
 def rate_values(values: Collection[str], role: str) -> float:
     """Rate, from 0 to 1, how many of some names are those of models, datasets, metrics or seeds."""
     names = {value for value in values if value}
     if role == "metric":
-        found = [find_metric(name) is not None for name in names]
+        found = [bool(find_known(name)) for name in names]
     elif role == "split":
-        found = [name.casefold() in {*SPLITS, "train", "training"} for name in names]
+        found = [name.casefold() in {*SPLITS, *WORDS["training"]} for name in names]
     elif role == "seed":
         found = [re.fullmatch(r"\D{0,2}\d{1,6}(\.0)?", name) is not None for name in names]
     else:
@@ -97,31 +85,68 @@ def rate_values(values: Collection[str], role: str) -> float:
     return sum(found) / max(len(found), 1)
 
 
-def is_beside(name: str) -> bool:
-    """Whether a column is called like a spread, a rank, an attribute or a cost, not like scores.
+def find_known(name: str) -> str:
+    """Find the metric that the end of a name is known as; "" where none is.
 
     Examples
     --------
-    >>> [is_beside(name) for name in ("acc_stderr", "image_gflops", "#Features", "answer rate")]
-    [True, True, True, False]
+    >>> find_known("metrics.test.accuracy"), find_known("acc_pct"), find_known("lr")
+    ('accuracy', 'acc', '')
     """
-    words = split_words(name)
+    last = re.split(r"[/.] ?", name)[-1]
+    plain = re.sub(r"(?i)[ _](pct|percent)$|\W*%\W*$", "", last)
+    return next((part for part in (last, plain, name) if find_metric(part) is not None), "")
+
+
+def rate_score(name: str) -> float:
+    """Rate a name as that of a column of scores, or a metric; 0 means it is none."""
+    rating = 2.5 * bool(find_known(name)) or float(rate_role(name, "score"))
+    rating = rating or 2.0 * bool(rate_role(name, "metric"))
+    if not rating:
+        return 0.0
+    rating += 0.3 * has_word(name, {"test"}) - 0.2 * has_word(name, WORDS["training"])
+    return rating - 1.5 * has_word(name, WORDS["training"] | {"val", "valid", "validation", "dev"})
+
+
+def is_beside(name: str) -> bool:
+    """Whether a column is called like a spread, a bound, a rank, an attribute or a cost.
+
+    Examples
+    --------
+    >>> [is_beside(name) for name in ("acc_stderr", "std_reward", "ci_lo", "#x", "answer rate")]
+    [True, True, True, True, False]
+    """
+    own = split_words(name)
+    words = [word for word in own if not word.isdecimal()] or own
     if not words or name.lstrip().startswith("#"):
         return bool(words)
     if words[-1] == "rate":
         return has_word(name, WORDS["rates"])
     ends = WORDS["statistics"] | WORDS["sizes"]
-    return words[-1] in ends or "stderr" in words or words[-1].endswith(("params", "flops", "macs"))
+    is_first = len(words) > 1 and words[0] in WORDS["statistics"] | WORDS["counted"] - {"total"}
+    joined = words[-1].endswith(("params", "flops", "macs"))
+    return is_first or words[-1] in ends or joined or has_word(name, WORDS["spreads"])
 
 
-def is_metadata(name: str) -> bool:
-    """Whether a column says when, where or how long a run was, such as ``created_at``.
+def list_ends(names: Collection[str]) -> set[str]:
+    """List the names that are called like the ends of one interval, such as acc_low and acc_high.
 
     Examples
     --------
-    >>> [is_metadata(name) for name in ("Runtime (s)", "git_commit", "time_limit", "shots")]
-    [True, True, False, False]
+    >>> sorted(list_ends(["acc_low", "acc_high", "d high", "d"]))
+    ['acc_high', 'acc_low']
     """
+    by_words = {tuple(split_words(name)): name for name in names}
+    found = set[str]()
+    for words, name in by_words.items():
+        for low, high in ENDS:
+            other = by_words.get(tuple(high if word == low else word for word in words), name)
+            found |= {name, other} if other != name else set()
+    return found
+
+
+def is_metadata(name: str) -> bool:
+    """Whether a column says when, where or how long a run was, such as ``created_at``."""
     words = [word for word in split_words(name) if word not in WORDS["units"]]
     return words[-1:] != [] and words[-1] in WORDS["metadata"]
 
@@ -138,13 +163,12 @@ def find_complement(name: str) -> tuple[str, str]:
 
     Examples
     --------
-    >>> find_complement("test 1-AUC"), find_complement("100 - F1"), find_complement("1-shot F1")
-    (('1-AUC', 'AUC'), ('100 - F1', 'F1'), ('', ''))
+    >>> find_complement("test 1-AUC"), find_complement("1-shot F1")
+    (('1-AUC', 'AUC'), ('', ''))
     """
     found = COMPLEMENT.search(name)
-    if found is None or (" " not in found["minus"] and find_metric(found["rest"]) is None):
-        return "", ""
-    return found["number"] + found["minus"] + found["rest"].strip(), found["rest"].strip()
+    is_one = found is not None and bool(found[2] or find_metric(found[3]))
+    return (found[1].strip(), found[3].strip()) if found and is_one else ("", "")
 
 
 def is_change(words: Collection[str]) -> bool:
@@ -155,7 +179,8 @@ def is_change(words: Collection[str]) -> bool:
     >>> is_change(["accuracy", "drop"]), is_change(["dice", "loss"]), is_change(["gain"])
     (True, True, False)
     """
-    turned = {word for word in words if word.removesuffix("s") in CHANGES}
+    changes = WORDS["changes"] | WORDS["declines"]
+    turned = {word for word in words if word.removesuffix("s") in changes}
     rest = [word for word in words if word not in {*turned, "loss"}]
     base = guess_direction(" ".join(rest)) if len(rest) < len(words) else ""
     return base == "max" or bool(turned and base)

@@ -52,6 +52,8 @@ class Cells:
         Rows of the file that could not be split into cells.
     nested : mapping of str to sequence of int
         The rows, counted from 0, that have an array or an object in a column.
+    failed : sequence of int
+        The rows of records without any results, as of runs that failed.
     """
 
     columns: Mapping[str, pa.Array]
@@ -60,6 +62,7 @@ class Cells:
     numerals: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     nested: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    failed: Sequence[int] = ()
 
     def select(self, rows: npt.NDArray[np.bool_]) -> "Cells":
         """Keep some of the rows."""
@@ -75,6 +78,66 @@ class Cells:
         if name in self.numerals:
             return self.numerals[name]
         return np.full(len(self.lines), name in self.numeric)
+
+
+class Numeral(str):
+    """The text of a number of the file, whose decimal mark is a point."""
+
+    __slots__ = ()
+
+
+class Nested(str):
+    """The JSON text of an object or a list that is one cell."""
+
+    __slots__ = ()
+
+
+WORDS = {None: "", True: "true", False: "false"}
+
+
+def make_cells(
+    columns: Mapping[str, Sequence[Any]], lines: Sequence[int], problems: list[Problem]
+) -> Cells:
+    """Make cells of values: texts, `Numeral`, `Nested`, truth values, and None for empty ones."""
+    texts, numeric, numerals, nested = {}, set(), {}, {}
+    for name, column in columns.items():
+        kinds = {type(cell) for cell in column if cell is not None and cell != ""}
+        if kinds <= {Numeral}:
+            numeric.add(name)
+        elif Numeral in kinds:
+            numerals[name] = np.array([type(cell) is Numeral for cell in column])
+        if Nested in kinds:
+            nested[name] = [row for row, cell in enumerate(column) if type(cell) is Nested]
+        if not kinds <= {str, Numeral} or None in column:
+            column = [WORDS.get(cell, cell) for cell in column]
+        texts[name] = make_texts(column)
+    places = np.array(lines, dtype=np.int64)
+    return Cells(texts, places, frozenset(numeric), numerals, problems, nested)
+
+
+def reject_failed(cells: Cells, where: Filters, *, source: str) -> Cells:
+    """Leave out records without results, with a problem for each that no filter leaves out."""
+    if not cells.failed:
+        return cells
+    passes = np.ones(len(cells.lines), dtype=np.bool_)
+    for name, wanted in where.items():
+        empty = pc.equal(cells.columns[name], "").to_numpy(zero_copy_only=False)
+        passes &= empty | match_rows(cells, {name: wanted})
+    problems = [
+        Problem(
+            code="no_results",
+            source=source,
+            reason="The record holds no results, as of a run that failed.",
+            remedy="Leave it out with `failed: drop` or `invalid: quarantine`, or by a column that "
+            "says so, as in `where: {status: ok}`.",
+            line=int(cells.lines[row]),
+        )
+        for row in cells.failed
+        if passes[row]
+    ]
+    rows = np.ones(len(cells.lines), dtype=np.bool_)
+    rows[list(cells.failed)] = False
+    return replace(cells.select(rows), problems=[*cells.problems, *problems], failed=())
 
 
 NESTED = (
@@ -176,17 +239,6 @@ def join_names(parts: Sequence[pa.Array]) -> pa.Array:
     filled[0] = pc.if_else(is_blank, "", filled[0])
     separator = pa.scalar(SEPARATOR, pa.large_string())
     return pc.binary_join_element_wise(*filled, separator, null_handling="skip")
-
-
-def find_confused_names(parts: Sequence[pa.Array]) -> list[str]:
-    """Find the names that `join_names` makes out of different parts, in order."""
-    keys = [str(position) for position in range(len(parts))]
-    distinct = pa.table(list(parts), names=keys).group_by(keys).aggregate([])
-    joined = join_names([distinct[key].combine_chunks() for key in keys])
-    counts = pc.value_counts(joined)
-    return sorted(
-        pc.struct_field(counts, 0).filter(pc.greater(pc.struct_field(counts, 1), 1)).to_pylist()
-    )
 
 
 def read_seeds(texts: pa.Array) -> pa.Array:
@@ -381,7 +433,11 @@ def check_columns(
             code, remedy = "missing_column", f"{remedy} {hint}".rstrip()
         elif counts[wish.name] > 1:
             reason = f"{counts[wish.name]} columns are called {quote_name(wish.name)}."
-            code, remedy = "duplicated_column", "Rename or remove all but one of them."
+            code = "duplicated_column"
+            remedy = (
+                "Rename or remove all but one of them, or set `header_rows: 2` if the row below "
+                "goes on with their names."
+            )
         else:
             continue
         problems.append(

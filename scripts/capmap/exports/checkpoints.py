@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,10 +19,10 @@ from capmap.exports.cells import (
 )
 from capmap.exports.doubts import find_alike
 from capmap.exports.reading import Exports, read_exports
-from capmap.exports.runs import RUN_COLUMNS, Check
+from capmap.exports.runs import RUN_COLUMNS
 from capmap.exports.sheets import open_sheet
 from capmap.packing import unpack_columns
-from capmap.problems import Problem, Severity, UnreadableExportError, row_problem
+from capmap.problems import Problem, RowCheck, Severity, UnreadableExportError, row_problem
 from capmap.settings.choices import Decimal, Duplicates
 from capmap.wording import count_things, quote_name
 
@@ -42,44 +42,64 @@ FAULTY_COLUMN = frozenset({"missing_column", "reserved_column"})
 SETTING = re.compile(r"columns: \{(keep|model): …\}")
 
 KIND = re.compile(r"(step|epoch)s?[\W_]*(?=[0-9])", re.IGNORECASE)
-NUMBER = re.compile(r"([0-9]+)(?:\.(?:0{1,2}|0{4,})(?![0-9]))?")
-VERSION = re.compile(r"(?<![A-Za-z])v(?:er(?:sion)?)?[\W_]?$", re.IGNORECASE)
-# A sign before a number, and behind it letters, thousands apart, decimals or an exponent.
-SIGN = re.compile(r"(?:^|[=:\s(\-])[-\u2212]$")
-MORE = re.compile(r"[.,_' \u00a0\u2009\u202f][0-9]{3}(?![0-9])|[.,][0-9]|[A-Za-z]")
-LARGEST = 2**63 - 1
-
-# What is wrong with rows, in sentences about their names.
-CHECKS = (
-    Check(
-        "empty_training",
-        "The name of the training is empty.",
-        "Write it, or leave the row out with where.",
-    ),
-    Check(
-        "no_step",
-        "The checkpoint {checkpoint} has no number that could be its step ({extent}).",
-        "Write the step, or a name with a step or an epoch such as step=1200.",
-    ),
-    Check(
-        "mixed_steps",
-        "The training {training} has checkpoints that count steps and others that count epochs, "
-        "such as {checkpoint}.",
-        "Name all its checkpoints by the same count.",
-    ),
-    Check(
-        "repeated_step",
-        "The checkpoints {first}, {checkpoint} of the training {training} both have step {step}.",
-        "Leave one of them out with where, or number them differently.",
-    ),
-    Check(
-        "several_seeds",
-        "The training {training} has several seeds.",
-        "If each seed is a training, write columns: {{training: [{both}]}}.",
-    ),
+NUMBER = re.compile(r"(?<![0-9])0*([0-9]{1,18})(?:\.(?:0{1,2}|0{4,}))?(?![0-9])")
+# What a number is not a whole one behind: a sign, or a version; and what there is behind those.
+BEFORE = re.compile(
+    r"(?:^|[=:\s(\-])[-\u2212]$|(?<![A-Za-z])v(?:er(?:sion)?)?[\W_]?$", re.IGNORECASE
 )
-ROLES = {check.code: "checkpoint" for check in CHECKS}
-ROLES |= {"empty_training": "training", "several_seeds": "seed"}
+BEHIND = re.compile(r"[.,_' \u00a0\u2009\u202f][0-9]{3}(?![0-9])|[.,][0-9]|[A-Za-z]")
+
+# What is wrong with rows.
+CHECKS = {
+    check.code: check
+    for check in (
+        RowCheck(
+            "empty_training",
+            "training",
+            "The name of the training is empty.",
+            "Write it, or leave the row out with where.",
+        ),
+        RowCheck(
+            "no_step",
+            "checkpoint",
+            "The checkpoint {checkpoint} has no number that could be its step ({_extent}).",
+            "Write the step, or a name with a step or an epoch such as step=1200.",
+        ),
+        RowCheck(
+            "mixed_steps",
+            "checkpoint",
+            "The training {training} has checkpoints that count steps and others that count "
+            "epochs, such as {checkpoint}.",
+            "Name all its checkpoints by the same count.",
+        ),
+        RowCheck(
+            "repeated_step",
+            "checkpoint",
+            "The checkpoints {first}, {checkpoint} of the training {training} both have step "
+            "{step}.",
+            "Leave one of them out with where, or number them differently.",
+        ),
+        RowCheck(
+            "several_seeds",
+            "seed",
+            "The training {training} has several seeds.",
+            "If each seed is a training, write columns: {{training: [{_both}]}}.",
+        ),
+        RowCheck(
+            "conflicting_value",
+            "raw",
+            "The checkpoint {checkpoint} of the training {training} has several values of {metric} "
+            "on {dataset}{_split}: {_values}.",
+            "{_settled}",
+        ),
+    )
+}
+SETTLED = {
+    "error": "Remove the wrong row, or set duplicates to mean, first or last.",
+    "mean": "The mean of the values is used.",
+    "first": "The first of the values is used.",
+    "last": "The last of the values is used.",
+}
 
 TRAINING = ["model", "training"]
 VALUE = [*TRAINING, "checkpoint", "dataset", "metric", "split"]
@@ -147,13 +167,12 @@ def read_evaluations(
     training is a model, with one run. With one, and without seeds, each training is a seed of its
     model.
     """
-    present = _list_present(paths, columns or {})
-    plan = _plan_roles(columns or {}, present)
+    plan = _plan_roles(columns or {}, _list_present(paths, columns or {}))
     mapped = {role: plan[role] or plan["training"] for role in ("model", "dataset")}
     single = {role: plan[role][0] for role in ("score", "metric", "seed") if plan[role]}
-    taken = {*plan["seed"][:1], *(plan["model"] if len(plan["model"]) == 1 else ())}
+    # A column that is called like its role is among the runs anyway.
     needed = dict.fromkeys(name for role in OWN for name in plan[role])
-    keep = [name for name in needed if name not in taken]
+    keep = [name for name in needed if plan.get(name) != [name] or name not in RUN_COLUMNS]
     has_metrics = bool(plan["metric"])
     exports = read_exports(
         paths,
@@ -164,8 +183,15 @@ def read_evaluations(
         dataset_metrics={} if has_metrics else dataset_metrics,
     )
     problems = [_name_role(problem, plan) for problem in exports.problems]
-    exports = dataclasses.replace(exports, problems=problems)
-    return Evaluations(_arrange(unpack_columns(exports.runs), plan, keep), exports, plan)
+    runs = unpack_columns(exports.runs)
+    table = runs[list(RUN_COLUMNS)].copy()
+    for role in OWN:
+        parts = [trim(make_texts(runs[name].tolist())) for name in plan[role]]
+        texts = join_names(parts).to_pylist() if parts else ""
+        table[role] = pd.Series(texts, index=table.index, dtype="str")
+    if plan["model"] and not plan["seed"]:
+        table["seed"] = table["training"]
+    return Evaluations(table, dataclasses.replace(exports, problems=problems), plan)
 
 
 def _list_present(paths: Sequence[str], columns: Mapped) -> set[str]:
@@ -200,44 +226,6 @@ def _name_role(problem: Problem, plan: Mapping[str, list[str]]) -> Problem:
     return dataclasses.replace(problem, reason=reason)
 
 
-def _arrange(
-    runs: pd.DataFrame, plan: Mapping[str, list[str]], keep: Sequence[str]
-) -> pd.DataFrame:
-    """Give the kept columns the names of their roles."""
-    table = runs[list(RUN_COLUMNS)].copy()
-    for role in OWN:
-        texts = _join_columns(runs, plan[role], plan, keep)
-        table[role] = pd.Series(texts, index=table.index, dtype="str")
-    if plan["model"] and not plan["seed"]:
-        table["seed"] = table["training"]
-    return table
-
-
-def _join_columns(
-    runs: pd.DataFrame, names: Sequence[str], plan: Mapping[str, list[str]], keep: Sequence[str]
-) -> list[str]:
-    """Join columns of text; one that is not kept is the seed or the model of a run."""
-    if not names:
-        return [""] * len(runs)
-    parts = []
-    for name in names:
-        role = "seed" if [name] == plan["seed"] else "model"
-        parts.append(trim(make_texts(runs[name if name in keep else role].tolist())))
-    joined: list[str] = join_names(parts).to_pylist()
-    return joined
-
-
-def name_columns(columns: Mapping[str, list[str]], role: str) -> str:
-    """Name the columns of a role, as a problem's place does.
-
-    Examples
-    --------
-    >>> name_columns({"training": ["model", "seed"]}, "training")
-    'model / seed'
-    """
-    return SEPARATOR.join(columns[role])
-
-
 def read_step(checkpoint: str) -> tuple[int, str] | None:
     """Read the step off a checkpoint's name.
 
@@ -257,7 +245,7 @@ def read_step(checkpoint: str) -> tuple[int, str] | None:
     The last number called ``step`` counts, else the last one called ``epoch``, else the only number
     of the name, which is taken for a step. A number is none that has a sign, decimals other than
     ``.0``, an exponent or what may divide thousands (``1_000``, ``1,000``), with letters behind it
-    (``2k``), of a version (``v2``), and one beyond 64 bits.
+    (``2k``), of a version (``v2``), and one of more than 18 digits.
     Words such as ``last`` are not read.
 
     Examples
@@ -280,16 +268,9 @@ def read_step(checkpoint: str) -> tuple[int, str] | None:
 def _read_number(name: str, start: int, kind: str) -> tuple[int, str] | None:
     """Read the number at a place, unless it is not sure to be a whole one."""
     found = NUMBER.match(name, start)
-    if found is None or SIGN.search(name[:start]) or VERSION.search(name[:start]):
+    if found is None or BEFORE.search(name[:start]) or BEHIND.match(name, found.end()):
         return None
-    if MORE.match(name, found.end()):
-        return None
-    # Python refuses to read numbers of several thousand digits.
-    digits = found[1].lstrip("0") or "0"
-    if len(digits) > len(str(LARGEST)):
-        return None
-    step = int(digits)
-    return (step, kind) if step <= LARGEST else None
+    return int(found[1]), kind
 
 
 def check_evaluations(
@@ -322,58 +303,39 @@ def check_evaluations(
     -----
     A training is known by its name and its model, so trainings of two models may share a name.
     """
-    rows: dict[str, pd.DataFrame] = {}
     # Without a column of models the reader has found rows without a training.
-    rows["empty_training"] = table[(table["training"] == "") & bool(columns["model"])]
-    table = table[table["training"] != ""].copy()
-    found = {name: read_step(name) for name in table["checkpoint"].unique()}
-    unnumbered = table[table["checkpoint"].map(found).isna()]
-    counts = unnumbered["checkpoint"].map(unnumbered["checkpoint"].value_counts())
-    extent = [count_things(count, "row") for count in counts]
-    rows["no_step"] = unnumbered.assign(extent=extent).drop_duplicates("checkpoint")
-    table = table[table["checkpoint"].map(found).notna()].copy()
-    steps = [found[name] or (0, "") for name in table["checkpoint"]]
+    nameless = table[(table["training"] == "") & bool(columns["model"])]
+    table = table[table["training"] != ""]
+    steps = table["checkpoint"].map({name: read_step(name) for name in {*table["checkpoint"]}})
+    lost = table[steps.isna()]
+    extent = lost["checkpoint"].map(lost["checkpoint"].value_counts())
+    lost = lost.assign(_extent=[count_things(count, "row") for count in extent])
+    table, steps = table[steps.notna()].copy(), steps.dropna()
     table["step"] = pd.Series([step for step, _ in steps], index=table.index, dtype="int64")
-    kinds = pd.Series([kind for _, kind in steps], index=table.index, dtype="str")
-    firsts = table.assign(kind=kinds).drop_duplicates([*TRAINING, "kind"])
-    rows["mixed_steps"] = firsts[firsts.duplicated(TRAINING)]
-    firsts = table.drop_duplicates([*TRAINING, "checkpoint"])
-    alike = firsts.groupby([*TRAINING, "step"], sort=False)["checkpoint"]
-    rivals = firsts.assign(first=alike.transform("first"))
-    rows["repeated_step"] = rivals[rivals["first"] != rivals["checkpoint"]]
-    firsts = table.drop_duplicates([*TRAINING, "seed"])
-    rows["several_seeds"] = firsts[firsts.duplicated(TRAINING)].drop_duplicates(TRAINING)
-    problems = [
-        problem for check in CHECKS for problem in _report(check, rows[check.code], columns)
-    ]
+    kinds = table.assign(kind=pd.Series([kind for _, kind in steps], table.index, dtype="str"))
+    kinds = kinds.drop_duplicates([*TRAINING, "kind"])
+    names = table.drop_duplicates([*TRAINING, "checkpoint"])
+    names = names.assign(first=names.groupby([*TRAINING, "step"])["checkpoint"].transform("first"))
+    seeds = table.drop_duplicates([*TRAINING, "seed"])
+    several = seeds[seeds.duplicated(TRAINING)].drop_duplicates(TRAINING)
+    both = ", ".join([*columns["training"], *columns["seed"]])
+    faults = {
+        "empty_training": nameless,
+        "no_step": lost.drop_duplicates("checkpoint"),
+        "mixed_steps": kinds[kinds.duplicated(TRAINING)],
+        "repeated_step": names[names["first"] != names["checkpoint"]],
+        "several_seeds": several.assign(_both=both),
+    }
+    problems = []
+    for code, rows in faults.items():
+        check = CHECKS[code]
+        place = SEPARATOR.join(columns[check.column])
+        problems += check.report(rows, column=place)
     problems += [*find_alike(table, "split"), *find_alike(table, "metric")]
-    names = table.drop_duplicates(TRAINING)
-    problems += [
-        problem for _, own in names.groupby("model") for problem in find_alike(own, "training")
-    ]
+    for _, own in table.drop_duplicates(TRAINING).groupby("model"):
+        problems += find_alike(own, "training")
     table, conflicts = _resolve_conflicts(table, duplicates)
     return table, problems + conflicts
-
-
-def _report(
-    check: Check, rows: pd.DataFrame, columns: Mapping[str, list[str]]
-) -> Iterator[Problem]:
-    """Make a problem of a check for each row, whose names stand in its sentences in quotes."""
-    role = ROLES[check.code]
-    both = ", ".join([*columns["training"], *columns["seed"]])
-    for row in rows.to_dict("records"):
-        said = {
-            str(name): quote_name(value) if isinstance(value, str) and name != "extent" else value
-            for name, value in row.items()
-        }
-        yield row_problem(
-            row,
-            check.code,
-            check.reason.format(**said),
-            check.remedy.format(both=both),
-            column=name_columns(columns, role),
-            value=row[role],
-        )
 
 
 def _resolve_conflicts(
@@ -382,58 +344,32 @@ def _resolve_conflicts(
     """Keep one row of each value; equal rows count once."""
     stays: Literal["first", "last"] = "last" if policy == "last" else "first"
     is_repeat = table.duplicated([*VALUE, "score"], keep=stays)
-    problems = _describe_repeats(table[is_repeat])
+    problems = [
+        row_problem(
+            row,
+            "repeated_value",
+            f"{count_things(int(is_repeat.sum()), 'row')} gave a value that another row gives too.",
+            "They count once; nothing needs to be done.",
+            severity="warning",
+        )
+        for row in table[is_repeat].head(1).to_dict("records")
+    ]
     distinct = table[~is_repeat]
     is_rival = distinct.duplicated(VALUE, keep=stays)
-    kept = distinct[~is_rival].copy()
-    values = distinct.groupby(VALUE, sort=False)["score"]
-    problems += [
-        _explain_conflict(row, values.get_group(key), policy)
-        for key, row in _list_rivals(distinct[is_rival])
-    ]
-    if policy == "mean" and is_rival.any():
-        ordered = distinct.sort_values([*VALUE, "score"])  # sums of floats depend on their order
-        means = ordered.groupby(VALUE)["score"].mean()
-        kept["score"] = means.loc[pd.MultiIndex.from_frame(kept[VALUE])].to_numpy()
-    return kept, problems
-
-
-def _list_rivals(rivals: pd.DataFrame) -> list[tuple[tuple[str, ...], "pd.Series"]]:
-    return [(tuple(row[name] for name in VALUE), row) for _, row in rivals.iterrows()]
-
-
-def _describe_repeats(repeats: pd.DataFrame) -> list[Problem]:
-    if repeats.empty:
-        return []
-    problem = Problem(
-        severity="warning",
-        code="repeated_value",
-        source=repeats["source"].iloc[0],
-        line=int(repeats["line"].iloc[0]),
-        reason=f"{count_things(len(repeats), 'row')} gave a value that another row gives too.",
-        remedy="They count once; nothing needs to be done.",
+    kept, rivals = distinct[~is_rival].copy(), distinct[is_rival]
+    # Sums of floats depend on their order.
+    scores = distinct.sort_values([*VALUE, "score"]).groupby(VALUE)["score"]
+    if policy == "mean" and len(rivals):
+        kept["score"] = scores.mean().loc[pd.MultiIndex.from_frame(kept[VALUE])].to_numpy()
+    groups = distinct.groupby(VALUE)["score"]
+    listed = [groups.get_group(tuple(key)).tolist()[:3] for key in rivals[VALUE].to_numpy()]
+    rivals = rivals.assign(
+        _split=[f" on the split {quote_name(name)}" if name else "" for name in rivals["split"]],
+        _values=[", ".join(f"{value:g}" for value in values) for values in listed],
+        _settled=SETTLED[policy],
     )
-    return [problem]
-
-
-def _explain_conflict(row: "pd.Series", values: "pd.Series[float]", policy: Duplicates) -> Problem:
     severity: Severity = "error" if policy == "error" else "warning"
-    split = f" on the split {quote_name(row['split'])}" if row["split"] else ""
-    remedies = {
-        "error": "Remove the wrong row, or set duplicates to mean, first or last.",
-        "mean": "The mean of the values is used.",
-        "first": "The first of the values is used.",
-        "last": "The last of the values is used.",
-    }
-    listed = ", ".join(f"{value:g}" for value in values.tolist()[:3])
-    return row_problem(
-        row,
-        "conflicting_value",
-        f"The checkpoint {quote_name(row['checkpoint'])} of the training "
-        f"{quote_name(row['training'])} has several values of {quote_name(row['metric'])} on "
-        f"{quote_name(row['dataset'])}{split}: {listed}.",
-        remedies[policy],
-        severity=severity,
-        column=row["column"],
-        value=row["raw"],
-    )
+    check = CHECKS["conflicting_value"]._replace(severity=severity)
+    for column, own in rivals.groupby("column"):
+        problems += check.report(own, column=str(column))
+    return kept, problems

@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection
 from typing import Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ import pandas as pd
 from capmap.problems import Problem, Severity, row_problem
 from capmap.wording import list_names, quote_name, write_key
 
+FloatArray = npt.NDArray[np.float64]
 AVERAGE = re.compile(
     r"(macro |micro |overall |grand )?"
     r"(avg|average|mean|overall|total|mittelwert|durchschnitt|moyenne|promedio|ø|平均)"
@@ -66,60 +66,21 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
     Returns
     -------
     list of Problem
-        Errors for columns that are averages, spreads, ranks, indices or attributes of models,
-        unless they are listed, and for seeds that summarize others; warnings for rows of averages
-        or spreads, and for names that differ in case, white space, separators, Unicode form or
-        invisible characters only.
-
-    Notes
-    -----
-    A dataset is an average where for three models or more its scores equal the mean, or the
-    harmonic mean, of those on all other datasets, to the digits that are printed, and differ by
-    more than these digits; so is a model on three datasets or more.
+        Errors for columns that are called like averages, spreads, ranks, indices or attributes of
+        models, unless they are listed, and for seeds that summarize others. Warnings for columns
+        that only look so by their scores, for rows of averages or spreads, and for names that
+        differ in case, white space, separators, Unicode form or invisible characters only.
     """
     if runs.empty:
         return []
-    problems = [*find_alike(runs, "model"), *find_alike(runs, "dataset")]
-    problems += _find_summaries(runs)
+    problems = [*find_alike(runs, "model"), *find_alike(runs, "dataset"), *_find_summaries(runs)]
     doubtful = list_doubtful(runs)
-    for name, (reason, is_column) in doubtful.items():
-        severity: Severity = "error" if is_column and not listed else "warning"
-        problems.append(_explain_dataset(runs, name, reason, severity, is_wide=is_column))
+    is_wide = _is_wide(runs)
+    for name, (reason, is_sure) in doubtful.items():
+        severity: Severity = "error" if is_sure and not listed else "warning"
+        problems.append(_explain_dataset(runs, name, reason, severity, is_wide=is_wide))
     cells = _average_cells(runs[~runs["dataset"].isin([*doubtful])])
-    return [*problems, *_find_models(runs, _find_averages(runs, cells.T, "model"))]
-
-
-def list_doubtful(runs: pd.DataFrame) -> dict[str, tuple[str, bool]]:
-    """List the datasets that are probably none: why, and whether each is a column of its own."""
-    names = runs["dataset"].unique().tolist()
-    columns = {*runs["column"].unique()}
-    is_wide = len(columns) > 1 and not columns.isdisjoint(names)
-    ranks = _find_ranks(runs) if is_wide and len(names) <= MOST else set[str]()
-    rest = runs[~runs["dataset"].isin(ranks)] if ranks else runs
-    averages = _find_averages(rest, _average_cells(rest), "dataset")
-    common = _find_common_words(names)
-    every = {*map(_simplify, names)}
-    found = {}
-    for name in names:
-        plain = _simplify(name)
-        if name in averages:
-            found[name] = "holds the mean of the others"
-        elif name in ranks:
-            found[name] = "numbers the models, or is called like an attribute of models"
-        elif is_wide and _is_beside(plain, every):
-            found[name] = "is called like the spread or the rank of another column"
-        elif _is_average(plain, common) or RANK.fullmatch(plain):
-            found[name] = "is called like an average or a rank of others"
-        elif is_wide and INDEX.fullmatch(name.strip().casefold()):
-            found[name] = "is called like a number of rows"
-        elif is_wide and ATTRIBUTE.fullmatch(plain):
-            found[name] = "is called like an attribute of models"
-    return {name: (reason, is_wide) for name, reason in found.items()}
-
-
-def _find_models(runs: pd.DataFrame, averages: Collection[str]) -> list[Problem]:
-    """Find rows of averages and spreads."""
-    problems = []
+    averages = _find_averages(runs, cells.T, "model")
     for name in runs["model"].unique().tolist():
         plain = _simplify(name)
         if name in averages:
@@ -128,6 +89,37 @@ def _find_models(runs: pd.DataFrame, averages: Collection[str]) -> list[Problem]
             reason = "is called like an average or a spread of others"
             problems.append(_explain_model(runs, name, reason))
     return problems
+
+
+def _is_wide(runs: pd.DataFrame) -> bool:
+    """Whether several columns of scores are called like their datasets."""
+    columns = {*runs["column"].unique()}
+    return len(columns) > 1 and not columns.isdisjoint(runs["dataset"].unique())
+
+
+def list_doubtful(runs: pd.DataFrame) -> dict[str, tuple[str, bool]]:
+    """List the datasets that are probably none: why, and whether its column's name says so."""
+    names = runs["dataset"].unique().tolist()
+    is_wide = _is_wide(runs)
+    counts = _find_counts(runs) if is_wide and len(names) <= MOST else set[str]()
+    common = _find_common_words(names)
+    every = {*map(_simplify, names)}
+    found = {}
+    for name in names:
+        plain = _simplify(name)
+        if is_wide and _is_beside(plain, every):
+            found[name] = "is called like the spread or the rank of another column"
+        elif _is_average(plain, common) or RANK.fullmatch(plain):
+            found[name] = "is called like an average or a rank of others"
+        elif is_wide and INDEX.fullmatch(name.strip().casefold()):
+            found[name] = "is called like a number of rows"
+        elif is_wide and ATTRIBUTE.fullmatch(plain):
+            found[name] = "is called like an attribute of models"
+    doubtful = {name: (reason, is_wide) for name, reason in found.items()}
+    doubtful |= dict.fromkeys(sorted(counts - {*found}), ("numbers the models", False))
+    rest = runs[~runs["dataset"].isin([*doubtful])]
+    averages = _find_averages(rest, _average_cells(rest), "dataset")
+    return doubtful | dict.fromkeys(sorted(averages), ("holds the mean of the others", False))
 
 
 def is_attribute(name: str) -> bool:
@@ -262,14 +254,13 @@ def _find_summaries(runs: pd.DataFrame) -> list[Problem]:
     ]
 
 
-def _find_ranks(runs: pd.DataFrame) -> set[str]:
-    """Find the columns beside others that number the models, from 0 or 1, or are attributes."""
+def _find_counts(runs: pd.DataFrame) -> set[str]:
+    """Find the columns beside others that number the models, from 0 or 1."""
     found = set()
     for name, scores in runs.groupby("dataset", observed=True)["score"]:
         ranks = np.sort(scores.to_numpy(dtype=np.float64))
         is_ranks = len(ranks) >= FEWEST and ranks[0] in (0, 1)
-        is_ranks = is_ranks and np.array_equal(ranks, np.arange(len(ranks)) + ranks[0])
-        if is_ranks or is_attribute(str(name)):
+        if is_ranks and np.array_equal(ranks, np.arange(len(ranks)) + ranks[0]):
             found.add(str(name))
     # Where all are whole, those are the scores.
     return found if len(found) < runs["dataset"].nunique() / 2 else set()
@@ -289,37 +280,33 @@ def _find_averages(
     if not 3 <= cells.shape[1] <= MOST or len(cells) < FEWEST:
         return set()
     table = cells.to_numpy(dtype=np.float64)
-    known = np.isfinite(table)
-    others = [_average_others(table)]
-    if (table[known] > 0).all():
-        with np.errstate(all="ignore"):
-            others.append(1 / _average_others(1 / np.where(known, table, np.nan)))
-    own = known & (known.sum(axis=1, keepdims=True) - known >= 2)
-    distances = [np.where(own, np.abs(table - mean), 0).max(axis=0) for mean in others]
-    distance = np.min(distances, axis=0)
-    spread = np.nanmax(np.where(own, table, -np.inf), axis=0) - np.nanmin(
-        np.where(own, table, np.inf), axis=0
+    filled = np.isfinite(table)
+    table = np.where(filled, table, np.nan)
+    counts = filled.sum(axis=1, keepdims=True) - 1
+    with np.errstate(all="ignore"):
+        means = [_average_others(table, counts)]
+        if (table[filled] > 0).all():
+            means.append(1 / _average_others(1 / table, counts))
+    own = filled & (counts >= 2)
+    distance = np.min(
+        [np.where(own, np.abs(table - mean), 0).max(axis=0) for mean in means], axis=0
     )
+    spread = np.where(own, table, -np.inf).max(axis=0) - np.where(own, table, np.inf).min(axis=0)
     found = (own.sum(axis=0) >= FEWEST) & (distance < spread / 4)
     if not found.any():
         return set()
     # A printed mean is rounded, and so may be the scores that it is the mean of.
-    digits = (
-        runs.groupby(kind, observed=True)["raw"].apply(_measure_digit).loc[cells.columns].to_numpy()
-    )
+    raw = runs.groupby(kind, observed=True)["raw"]
+    digits = raw.apply(_measure_digit).loc[cells.columns].to_numpy()
     rounding = digits + (digits.sum() - digits) / (len(digits) - 1)
     near = [(distance <= digit) & (spread > 4 * digit) for digit in (digits, rounding)]
-    found &= np.any(near, axis=0)
-    return set(cells.columns[found])
+    return set(cells.columns[found & np.any(near, axis=0)])
 
 
-def _average_others(table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _average_others(table: FloatArray, counts: FloatArray) -> FloatArray:
     """Average the other filled cells of each row, for each of its cells."""
-    known = np.isfinite(table)
-    filled = np.where(known, table, 0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        sums, counts = (part.sum(axis=1, keepdims=True) - part for part in (filled, known))
-        return np.asarray(sums / counts)
+    sums = np.where(np.isfinite(table), table, 0).sum(axis=1, keepdims=True)
+    return np.asarray((sums - table) / counts)
 
 
 def _measure_digit(raw: "pd.Series[str]") -> float:

@@ -50,18 +50,21 @@ class FileOptions:
         What the lines begin with that are skipped.
     encoding : str, optional
         How text is encoded.
-    sheet : str, optional
-        The sheet of a workbook; by default its only one.
+    sheet : str or int, optional
+        The sheet of a workbook, by its name or number from 1, or the number of a table of Markdown.
     records : str, optional
         Where the records of nested files are, a `capmap.patterns.Pattern` of keys between points.
+    skip : int, optional
+        Rows of a table that stand above its header.
     """
 
     header_rows: int = 1
     names: Sequence[str] = ()
     comment: str = ""
     encoding: str = "utf-8"
-    sheet: str = ""
+    sheet: str | int = ""
     records: str = ""
+    skip: int = 0
 
 
 PLAIN = FileOptions()
@@ -219,17 +222,8 @@ def read_bounded(path: str, *, limit: int = LARGEST, remedy: str = SPLIT) -> byt
     return content
 
 
-def check_text(content: bytes, path: str, *, complete: bool = True) -> None:
+def check_text(content: bytes, path: str) -> None:
     """Check that bytes are text in UTF-8.
-
-    Parameters
-    ----------
-    content : bytes
-        The unpacked file, or its beginning.
-    path : str
-        Where it came from.
-    complete : bool, optional
-        Whether this is the whole file; a character cut off at the end is no fault otherwise.
 
     Raises
     ------
@@ -240,34 +234,25 @@ def check_text(content: bytes, path: str, *, complete: bool = True) -> None:
     if not content.strip(b"\xef\xbb\xbf \t\r\n"):
         raise refuse("empty_file", path, "The file is empty.", "Export it again, or leave it out.")
     if content.startswith(BYTE_ORDER_MARKS):
-        raise UnreadableExportError(_explain_encoding(path, content, 0, "It is UTF-16."))
+        raise _refuse_encoding(path, content, 0, "It is UTF-16.")
     _check_nature(content, path)
     if b"\0" in content:
-        line = find_line(content, content.index(b"\0"))
-        raise UnreadableExportError(_explain_binary(path, "binary", line))
-    position = _find_bad_byte(content, complete=complete)
-    if position is not None:
-        raise UnreadableExportError(_explain_encoding(path, content, position, ""))
+        raise _refuse_binary(path, "binary", find_line(content, content.index(b"\0")))
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for start in range(0, len(content), HEAD):
+        pending = len(decoder.getstate()[0])
+        try:
+            decoder.decode(content[start : start + HEAD], start + HEAD >= len(content))
+        except UnicodeDecodeError as error:
+            place = start - pending + error.start
+            raise _refuse_encoding(path, content, place, "") from error
 
 
-def recode_text(content: bytes, path: str, encoding: str, *, complete: bool = True) -> bytes:
-    """Write text in UTF-8 that is encoded otherwise.
+def recode_text(content: bytes, path: str, encoding: str) -> bytes:
+    """Write text in UTF-8 that is in an encoding such as "latin-1" or "utf-16".
 
-    Parameters
-    ----------
-    content : bytes
-        The unpacked file, or its beginning.
-    path : str
-        Where it came from.
-    encoding : str
-        Such as "latin-1" or "utf-16". A byte order mark of UTF-8 in the file wins over it.
-    complete : bool, optional
-        Whether this is the whole file; a character cut off at the end is left out otherwise.
-
-    Returns
-    -------
-    bytes
-        The same bytes where they are said to be UTF-8, which is not checked.
+    Bytes that are said to be UTF-8 stay and are not checked. A byte order mark of UTF-8 in the file
+    wins over the encoding.
 
     Raises
     ------
@@ -279,10 +264,9 @@ def recode_text(content: bytes, path: str, encoding: str, *, complete: bool = Tr
         if codec.name in ("utf-8", "utf-8-sig") or content.startswith(codecs.BOM_UTF8):
             return content
         _check_nature(content, path)
-        return codec.incrementaldecoder().decode(content, complete).encode("utf-8", "replace")
+        return codec.incrementaldecoder().decode(content, True).encode("utf-8", "replace")
     except UnicodeDecodeError as error:
-        problem = _explain_encoding(path, content, error.start, "", encoding)
-        raise UnreadableExportError(problem) from error
+        raise _refuse_encoding(path, content, error.start, "", encoding) from error
     except UnicodeError as error:
         reason = f"The file is not {encoding}: it has no byte order mark."
         remedy = "Set `reading: {encoding: …}` to what it is, such as utf-16-le."
@@ -296,20 +280,14 @@ def recode_text(content: bytes, path: str, encoding: str, *, complete: bool = Tr
 def _check_nature(content: bytes, path: str) -> None:
     nature = next((what for magic, what in SIGNATURES if content.startswith(magic)), None)
     if nature is not None:
-        raise UnreadableExportError(_explain_binary(path, nature, 0))
+        raise _refuse_binary(path, nature, 0)
 
 
-def _explain_binary(path: str, nature: str, line: int) -> Problem:
+def _refuse_binary(path: str, nature: str, line: int) -> UnreadableExportError:
     remedy = "Export the table as CSV, TSV, JSON lines or Parquet."
     if nature == ARCHIVE:
         remedy = "Unpack the archive and name its files, or save the sheet as CSV."
-    return Problem(
-        code="binary_file",
-        source=path,
-        reason=f"The file is not text but {nature}.",
-        remedy=remedy,
-        line=line,
-    )
+    return refuse("binary_file", path, f"The file is not text but {nature}.", remedy, line=line)
 
 
 def find_line(content: bytes, position: int) -> int:
@@ -317,30 +295,21 @@ def find_line(content: bytes, position: int) -> int:
     return content.count(b"\n", 0, position) + 1
 
 
-def _find_bad_byte(content: bytes, *, complete: bool) -> int | None:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for start in range(0, len(content), HEAD):
-        pending = len(decoder.getstate()[0])
-        end = start + HEAD
-        try:
-            decoder.decode(content[start:end], complete and end >= len(content))
-        except UnicodeDecodeError as error:
-            return start - pending + error.start
-    return None
-
-
-def _explain_encoding(
+def _refuse_encoding(
     path: str, content: bytes, position: int, nature: str, encoding: str = "UTF-8"
-) -> Problem:
+) -> UnreadableExportError:
     option = "utf-16" if nature else "latin-1"
-    return Problem(
-        code="wrong_encoding",
-        source=path,
-        reason=f"The file is not {encoding}: byte {position + 1} does not fit. {nature}".rstrip(),
-        remedy="Save it again as UTF-8 (in Excel: CSV UTF-8), or set "
-        f"`reading: {{encoding: {option}}}` if it is that.",
-        line=find_line(content, position),
-        value=f"0x{content[position]:02x}",
+    return UnreadableExportError(
+        Problem(
+            code="wrong_encoding",
+            source=path,
+            reason=f"The file is not {encoding}: byte {position + 1} does not fit. "
+            f"{nature}".rstrip(),
+            remedy="Save it again as UTF-8 (in Excel: CSV UTF-8), or set "
+            f"`reading: {{encoding: {option}}}` if it is that.",
+            line=find_line(content, position),
+            value=f"0x{content[position]:02x}",
+        )
     )
 
 

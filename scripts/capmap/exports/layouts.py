@@ -29,6 +29,7 @@ from capmap.exports.cells import (
     match_rows,
     match_value,
     read_seeds,
+    reject_failed,
     reject_unusable,
     repeat_text,
     trim,
@@ -55,7 +56,6 @@ from capmap.exports.runs import (
     Reading,
     find_bad_scores,
     find_blanks,
-    find_confusions,
     find_no_rows,
     find_overruled_metrics,
     find_scale_breaks,
@@ -75,7 +75,6 @@ NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are
 NAMED = ("model", "dataset", "metric", "seed")
 # What says how rows of one run or several runs of one row are to be taken; texts beside the scores.
 BESIDE = ("step", "selection", "spread", "count")
-WHOLE = ("step", "count")
 ROW = "row"
 # Columns of scores that are named where it is said how a file was read.
 SHOWN = 3
@@ -213,7 +212,8 @@ def read_table(
     plan = _plan_reading(sheet.columns, source, columns=columns, where=where, layout=layout)
     filters = {name: wanted for name, wanted in where.items() if name not in plan.fields}
     problems = _find_unread_seed(sheet.columns, plan, source) if layout == "long" else []
-    file = sheet.read_cells(list(dict.fromkeys([*plan.needed, *filters])))
+    opened = sheet.read_cells(list(dict.fromkeys([*plan.needed, *filters])))
+    file = reject_failed(opened, filters, source=source)
     file = reject_unusable(file, plan.named, source=source)
     chosen = match_rows(file, filters)
     cells = file.select(chosen)
@@ -239,7 +239,7 @@ def read_table(
         lines=grid.lines,
     )
     rejected = [problem for problem in file.problems if problem.severity == "error"]
-    found = find_no_rows(file.lines, rejected, source=source)
+    found = find_no_rows(opened.lines, rejected, source=source)
     seen = {name: set(file.columns[name].unique().to_pylist()) for name in filters}
     seen |= {name: plan.list_texts(name) for name in where.keys() - filters}
     return Part(
@@ -363,10 +363,31 @@ def _plan_reading(
     problems = check_columns(list(dict.fromkeys(wishes)), present, source, hint=hint)
     problems += [_explain_reserved(name, source) for name in roles["keep"] if name in RUN_COLUMNS]
     if patterns:
+        problems += _find_turned(present, roles, fields, source)
         problems += _check_wide(present, scores, source, columns=columns, layout=layout)
     if problems:
         raise UnreadableExportError(*problems)
     return _Plan(scores, roles, wide=bool(patterns) or listed)
+
+
+def _find_turned(
+    present: Sequence[str], roles: Mapping[str, list[str]], fields: set[str], source: str
+) -> list[Problem]:
+    """Find out that the column of models is called like what the columns of scores are named by."""
+    taken = [name for name in roles["model"] if name in fields and name in present]
+    return [
+        Problem(
+            code="turned_table",
+            source=source,
+            reason=f"This table has datasets in rows: the column {quote_name(name)} is taken for "
+            "the models, and each column of scores for a dataset.",
+            remedy=f"Set `columns: {{dataset: {name}, score: '{{model}}'}}`.",
+            line=1,
+            column=name,
+        )
+        for name in taken
+        if name != "model"
+    ]
 
 
 def _find_scores(
@@ -510,8 +531,7 @@ def _read_part(cells: Cells, plan: _Plan, grid: _Grid, name: str) -> pa.Array:
 def _read_beside(cells: Cells, plan: _Plan, grid: _Grid, role: str, decimal: Decimal) -> pa.Array:
     """Read what stands beside each score; numbers get a decimal point, as in any other file.
 
-    Where scores have decimal commas, these decide on marks that leave it open: 1.000 is a thousand
-    steps, and 1,234 a spread. They do not where another number of the column contradicts.
+    Where scores have decimal commas, the same mark is tried here.
     """
     name = plan.roles[role][-1]
     texts = _read_part(cells, plan, grid, name)
@@ -519,12 +539,12 @@ def _read_beside(cells: Cells, plan: _Plan, grid: _Grid, role: str, decimal: Dec
         return texts
     is_numeral = grid.spread(pa.array(cells.find_numerals(name))).to_numpy(zero_copy_only=False)
     texts = bare_spreads(texts) if role == "spread" else texts
-    parse = partial(_parse, values={}, summarized=False)
-    numbers = parse_mixed(texts, is_numeral, partial(parse, decimal=decimal))
-    is_open = role in WHOLE or (numbers.kinds == Kind.AMBIGUOUS).any()
-    if decimal == "auto" and grid.numbers.decimal_commas and is_open:
-        alike = parse_mixed(texts, is_numeral, partial(parse, decimal=","))
-        numbers = numbers if (alike.kinds == Kind.OTHER_MARK).any() else alike
+    tries: list[Decimal] = [",", decimal] if grid.numbers.decimal_commas else [decimal]
+    for mark in tries:
+        parse = partial(_parse, decimal=mark, values={}, summarized=False)
+        numbers = parse_mixed(texts, is_numeral, parse)
+        if not (numbers.kinds == Kind.OTHER_MARK).any():
+            break
     return write_plain(texts, numbers)
 
 
@@ -554,8 +574,6 @@ def _read_names(
             for name in parts
         ]
         joined, lines = join_names(texts), cells.lines if in_rows else grid.lines
-        if role in ("model", "dataset"):
-            problems += find_confusions(texts, role, source=source)
         joined = read_seeds(joined) if role == "seed" else joined
         blank += find_blanks(joined, role, Place(source, lines, SEPARATOR.join(parts)))
         names[role] = grid.spread(joined) if in_rows else joined

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from capmap.exports.delimited import Record, RowSheet, check_header, name_columns
+from capmap.exports.delimited import Record, RowSheet, make_sheet
 from capmap.exports.files import (
     LONGEST,
     FileOptions,
@@ -22,13 +22,13 @@ REMEDY = r"Write \| where it belongs to a cell, or remove the surplus cells."
 PIPE = re.compile(r"(?<!\\)\|")
 ALIGNMENT = re.compile(r":?-+:?")
 FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
-SPECIAL = re.compile(r"([!-/:-@\[-`{-~])")
-ESCAPED = re.compile(rf"\\{SPECIAL.pattern}")
-CODE = re.compile(r"(?<!\\)(`+)([^`]+)\1")
-FOOTNOTE = re.compile(r"(?<!\\)\[\^[^\[\]]+\]")
+ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+# Tags of HTML, footnotes, links and images, bold and italic text, code.
 MARKS = (
+    (re.compile(r"<br\s*/?>", re.IGNORECASE), " "),
+    (re.compile(r"</?[A-Za-z][^<>]*>"), ""),
+    (re.compile(r"(?<!\\)\[\^[^\[\]]+\]"), ""),
     (re.compile(r"!?(?<!\\)\[((?:\\.|[^\[\]\\])*)\]\((?:[^()]|\([^()]*\))*\)"), r"\1"),
     (re.compile(r"(?<!\\)(\*{1,3})(?=\S)((?:\\.|[^*\\])+)(?<=\S)\1"), r"\2"),
     (
@@ -36,27 +36,16 @@ MARKS = (
         r"\2",
     ),
 )
-# Marks within marks, from the inside out; what is nested deeper stays as it is.
-DEPTH = 5
+CODE = re.compile(r"(?<!\\)(`+)([^`]+)\1")
+# Marks within marks, from the inside out.
+DEPTH = 3
 
 
 def open_markdown(path: str, *, wanted: Collection[str], options: FileOptions) -> RowSheet:
-    """Read a table of Markdown.
+    """Read a table of Markdown; its cells are plain text.
 
-    Parameters
-    ----------
-    path : str
-        The file.
-    wanted : collection of str
-        Names that the header should have.
-    options : FileOptions
-        The rows of its header, or its names, its encoding, and the number of the table.
-
-    Returns
-    -------
-    RowSheet
-        Of several tables, the first of those whose header has most of the wanted names. Cells are
-        plain text.
+    Of several tables it is the one that the option ``sheet`` numbers, or the first of those whose
+    header has most of the wanted names, with a warning where others have as many.
 
     Raises
     ------
@@ -70,14 +59,15 @@ def open_markdown(path: str, *, wanted: Collection[str], options: FileOptions) -
     sheets, faults = [], []
     for rows in _list_tables(text, 0 if options.names else options.header_rows):
         try:
-            sheets.append(_make_sheet(rows, path, options))
+            sheets.append(make_sheet(path, rows, options, remedy=REMEDY))
         except UnreadableExportError as error:
             faults.append(error)
     if not sheets:
         reason, remedy = "The file has no table with pipes.", "Check that it is the right file."
         raise faults[0] if faults else refuse("no_table", path, reason, remedy)
-    if options.sheet:
-        return _choose_table(path, sheets, options.sheet)
+    number = str(options.sheet)
+    if number.isdecimal() or (number and len(sheets) > 1):
+        return _choose_table(path, sheets, number)
     fits = [len({*wanted} & {*sheet.columns}) for sheet in sheets]
     best = sheets[fits.index(max(fits))]
     if fits.count(max(fits)) == 1:
@@ -86,9 +76,7 @@ def open_markdown(path: str, *, wanted: Collection[str], options: FileOptions) -
 
 
 def _choose_table(path: str, sheets: Sequence[RowSheet], number: str) -> RowSheet:
-    """Choose a table by its number in the file, from 1; the only one where a sheet is named."""
-    if len(sheets) == 1 and not number.isdecimal():
-        return sheets[0]
+    """Choose a table by its number in the file, from 1."""
     if number.isdecimal() and 0 < int(number) <= len(sheets):
         return sheets[int(number) - 1]
     reason = f"There is no table {quote_name(number)}: the file has {len(sheets)}."
@@ -102,62 +90,48 @@ def _warn_of_other_tables(path: str, count: int, best: RowSheet) -> Problem:
         severity="warning",
         code="other_tables",
         source=path,
-        line=best.rows[0].first if best.rows else 0,
+        line=next((row.first for row in best.rows), 0),
         reason=f"The file has {count} tables with such a header, of which this one is read.",
         remedy="Set `reading: {sheet: …}` to the number of another one, from 1.",
     )
 
 
-def _make_sheet(table: list[Record], path: str, options: FileOptions) -> RowSheet:
-    header = table[: 1 if options.names else options.header_rows]
-    columns = name_columns(header, path, options)
-    if problems := check_header(header, path, options):
-        raise UnreadableExportError(*problems)
-    rows = table if options.names else table[options.header_rows :]
-    return RowSheet(path, columns, rows, remedy=REMEDY)
-
-
 def _list_tables(text: str, header_rows: int) -> Iterator[list[Record]]:
     """List the blocks of lines with pipes that have a row of dashes; those in fences are none."""
+    shown = COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text).split("\n")
     block: list[Record] = []
     fence = ""
-    written = [*text.split("\n"), ""]
-    shown = [*COMMENT.sub(_blank, text).split("\n"), ""]
-    for number, (line, before) in enumerate(zip(shown, written, strict=True), start=1):
+    for number, (line, written) in enumerate(zip(shown, text.split("\n"), strict=True), start=1):
         # A row of a table that is commented out does not end the table.
-        if not line.strip() and PIPE.search(before):
+        if not line.strip() and PIPE.search(written):
             continue
         if match := FENCE.match(line):
             mark = match[0].strip()[0]
             fence = "" if fence == mark else fence or mark
         if PIPE.search(line) and not fence and not match:
             block.append(Record(number, number, _split_pipes(line)))
-            continue
-        dashes = [place for place, row in enumerate(block) if _is_alignment(row)]
-        if dashes:
-            above = block[: dashes[0]]
-            # A header is one line, unless the options say more.
-            above = above[-header_rows:] if header_rows else above
-            width = len(block[dashes[0]].cells)
-            rows = [*above, *(row for row in block[dashes[0] :] if not _is_alignment(row))]
-            cleaned = [row._replace(cells=_fit([*map(_clean, row.cells)], width)) for row in rows]
-            yield [row for row in cleaned if any(row.cells)]
-        block = []
+        else:
+            yield from _read_block(block, header_rows)
+            block = []
+    yield from _read_block(block, header_rows)
 
 
-def _blank(match: re.Match[str]) -> str:
-    """Blanks in place of text, so that what follows keeps its line."""
-    return re.sub(r"[^\n]", " ", match[0])
+def _read_block(block: Sequence[Record], header_rows: int) -> Iterator[list[Record]]:
+    """Read the table of a block of lines, whose header is one line unless more are expected."""
+    is_rule = [all(map(ALIGNMENT.fullmatch, row.cells)) for row in block]
+    if True not in is_rule:
+        return
+    place = is_rule.index(True)
+    first = max(0, place - header_rows) if header_rows else 0
+    width = len(block[place].cells)
+    rows = [row for row, rule in zip(block[first:], is_rule[first:], strict=True) if not rule]
+    cleaned = [row._replace(cells=_fit([*map(_clean, row.cells)], width)) for row in rows]
+    yield [row for row in cleaned if any(row.cells)]
 
 
 def _split_pipes(line: str) -> list[str]:
-    line = line.strip().removeprefix("|")
-    *cells, last = PIPE.split(line)
+    *cells, last = PIPE.split(line.strip().removeprefix("|"))
     return [cell.strip() for cell in (cells if cells and not last else [*cells, last])]
-
-
-def _is_alignment(row: Record) -> bool:
-    return all(map(ALIGNMENT.fullmatch, row.cells))
 
 
 def _fit(cells: list[str], width: int) -> list[str]:
@@ -168,9 +142,11 @@ def _fit(cells: list[str], width: int) -> list[str]:
 
 
 def _clean(cell: str) -> str:
-    """Leave out the marks of a cell."""
-    cell = BREAK.sub(" ", FOOTNOTE.sub("", cell.replace(r"\|", "|")))
-    cell = CODE.sub(lambda match: SPECIAL.sub(r"\\\1", match[2].strip()), cell)
+    """Leave out the marks of a cell; what stands as code or behind a backslash is plain."""
+    cell = CODE.sub(
+        lambda match: re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", match[2].strip()),
+        cell.replace(r"\|", "|"),
+    )
     for _ in range(DEPTH):
         for mark, text in MARKS:
             cell = mark.sub(text, cell)

@@ -24,11 +24,13 @@ PLAIN = rf"^[+-]?(?:\d+\.?\d*|\.\d+){EXPONENT}$"
 THIN_SPACES = r"[\x{a0}\x{2009}\x{202f}]"
 SPACED = rf"^[+-]?[1-9]\d{{0,2}}(?:{THIN_SPACES}\d{{3}})+(?:[.,]\d*)?$"
 PERCENT = r"^[^eE]*\d[.,]?[\s\pZ]*%$"
-NAN = r"^(?i:[+-]?nan|na|n/a|#n/a|<na>|null|none)$"
+NAN = r"^(?i:[+-]?nan)$"
+# What R, Python and spreadsheets write for what is missing; dashes.
+ABSENT = r"^(?:(?i:na|n/a|#n/a|<na>|null|none)|-{1,3}|[\x{2013}\x{2014}]|)$"
 # A percent sign may stand behind the number, the spread, or the bracket.
 SUMMARY = (
     r"^(?P<mean>[^±(%]*\d[^±(%+/]*?)\s*%?\s*(?:±|\+/?-|\(\s*(?:±|\+/?-)?)\s*"
-    r"(?P<spread>[^)%+\-↑↓▲▼]*\d[^)%↑↓▲▼]*?)\s*%?\s*\)?\s*%?$"
+    r"(?P<spread>[^)%+\-↑↓▲▼±]*\d[^)%↑↓▲▼±]*?)\s*%?\s*\)?\s*%?$"
 )
 # 0.91 (+0.02) has improved by 0.02.
 CHANGE = r"^[^±(]*\d[^±(]*\(\s*[+\-↑↓▲▼]\s*[.,]?\d[^)]*\).*$"
@@ -112,9 +114,9 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
 
     Notes
     -----
-    ``NaN``, ``NA``, ``N/A``, ``null`` and ``None`` have the kind NAN. A number beyond the range of
-    floats is infinite. Underscores, digits of other scripts, and a percent sign behind an exponent
-    are not numbers.
+    ``NA``, ``N/A``, ``null``, ``None`` and dashes are empty cells; ``NaN`` has the kind NAN. A
+    number beyond the range of floats is infinite. Underscores, digits of other scripts, and a
+    percent sign behind an exponent are not numbers.
 
     Examples
     --------
@@ -145,7 +147,7 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     kinds[marks[other].sure] = Kind.OTHER_MARK
     kinds[marks[other].triple] = Kind.AMBIGUOUS
     kinds[_match(clean, NAN)] = Kind.NAN
-    kinds[_match(clean, "^$")] = Kind.EMPTY
+    kinds[_match(clean, ABSENT)] = Kind.EMPTY
     kinds[number] = Kind.NUMBER
     kinds[np.isinf(values)] = Kind.INFINITE
     comma = number & (mark == ",") & _match(body, ",")
@@ -367,7 +369,10 @@ def _clean(texts: pa.Array) -> pa.Array:
     clean = pc.utf8_trim_whitespace(texts)
     for quote in ('"', "'"):
         clean = pc.replace_substring_regex(clean, f"^{quote}(.*){quote}$", r"\1")
-    return pc.replace_substring(pc.utf8_trim_whitespace(clean), "\u2212", "-")
+    clean = pc.utf8_trim_whitespace(clean)
+    for mark, plain in (("\u2212", "-"), ("\uff08", "("), ("\uff09", ")")):
+        clean = pc.replace_substring(clean, mark, plain)
+    return clean
 
 
 def _cut_percent(texts: pa.Array, percent: Mask) -> pa.Array:

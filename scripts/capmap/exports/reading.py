@@ -17,7 +17,7 @@ from capmap.exports.cells import (
     list_values,
     match_value,
 )
-from capmap.exports.doubts import find_doubts, fold_spelling, is_attribute
+from capmap.exports.doubts import find_doubts, is_attribute
 from capmap.exports.files import PLAIN, FileOptions
 from capmap.exports.layouts import BESIDE, list_wanted, name_sheet, numbers_rows, read_table
 from capmap.exports.repeats import (
@@ -331,7 +331,6 @@ def _check_roles(columns: Mapped, layout: TableFormat) -> list[Problem]:
 def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
     """Find the values of `where` that no row has, or some in other spelling."""
     problems: list[Problem] = []
-    spellings: list[Problem] = []
     for column, wanted in where.items():
         seen = sorted(set().union(*(part.filter_values[column] for part in parts)))
         for value in list_values(wanted):
@@ -347,35 +346,12 @@ def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
                         value=str(value),
                     )
                 )
-        spellings += _find_left_spellings(column, list_values(wanted), seen)
     if where and not problems and all(part.rows == part.rows_filtered for part in parts):
         reason = "No row passes all filters of `where` together."
         problems.append(
             Problem(code="unmatched_filter", reason=reason, remedy="Correct or remove a filter.")
         )
-    return [*problems, *spellings]
-
-
-def _find_left_spellings(column: str, wanted: Sequence[Any], seen: Sequence[str]) -> list[Problem]:
-    """Find values that no filter lets through, though they are one of its own in other spelling."""
-    passed = {text for text in seen if any(match_value(text, value) for value in wanted)}
-    words = [text for text in seen if text in passed and any(map(str.isalpha, text))]
-    folded = {fold_spelling(text): text for text in words}
-    left = [text for text in seen if text not in passed]
-    pairs = [(text, folded[key]) for text in left if (key := fold_spelling(text)) in folded]
-    return [
-        Problem(
-            severity="warning",
-            code="alike_names",
-            column=column,
-            value=text,
-            reason=f"Rows with {quote_name(text)} do not pass where: {{{column}: …}}, though it "
-            f"differs from {quote_name(value)} in case, white space, separators or invisible "
-            "characters only.",
-            remedy="If they are one, list both in `where`, or write it one way in the export.",
-        )
-        for text, value in pairs
-    ]
+    return problems
 
 
 def _check_ignored(parts: Sequence[Part], ignored: Sequence[str]) -> list[Problem]:

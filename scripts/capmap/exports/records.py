@@ -1,27 +1,322 @@
-"""Records of nested files (JSON lines, JSON, YAML) as rows of a sheet."""
+"""Records of nested files (JSON lines, JSON, YAML) as rows of cells with dotted names."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
+
+import yaml
 
 from capmap.errors import ConfigError
-from capmap.exports.documents import FaultError, Parts, list_json, list_yaml
+from capmap.exports.cells import Cells, Nested, Numeral, clean_header, make_cells
 from capmap.exports.files import LONGEST, check_text, has_suffix, read_bounded, recode_text
-from capmap.exports.flat_rows import LONGEST_LIST, Flat, FlatRows, flatten, list_items
 from capmap.patterns import Pattern
-from capmap.problems import Problem, UnreadableExportError, ask_nearest
+from capmap.problems import Problem, UnreadableExportError, ask_nearest, shorten
 from capmap.wording import list_names, quote_name
 
 YAML = frozenset({".yaml", ".yml"})
 LINES = frozenset({".jsonl", ".ndjson"})
 SCORE = "score"
-COMPARED = 1_000
+DEEPEST = 100
+LONGEST_LIST = 100
 MOST_FAULTS = 1_000
+REMEDY = "Write the file with a library for its format."
+LINE_REMEDY = 'Write one object per line, such as {"model": "A", "dataset": "B", "score": 0.9}.'
+BOOLEANS = {"true": True, "false": False}
+HALF = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
+)
 
 
-def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> FlatRows:
+class Object(dict[str, Any]):
+    """An object, and the lines where its values begin."""
+
+    lines: Sequence[int] = ()
+
+
+class Array(list[Any]):
+    """A list, and the lines where its entries begin."""
+
+    lines: Sequence[int] = ()
+
+
+class FaultError(ValueError):
+    """What is wrong with a value, and what to do about it; line 0 is where the value begins."""
+
+    def __init__(
+        self, code: str, reason: str, remedy: str = REMEDY, *, line: int = 0, value: str = ""
+    ) -> None:
+        super().__init__(reason)
+        self.code, self.reason, self.remedy = code, reason, remedy
+        self.line, self.value = line, value
+
+    def explain(self, path: str, line: int = 0) -> Problem:
+        """Make a problem of it, at a line unless it has one itself."""
+        return Problem(
+            code=self.code,
+            source=path,
+            reason=self.reason,
+            remedy=self.remedy,
+            line=self.line or line,
+            value=shorten(self.value),
+        )
+
+
+# A line of JSON lines, an entry of the list that a document is, or a document: the line where it
+# begins; the position of an entry in its list, from "0", empty for others; and its value.
+Part: TypeAlias = tuple[int, str, Any]
+Parts: TypeAlias = Iterator[Part | FaultError]
+
+
+def _make_object(pairs: list[tuple[str, Any]], lines: Sequence[int] = ()) -> Object:
+    found = Object(pairs)
+    found.lines = lines
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        place = next(place for place, key in enumerate(keys) if key in keys[:place])
+        raise FaultError(
+            "duplicated_key",
+            f"The key {quote_name(keys[place])} stands twice in one object.",
+            "Rename or remove one of them.",
+            line=lines[place] if lines else 0,
+        )
+    return found
+
+
+def _make_array(values: Iterable[Any], lines: Sequence[int]) -> Array:
+    found = Array(values)
+    found.lines = lines
+    return found
+
+
+DECODER: Any = json.JSONDecoder(
+    object_pairs_hook=_make_object, parse_float=Numeral, parse_int=Numeral, parse_constant=Numeral
+)
+PARSERS: Any = json.decoder
+
+
+def _list_json(text: str, *, lines: bool, depth: int) -> Parts:
+    """Read a list entry by entry, JSON lines line by line, or one object."""
+    start = len(text) - len(text.lstrip())
+    if not text.startswith("[", start) and (lines or _is_line(text[start:])):
+        yield from _list_lines(text)
+        return
+    value = _decode(text, start, depth)
+    if isinstance(value, Array):
+        for position, (line, entry) in enumerate(zip(value.lines, value, strict=True)):
+            yield line, str(position), entry
+    else:
+        yield text.count("\n", 0, start) + 1, "", value
+
+
+def _is_line(text: str) -> bool:
+    """Whether the first of several lines is a value of its own."""
+    line, _, rest = text.partition("\n")
+    try:
+        return bool(rest.strip() and DECODER.decode(line))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _list_lines(text: str) -> Parts:
+    for line, row in enumerate(text.split("\n"), start=1):
+        stripped = row.strip()
+        if not stripped:
+            continue
+        try:
+            yield line, "", _decode(stripped, 0, 0, first=line)
+        except FaultError as fault:
+            fault.line = line
+            yield fault
+
+
+def _decode(text: str, start: int, depth: int, *, first: int = 1) -> Any:
+    """Decode the value that a text holds, whose first levels know the lines of their values."""
+    ends = [match.start() for match in re.finditer("\n", text)]
+
+    def read(text: str, position: int, depth: int) -> tuple[Any, int]:
+        mark, lines = text[position : position + 1], list[int]()
+        if not depth or mark not in ("{", "["):
+            value, end = DECODER.scan_once(text, position)
+            return value, end
+
+        def note(text: str, position: int) -> tuple[Any, int]:
+            lines.append(first + bisect_left(ends, position))
+            return read(text, position, depth - 1)
+
+        if mark == "[":
+            values, end = PARSERS.JSONArray((text, position + 1), note)
+            return _make_array(values, lines), end
+        pairs, end = PARSERS.JSONObject((text, position + 1), True, note, None, list, {})
+        return _make_object(pairs, lines), end
+
+    try:
+        value, end = read(text, start, depth)
+    except StopIteration:
+        value, end = None, 0
+    except json.JSONDecodeError as error:
+        reason = f"The text is not JSON: {error.msg} (character {error.colno} of the line)."
+        line, written = first + error.lineno - 1, text.split("\n")[error.lineno - 1].strip()
+        raise FaultError("invalid_json", reason, LINE_REMEDY, line=line, value=written) from error
+    except RecursionError as error:
+        raise _refuse_depth(first) from error
+    if text[end:].strip():
+        line = first + bisect_left(ends, end)
+        raise FaultError("invalid_json", "The JSON does not end here.", LINE_REMEDY, line=line)
+    if "\\u" in text and (half := HALF.search(text)):
+        line = first + bisect_left(ends, half.start())
+        reason = "The text has half of a surrogate pair, which is no character."
+        raise FaultError("invalid_json", reason, line=line)
+    return value
+
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")
+
+
+def _list_yaml(text: str) -> Parts:
+    """Read documents, each an object or a list; empty ones are left out."""
+    try:
+        for node in yaml.compose_all(text, Loader=_Loader):
+            if node is None:
+                continue
+            line, value = node.start_mark.line + 1, _build(node, 0)
+            if isinstance(value, Array):
+                for position, (place, entry) in enumerate(zip(value.lines, value, strict=True)):
+                    yield place, str(position), entry
+            elif value is not None:
+                yield line, "", value
+    except FaultError:
+        raise
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
+        where = f" (column {mark.column + 1})" if mark else ""
+        raise FaultError(
+            "invalid_yaml",
+            f"The file is not YAML: {reason}{where}.",
+            line=mark.line + 1 if mark else 0,
+        ) from error
+
+
+def _build(node: Any, depth: int) -> Any:
+    """Make plain values of a node of a document; only true and false are truth values."""
+    line = node.start_mark.line + 1
+    if depth > DEEPEST:
+        raise _refuse_depth(line)
+    if isinstance(node, yaml.ScalarNode):
+        text = str(node.value)
+        if node.style or node.tag == "tag:yaml.org,2002:str":
+            return text if node.style or not EXPONENT.fullmatch(text) else Numeral(text)
+        if node.tag in NUMBER_TAGS:
+            return Numeral(re.sub(r"\.(inf|nan)", r"\1", text.lower()))
+        return None if node.tag.endswith(":null") else BOOLEANS.get(text.lower(), text)
+    if isinstance(node, yaml.SequenceNode):
+        lines = [child.start_mark.line + 1 for child in node.value]
+        return _make_array((_build(child, depth + 1) for child in node.value), lines)
+    if any(not isinstance(key, yaml.ScalarNode) for key, _ in node.value):
+        raise FaultError("invalid_yaml", "A key is not text.", line=line)
+    pairs = [(key.value, _build(child, depth + 1)) for key, child in node.value]
+    return _make_object(pairs, [child.start_mark.line + 1 for _, child in node.value])
+
+
+def _refuse_depth(line: int = 0) -> FaultError:
+    reason = "The value is nested too deeply."
+    return FaultError("deep_nesting", reason, "Write flatter objects.", line=line)
+
+
+# The cells of a record (text, `Nested`, `Numeral`, bool or None) by dotted names, and the objects
+# and lists that they were in.
+Flat: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
+
+
+def _flatten(value: Any, prefix: str = "") -> Flat:
+    """Flatten an object or a list, whose positions count as keys "0", "1" and so on.
+
+    An empty object or list within, and a list of more than 100 entries, are one cell.
+    """
+    flat: Flat = ({}, {})
+    _put_all(flat, value, prefix, 1)
+    return flat
+
+
+def _list_items(value: Any) -> Iterable[tuple[Any, Any]]:
+    """List the keys, or positions, and the values of an object or a list."""
+    return value.items() if isinstance(value, dict) else enumerate(value)
+
+
+def _put_all(flat: Flat, value: Any, prefix: str, depth: int) -> None:
+    cells, inner = flat
+    if depth > DEEPEST:
+        raise _refuse_depth()
+    for key, child in _list_items(value):
+        name = f"{prefix}{key}"
+        if name in cells or name in inner:
+            reason = f"Two values have the name {quote_name(name)} once objects are flattened."
+            raise FaultError("duplicated_name", reason, "Rename one of them.")
+        if not isinstance(child, dict | list):
+            cells[name] = child
+        elif not child or (isinstance(child, list) and len(child) > LONGEST_LIST):
+            cells[name] = Nested(json.dumps(child, ensure_ascii=False))
+        else:
+            inner[name] = child
+            _put_all(flat, child, f"{name}.", depth + 1)
+
+
+class RecordSheet:
+    """Rows of flat records of a file, whose columns are made when they are asked for."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.lines: list[int] = []
+        self.problems: list[Problem] = []
+        self.failed: list[int] = []
+        self._keys: dict[str, None] = {}
+        self._rows: list[Flat] = []
+
+    def add(self, line: int, flat: Flat) -> None:
+        """Add a record as a row."""
+        self.lines.append(line)
+        self._rows.append(flat)
+        self._keys.update(dict.fromkeys(flat[0]))
+
+    def share(self, start: int, stop: int, flat: Flat) -> None:
+        """Give all rows of a range further cells, where no cell of their own has the name."""
+        self._keys.update(dict.fromkeys(flat[0]))
+        for cells, inner in self._rows[start:stop]:
+            for name, value in flat[0].items():
+                if name not in inner:
+                    cells.setdefault(name, value)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns in the order in which they turn up, cleaned."""
+        return clean_header(list(self._keys))
+
+    def read_cells(self, names: Sequence[str]) -> Cells:
+        """Make some columns; a cell that a record lacks, or that is null, is empty.
+
+        An object or a list of a name that is a cell in another row is a cell of JSON text.
+        """
+        keys = dict(zip(self.columns, self._keys, strict=True))
+        columns = {name: self._list_cells(keys[name]) for name in names}
+        return replace(make_cells(columns, self.lines, self.problems), failed=self.failed)
+
+    def _list_cells(self, key: str) -> list[Any]:
+        return [
+            Nested(json.dumps(inner[key], ensure_ascii=False)) if key in inner else cells.get(key)
+            for cells, inner in self._rows
+        ]
+
+
+def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> RecordSheet:
     """Read nested values as rows of flat cells.
 
     Parameters
@@ -37,16 +332,10 @@ def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> Fl
     encoding : str, optional
         How the text is encoded.
 
-    Returns
-    -------
-    FlatRows
-        A row per record, whose nested values have dotted names, see `flatten`.
-
     Raises
     ------
     UnreadableExportError
-        When the file is not text, is larger than 1 GiB (64 Mi characters if it is read as a whole),
-        or has no record.
+        When the file is not text, is too large, or has no record.
     ConfigError
         When `records` is no pattern.
 
@@ -58,20 +347,11 @@ def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> Fl
     with the keys of the path that the pattern spells out; keys that a field or wildcard stands for
     are left out, so that ``*.results.{dataset}`` finds the ``model`` of each entry under this name.
     A name nearer to the record wins.
-
-    A record has the line where it begins, or where the value begins that has lines of its own (of
-    JSON, one that the pattern goes through; of YAML any).
-
-    Numbers keep their text; true and false are these words, null is empty.
     """
     walker = _Walker(records)
-    is_whole = has_suffix(path, YAML)
-    content = read_bounded(path, limit=LONGEST) if is_whole else read_bounded(path)
-    content = recode_text(content, path, encoding)
-    check_text(content, path)
-    rows = FlatRows(path)
+    rows = RecordSheet(path)
     try:
-        for part in _list_parts(content.decode("utf-8-sig"), path, walker):
+        for part in _list_parts(path, encoding, depth=max(1, len(walker.steps))):
             if isinstance(part, FaultError):
                 rows.problems.append(part.explain(path))
             else:
@@ -97,30 +377,24 @@ def list_values(path: str, *, most: int) -> tuple[list[Any], bool]:
     UnreadableExportError
         When it has none that can be read.
     """
-    content = read_bounded(path)
-    check_text(content, path)
     try:
-        parts = islice(_list_parts(content.decode("utf-8-sig"), path, _Walker("*")), most)
+        parts = islice(_list_parts(path, "utf-8", depth=1), most)
         found = [part for part in parts if not isinstance(part, FaultError)]
     except FaultError as fault:
         raise UnreadableExportError(fault.explain(path)) from fault
     return [value for _, _, value in found], any(place for _, place, _ in found)
 
 
-def _list_parts(text: str, path: str, walker: "_Walker") -> Parts:
+def _list_parts(path: str, encoding: str, *, depth: int) -> Parts:
+    is_yaml = has_suffix(path, YAML)
+    content = read_bounded(path, limit=LONGEST) if is_yaml else read_bounded(path)
+    content = recode_text(content, path, encoding)
+    check_text(content, path)
+    text = content.decode("utf-8-sig")
+    if is_yaml:
+        return _list_yaml(text)
     suffix = PurePath(path.lower().removesuffix(".gz")).suffix
-    needs_objects = not walker.steps
-    if suffix in YAML:
-        return list_yaml(text, needs_objects=needs_objects)
-    steps = [partial(_fits, step) for step in walker.steps]
-    return list_json(text, lines=suffix in LINES, steps=steps, needs_objects=needs_objects)
-
-
-def _fits(step: Pattern, key: str) -> bool:
-    try:
-        return _match_key(step, key) is not None
-    except FaultError:
-        return False
+    return _list_json(text, lines=suffix in LINES, depth=depth)
 
 
 class _Found(NamedTuple):
@@ -131,31 +405,29 @@ class _Found(NamedTuple):
     value: Any
 
 
-class _End(NamedTuple):
-    """Where the pattern matched no key, and the keys that are there."""
-
-    path: Sequence[str]
-    keys: Sequence[str]
-    line: int
-
-
-def _add_part(rows: FlatRows, line: int, position: str, value: Any, walker: "_Walker") -> None:
+def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "_Walker") -> None:
     try:
-        if not walker.steps:
-            rows.add(line, flatten(value))
-            return
-        walker.walk(value, line, position)
+        if not walker.steps and not isinstance(value, dict):
+            reason = "The value is not an object."
+            raise FaultError("invalid_record", reason, "Write objects, one for each run.")
+        found = walker.walk(value, line, position)
     except FaultError as fault:
         rows.problems.append(fault.explain(rows.path, line))
         return
     firsts = []
-    for found in walker.found:
+    for record in found:
         firsts.append(len(rows.lines))
         try:
-            rows.add(found.line, _flatten_record(found))
+            rows.add(record.line, _flatten_record(record))
         except FaultError as fault:
-            rows.problems.append(fault.explain(rows.path, found.line))
+            rows.problems.append(fault.explain(rows.path, record.line))
     firsts.append(len(rows.lines))
+    if not found and walker.fields is not None and isinstance(value, dict):
+        plain = {key: cell for key, cell in value.items() if not isinstance(cell, dict | list)}
+        rows.failed.append(len(rows.lines))
+        rows.add(
+            line, ({**dict.fromkeys([*walker.all_fields, SCORE]), **plain, **walker.fields}, {})
+        )
     for start, stop, flat in walker.beside:
         rows.share(firsts[start], firsts[stop], flat)
 
@@ -163,7 +435,7 @@ def _add_part(rows: FlatRows, line: int, position: str, value: Any, walker: "_Wa
 def _flatten_record(found: _Found) -> Flat:
     value = found.value
     is_short = isinstance(value, list) and 0 < len(value) <= LONGEST_LIST
-    cells, inner = flatten(value if is_short or isinstance(value, dict) else {SCORE: value})
+    cells, inner = _flatten(value if is_short or isinstance(value, dict) else {SCORE: value})
     for name, text in found.fields.items():
         if name in inner or cells.get(name) not in (None, "", text):
             reason = f"The field {{{name}}} of the pattern is also a name in the record."
@@ -178,56 +450,66 @@ class _Walker:
     def __init__(self, records: str) -> None:
         self.records = records
         self.steps = _split_steps(records) if records else ()
-        self.found: list[_Found] = []
         # What stands beside the path of a range of what is found; nearer to the records first.
         self.beside: list[tuple[int, int, Flat]] = []
-        self._end = _End((), (), 0)
+        # What is known of a part without records, where the way ended in an empty value.
+        self.fields: Mapping[str, str] | None = None
+        # Where the pattern came closest to a record: the path, the keys there, and the line.
+        self._end: tuple[Sequence[str], Sequence[str], int] = ((), (), 0)
         self._misses: list[int] = []
 
-    def walk(self, value: Any, line: int, position: str) -> None:
+    @property
+    def all_fields(self) -> list[str]:
+        """The fields of all steps."""
+        return [name for step in self.steps for name in step.fields]
+
+    def walk(self, value: Any, line: int, position: str) -> list[_Found]:
         """Find the records of a part and what stands beside their paths."""
-        self.found, self.beside = [], []
-        path = (position,) if position else ()
+        found: list[_Found] = []
+        self.beside, self.fields = [], None
+        path = (position,) if position and self.steps else ()
         fields = self._match(0, position, {}) if path else {}
         if fields is None:
             self._note((), path, line)
-        elif not self._walk(value, line, path, fields):
+        elif not self._walk(_Found(line, fields, value), path, found) and self.fields is None:
             self._misses.append(line)
+        return found
 
-    def _walk(
-        self, value: Any, line: int, path: tuple[str, ...], fields: Mapping[str, str]
-    ) -> bool:
+    def _walk(self, here: _Found, path: tuple[str, ...], found: list[_Found]) -> bool:
         """Walk on from a value, and say whether any record is beneath it."""
         if len(path) == len(self.steps):
-            self.found.append(_Found(line, fields, value))
+            found.append(here)
             return True
-        start, beside = len(self.found), {}
-        children = list(_list_children(value, line))
-        for key, child, place in children:
-            bound = self._match(len(path), key, fields)
-            if bound is None or not self._walk(child, place, (*path, key), bound):
+        start, beside, keys = len(found), {}, []
+        value = here.value if isinstance(here.value, dict | list) else {}
+        lines = getattr(value, "lines", ()) or [here.line] * len(value)
+        for (name, child), line in zip(_list_items(value), lines, strict=True):
+            key = str(name)
+            keys.append(key)
+            bound = self._match(len(path), key, here.fields)
+            if bound is None or not self._walk(_Found(line, bound, child), (*path, key), found):
                 beside[key] = child
-        if len(self.found) == start:
-            self._note(path, [key for key, *_ in children[:COMPARED]], line)
+        if len(found) == start:
+            self._note(path, keys, here.line)
+            if path and not here.value and not isinstance(here.value, bool | Numeral):
+                self.fields = here.fields
             return False
         if beside and isinstance(value, dict):
             steps = zip(path, self.steps, strict=False)
             prefix = "".join(f"{key}." for key, step in steps if key == step.text)
-            self.beside.append((start, len(self.found), flatten(beside, prefix)))
+            self.beside.append((start, len(found), _flatten(beside, prefix)))
         return True
 
     def _match(self, place: int, key: str, fields: Mapping[str, str]) -> Mapping[str, str] | None:
         """Read the fields of a key on top of those above it, if it matches."""
         found = _match_key(self.steps[place], key)
-        if not found:
-            return None if found is None else fields
-        if any(fields.get(name, text) != text for name, text in found.items()):
+        if found is None or any(fields.get(name, text) != text for name, text in found.items()):
             return None
         return {**fields, **found}
 
     def _note(self, path: Sequence[str], keys: Sequence[str], line: int) -> None:
-        if not self._end.line or len(path) > len(self._end.path):
-            self._end = _End(path, keys, line)
+        if not self._end[2] or len(path) > len(self._end[0]):
+            self._end = (path, keys, line)
 
     def explain_end(self, path: str) -> Problem:
         """Explain that there is no record, and where the walk came closest to one."""
@@ -258,14 +540,6 @@ class _Walker:
                 remedy="If runs are missing, change `reading: {records: …}`.",
                 line=self._misses[0],
             )
-
-
-def _list_children(value: Any, line: int) -> Iterator[tuple[str, Any, int]]:
-    if not isinstance(value, dict | list):
-        return
-    lines = getattr(value, "lines", None) or [line] * len(value)
-    for (key, child), place in zip(list_items(value), lines, strict=True):
-        yield str(key), child, place
 
 
 @lru_cache(maxsize=100)

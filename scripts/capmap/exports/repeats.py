@@ -1,8 +1,7 @@
 """Which rows of a run count, and rows that stand for several runs."""
 
-from collections.abc import Mapping
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +33,8 @@ KEY = ["model", "dataset", "metric", "seed"]
 EMPTY = " empty"
 # Runs that all summaries of a study may stand for: each has a row, with its texts, in memory.
 MOST_SPREAD = 10_000_000
+# Rows that say whether spreads are scores.
+FEWEST = 3
 
 
 def take_rows(runs: pd.DataFrame, take: Take) -> tuple[pd.DataFrame, list[Problem]]:
@@ -58,28 +59,27 @@ def take_rows(runs: pd.DataFrame, take: Take) -> tuple[pd.DataFrame, list[Proble
     """
     if take == "all" or runs.empty:
         return runs, []
-    role = "step" if take == "last" else "selection"
     runs = _leave_out_empty(runs)
+    role = "step" if take == "last" else "selection"
     if role not in runs:
-        if take == "last":
-            return _take_last(runs, np.arange(len(runs))), []
-        return runs, [NO_SELECTION]
+        is_last = take == "last"
+        kept = runs.drop_duplicates(KEY, keep="last") if is_last else runs
+        return kept, [] if is_last else [NO_SELECTION]
     numbers = parse_numbers(make_texts(runs[role].tolist()))
     bad = runs[~np.isin(numbers.kinds, [Kind.NUMBER, Kind.EMPTY])]
     if len(bad):
-        return runs, [_explain_bad(bad.iloc[0].to_dict(), role)]
-    values = numbers.values  # noqa: PD011
-    known = np.isfinite(values)
-    is_score = np.array_equal(values, runs["score"].to_numpy(), equal_nan=True)
-    if take != "last":
-        values = _rank_backwards(-values if take == "lowest" else values)
-    taken = _take_last(runs[known], values[known])
-    if take == "last" and (problems := _find_ties(runs[known], values[known], taken)):
+        return runs, [_explain_bad(bad.iloc[0], role)]
+    values = pd.Series(numbers.values, runs.index)
+    # Of equal ones the last row of the highest step counts, and the first of the best selection.
+    known = values.dropna().sort_values(kind="stable", ascending=take != "best")
+    keep: Literal["first", "last"] = "last" if take == "last" else "first"
+    taken = runs.loc[known.index].drop_duplicates(KEY, keep=keep).sort_index()
+    problems = _find_ties(runs, values, taken) if take == "last" else []
+    if problems:
         return taken, problems
-    problems = _find_without(runs, taken, f"a row with a {role}")
-    if take != "last" and is_score:
-        problems.append(SELECTED_BY_SCORE)
-    return taken, problems
+    if take != "last" and np.array_equal(values, runs["score"], equal_nan=True):
+        problems = [SELECTED_BY_SCORE]
+    return taken, [*_find_without(runs, taken, f"a row with a {role}"), *problems]
 
 
 def _leave_out_empty(runs: pd.DataFrame) -> pd.DataFrame:
@@ -91,36 +91,14 @@ def _leave_out_empty(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[filled | ~has_filled]
 
 
-def _rank_backwards(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Places from the lowest value up, of equal ones the last first."""
-    order = np.argsort(values[::-1], kind="stable")
-    places = np.empty(len(values))
-    places[len(values) - 1 - order] = np.arange(len(values))
-    return places
-
-
-def _take_last(runs: pd.DataFrame, values: npt.NDArray[Any]) -> pd.DataFrame:
-    """Keep the row of the highest value of each run, of equal ones the last."""
-    order = np.argsort(values, kind="stable")
-    kept = ~runs.iloc[order].duplicated(KEY, keep="last").to_numpy()
-    return runs.iloc[np.sort(order[kept])]
-
-
 def _find_ties(
-    runs: pd.DataFrame, values: npt.NDArray[np.float64], taken: pd.DataFrame
+    runs: pd.DataFrame, values: "pd.Series[float]", taken: pd.DataFrame
 ) -> list[Problem]:
     """Find runs whose highest step has several rows of different scores."""
-    highest = (
-        pd.Series(values, runs.index)
-        .groupby([runs[name] for name in KEY], observed=True)
-        .transform("max")
-    )
-    last = runs[values == highest]
-    rivals = last[~last.index.isin(taken.index)].merge(taken[[*KEY, "score"]], on=KEY)
+    highest = values.groupby([runs[name] for name in KEY], observed=True).transform("max")
+    last = runs[(values == highest) & ~runs.index.isin(taken.index)]
+    rivals = last.merge(taken[[*KEY, "score"]], on=KEY)
     rivals = rivals[rivals["score_x"] != rivals["score_y"]]
-    if rivals.empty:
-        return []
-    first = rivals.iloc[0]
     return [
         row_problem(
             first,
@@ -130,15 +108,13 @@ def _find_ties(
             "If they are different runs, say by what: a column, or a field of the path, of seeds.",
             value=first["raw"],
         )
+        for first in rivals.head(1).to_dict("records")
     ]
 
 
 def _find_without(runs: pd.DataFrame, taken: pd.DataFrame, what: str) -> list[Problem]:
     lost = runs.drop_duplicates(KEY).merge(taken[KEY], on=KEY, how="left", indicator=True)
     lost = lost[lost["_merge"] == "left_only"]
-    if lost.empty:
-        return []
-    first = lost.iloc[0]
     return [
         row_problem(
             first,
@@ -147,10 +123,11 @@ def _find_without(runs: pd.DataFrame, taken: pd.DataFrame, what: str) -> list[Pr
             f"{quote_name(first['model'])} on {quote_name(first['dataset'])}.",
             "Choose another `take`, or complete or remove the runs.",
         )
+        for first in lost.head(1).to_dict("records")
     ]
 
 
-def _explain_bad(row: Mapping[Any, Any], role: str) -> Problem:
+def _explain_bad(row: Any, role: str) -> Problem:
     return row_problem(
         row,
         f"bad_{role}",
@@ -203,6 +180,7 @@ def spread_summaries(
     half = np.where(np.isfinite(spreads), (sizes == 1) & ~said, (sizes > 1) & said)
     problems = _warn_of_halves(runs[half & np.isfinite(runs["score"])])
     is_summary = np.isfinite(spreads) & (sizes > 1)
+    problems += _warn_of_twins(runs[is_summary], spreads[is_summary])
     if (total := int(sizes[is_summary].sum())) > MOST_SPREAD:
         return runs, [_explain_size(total, int(is_summary.sum()))]
     deviations = spreads * (np.sqrt(sizes) if spread == "sem" else 1)
@@ -292,6 +270,26 @@ def _warn_of_halves(rows: pd.DataFrame) -> list[Problem]:
             value=first["raw"],
         )
         for first in rows.head(1).to_dict("records")
+    ]
+
+
+def _warn_of_twins(rows: pd.DataFrame, spreads: npt.NDArray[np.float64]) -> list[Problem]:
+    """Report spreads that are about as large as their means, as two scores in one cell are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = spreads / np.abs(rows["score"].to_numpy(dtype=np.float64))
+    shares = shares[np.isfinite(shares)]
+    if len(shares) < FEWEST or not 0.8 <= np.median(shares) <= 1.25:
+        return []
+    return [
+        row_problem(
+            rows.iloc[0],
+            "doubtful_spread",
+            "Most spreads are about as large as their means: are these two scores, such as the "
+            "best and the mean?",
+            "If they are, leave only one number in each cell.",
+            severity="warning",
+            value=rows.iloc[0]["raw"],
+        )
     ]
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from capmap.exports.cells import choose_texts, find_confused_names, make_texts
+from capmap.exports.cells import choose_texts, make_texts
 from capmap.exports.numbers import CHANGE, SUMMARY, Kind, Numbers
 from capmap.metrics import is_same_metric
 from capmap.problems import Problem, Severity
@@ -20,6 +20,8 @@ NAMES = ("model", "dataset", "metric", "seed")
 RUN_COLUMNS = (*NAMES, "score", "raw", "source", "line", "column")
 
 Lines = npt.NDArray[np.int64]
+# A minus of typesetters, and brackets of full width.
+ASCII = str.maketrans("\u2212\uff08\uff09", "-()")
 
 
 class Check(NamedTuple):
@@ -35,14 +37,15 @@ CORRECT = "Correct it, or leave the cell empty if the run is missing."
 SCORES = {
     Kind.EMPTY: Check(
         "empty_score",
-        "The score is empty, so the row is left out.",
+        "The score is missing, so the row is left out.",
         "Fill in the score if the run was made.",
         "warning",
     ),
     Kind.NAN: Check(
         "nan_score",
         "The score is not a number.",
-        "Remove the row, or leave the cell empty if the run is missing.",
+        "Leave the cell empty if the run is missing. If it failed, say what it counts with: "
+        "`failed: worst`, or `failed: drop` to leave it out.",
     ),
     Kind.INFINITE: Check(
         "infinite_score",
@@ -283,18 +286,6 @@ def find_overruled_metrics(said: pa.Array, used: pa.Array, place: Place) -> list
     return problems
 
 
-def find_confusions(parts: Sequence[pa.Array], role: str, *, source: str) -> list[Problem]:
-    """Find joined names that stand for several models or datasets."""
-    if len(parts) == 1:
-        return []
-    reason = f"Different cells are joined into this one {role} name."
-    remedy = f"Rename one of them, or join other columns under `columns: {{{role}: …}}`."
-    return [
-        Problem(code="confused_name", source=source, reason=reason, remedy=remedy, value=name)
-        for name in find_confused_names(parts)
-    ]
-
-
 def find_bad_scores(numbers: Numbers, place: Place) -> list[Problem]:
     """Find scores that are no finite numbers, in the order of the cells."""
     return [
@@ -325,13 +316,16 @@ def find_words(kinds: npt.NDArray[np.int8], place: Place, *, remedy: str) -> lis
     filled = np.flatnonzero(kinds != Kind.EMPTY)
     if not filled.size or (kinds[filled] != Kind.TEXT).any() or place.raw is None:
         return []
-    text = place.raw[int(filled[0])].as_py().strip().replace("\u2212", "-")
+    text = place.raw[int(filled[0])].as_py().strip().translate(ASCII)
     reason = "No cell of the column is a number."
     if re.fullmatch(SUMMARY, text):
         reason = "The cells hold a mean and how far runs spread."
         remedy = "Set `summary: {runs: N}` with the number of runs behind each cell."
     elif re.fullmatch(CHANGE, text):
         reason, remedy = "The cells hold a score and its change.", "Leave only the score in each."
+    elif re.match(r"[+-]?[\d.,]+\s*%?\s*[(±]", text):
+        reason = "The cells hold more than a mean and how far runs spread."
+        remedy = "Leave the mean and one spread in each, as in 0.91 ± 0.02."
     return place.report(Check("no_numbers", reason, remedy), filled[:1].tolist())
 
 

@@ -1,49 +1,52 @@
 """Submissions to a leaderboard: a folder each, with a table of results and a description."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NamedTuple
 
-import pyarrow as pa
+import pandas as pd
 from jsonschema import Draft202012Validator
 
 from capmap.artifacts import digest_file
-from capmap.benchmarks import Benchmark
-from capmap.exports.cells import Mapped, list_columns
-from capmap.exports.files import read_bounded, read_text, refuse
-from capmap.exports.layouts import read_table
-from capmap.exports.reading import ExportFile, Exports, join_runs
-from capmap.exports.runs import Metrics, Part
-from capmap.exports.submission_results import (
-    BACKBONE,
-    DATASET,
-    KEPT,
-    METHOD,
-    METRIC,
-    NAME,
-    REQUIRED,
-    RESULTS,
-    SCORE,
-    SEED,
-    Demands,
-    Rows,
-    check_rows,
-    open_submission,
-)
+from capmap.exports.cells import Mapped, Wish, check_columns, list_columns, trim
+from capmap.exports.files import Pairs, read_bounded, read_document, refuse
+from capmap.exports.reading import ExportFile, Exports, read_exports
+from capmap.exports.sheets import open_sheet
 from capmap.packing import unpack_columns
-from capmap.problems import Problem, UnreadableExportError, shorten
+from capmap.problems import Problem, Severity, UnreadableExportError, ask_nearest, shorten
+from capmap.settings.choices import Decimal
 from capmap.settings.files import leads_out
-from capmap.wording import list_names
+from capmap.wording import list_names, quote_name
 
-INFORMATION = "additional_info.json"
-LARGEST = 1 << 20
-LONGEST_TEXT = 10_000
-NEW_MODELS = "New model info"
-TRIALS = "Number of HPO trials"
+RESULTS, INFORMATION = "results_and_parameters.csv", "additional_info.json"
+NAME, BACKBONE, METHOD, DATASET = "submission", "backbone", "frozen_or_full_ft", "dataset"
+METRIC, SCORE, SEED = "Metric", "test metric", "Seed"
+IDENTITY = (BACKBONE, METHOD, DATASET, METRIC, SCORE, SEED)
+PARAMETERS = (
+    *("experiment_name", "decoder", "n_trials", "batch_size", "lr", "weight_decay"),
+    *("data_percentages", "early_stop_patience", "batch_size_selection", "partition name"),
+)
+REQUIRED = (*IDENTITY, *PARAMETERS)
+# What a file may lack, unless the board is strict, and the method of a file that does not say it.
+SPARED = frozenset({METHOD, "decoder", "partition name", "data_percentages"})
+ASSUMED = "full_ft"
+# What is kept of a run, and the name of its column.
+KEPT = {NAME: NAME, BACKBONE: BACKBONE, METHOD: "method", **{name: name for name in PARAMETERS}}
+KEPT["partition name"] = "partition_name"
+# What the reader of tables says, and `check_rows` says better of a submission.
+REPORTED = frozenset(
+    {
+        *("empty_model", "empty_dataset", "empty_metric", "empty_seed", "overruled_metric"),
+        *("confused_name", "no_metric"),
+    }
+)
+FILL_IN = "Fill in the score, or remove all rows of the dataset if it was not evaluated."
+LARGEST = {RESULTS: 1 << 27, INFORMATION: 1 << 20}
+
+TRIALS, NEW_MODELS = "Number of HPO trials", "New model info"
 TEXTS = {
     "Paper Link": "paper",
     "Code Repository Link": "code",
@@ -53,111 +56,213 @@ TEXTS = {
     "Comments on new models in submission": "comments",
 }
 MODEL_KEYS = {"unique_backbone_key": "key", "model_display_name": "name", "model_size": "size"}
-UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-BREAKS = re.compile(r"[\t\r\n\u2028\u2029]")
+KNOWN = [*TEXTS, "Number of repeated seeds trials", NEW_MODELS]
 REMEDY = f"Write one JSON object with the keys {list_names([*TEXTS, NEW_MODELS])}."
-TEXT = {"type": "string", "maxLength": LONGEST_TEXT}
+TEXT = {"type": "string", "maxLength": 10_000}
+MODEL = {"type": "object", "required": [*MODEL_KEYS], "properties": dict.fromkeys(MODEL_KEYS, TEXT)}
 SCHEMA = {
     "type": "object",
     "required": [*TEXTS, NEW_MODELS],
     "properties": {
         **dict.fromkeys(TEXTS, TEXT),
         TRIALS: {"type": ["string", "integer"]},
-        NEW_MODELS: {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": [*MODEL_KEYS],
-                "properties": dict.fromkeys(MODEL_KEYS, TEXT),
-            },
-        },
+        NEW_MODELS: {"type": "array", "items": MODEL},
     },
 }
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-@dataclass(frozen=True)
-class NewModel:
-    """A model that a submission describes: the key of its backbone, its name and its size."""
-
-    key: str
-    name: str
-    size: str
-
-
-@dataclass(frozen=True)
-class Information:
-    """What a submission says about itself.
+class Submissions(NamedTuple):
+    """Submissions that were read.
 
     Parameters
     ----------
-    texts : mapping of str to str
-        paper, code, license, hpo_trials, information and comments, trimmed.
-    models : list of NewModel
-        The models that it describes, by their key.
+    exports : Exports
+        Runs with the columns of `KEPT`, problems and files.
+    rows : pandas.DataFrame
+        All rows: the columns of `REQUIRED` as trimmed text, missing where the file lacks one, then
+        ``submission``, ``source`` and ``line``.
+    listed : list of dict
+        By name: what each submission says of itself, and its ``models``, by key.
     """
 
-    texts: Mapping[str, str] = field(default_factory=lambda: dict.fromkeys(TEXTS.values(), ""))
-    models: list[NewModel] = field(default_factory=list)
+    exports: Exports
+    rows: pd.DataFrame
+    listed: list[dict[str, Any]]
 
 
-def read_information(path: str) -> tuple[Information, list[Problem]]:
-    """Read ``additional_info.json``, whatever is wrong with it.
+def read_submissions(
+    folders: Sequence[str],
+    *,
+    files: Sequence[str],
+    columns: Mapped | None = None,
+    metrics: Mapping[str, str] | None = None,
+    decimal: Decimal = "auto",
+    strict: bool = False,
+) -> Submissions:
+    """Read the submissions of a study, whatever is wrong with them.
 
     Parameters
     ----------
-    path : str
-        The file, of 1 MiB at most.
+    folders : sequence of str
+        A folder per submission, which is called after it.
+    files : sequence of str
+        The files that were found in them; others of a folder are missing.
+    columns : mapping, optional
+        Only "model" matters: the columns that make up the name of a model, joined with " / ", by
+        default ``backbone``, ``frozen_or_full_ft`` and ``submission``.
+    metrics : mapping of str to str, optional
+        The metric of datasets, which wins over what the files say.
+    decimal : {"auto", ".", ","}, optional
+        Decimal mark of numbers.
+    strict : bool, optional
+        Whether every column must be there, and no other key in a description.
 
     Returns
     -------
-    information : Information
-        What could be read; nothing where the file has a fault.
+    Submissions
+        What was read.
+    """
+    distinct = list(dict.fromkeys(str(Path(folder)) for folder in folders))
+    problems, readable = _check_folders(distinct)
+    found, listed = {str(Path(file)) for file in files}, []
+    tables, fields, others = [_make_empty()], {}, []
+    for folder in sorted(readable, key=lambda folder: Path(folder).name):
+        name, (paths, faults) = Path(folder).name, _list_files(folder, found)
+        described, doubts = read_information(paths.get(INFORMATION), strict=strict)
+        problems += [*faults, *doubts]
+        listed.append({"name": name, "folder": folder, **described})
+        others += [path for file, path in paths.items() if file == INFORMATION]
+        if path := paths.get(RESULTS):
+            try:
+                rows, absent, faults = _read_rows(path, strict=strict)
+            except UnreadableExportError as error:
+                problems += error.problems
+                others.append(path)
+            else:
+                problems += faults
+                fields[path] = {**absent, NAME: name}
+                tables.append(rows.assign(**{NAME: name, "source": path}))
+    rows = pd.concat(tables, ignore_index=True)
+    read = _read_runs(rows, fields, columns or {}, metrics or {}, decimal)
+    files_read = [*read.files, *map(_describe_file, others)]
+    exports = replace(read, problems=[*problems, *read.problems], files=files_read)
+    return Submissions(exports, rows, listed)
+
+
+def _describe_file(path: str) -> ExportFile:
+    size = Path(path).stat().st_size
+    return {"path": path, "sha256": digest_file(path), "bytes": size, "rows": 0}
+
+
+def _check_folders(folders: Sequence[str]) -> tuple[list[Problem], list[str]]:
+    """Find folders that cannot be told apart, and return the others."""
+    if not folders:
+        reason = "There is no submission."
+        remedy = f"Add a folder with the files {RESULTS} and {INFORMATION}."
+        return [Problem(code="no_submissions", reason=reason, remedy=remedy)], []
+    counts = Counter(Path(folder).name for folder in folders)
+    problems, readable = [], []
+    for folder in folders:
+        name = Path(folder).name
+        reason = f"{counts[name]} submissions have a folder of this name."
+        if not name.isprintable():
+            reason = "The name of the folder has characters that cannot be shown."
+        elif counts[name] == 1:
+            readable.append(folder)
+            continue
+        remedy = "Rename the folder; its name is that of the submission."
+        shown = repr(folder)[1:-1]
+        problems.append(Problem(code="bad_folder", source=shown, reason=reason, remedy=remedy))
+    return problems, readable
+
+
+def _list_files(folder: str, found: set[str]) -> tuple[dict[str, str], list[Problem]]:
+    """Find the two files of a submission; a link out of its folder is not read."""
+    paths, problems = {}, []
+    for name in (RESULTS, INFORMATION):
+        path = Path(folder) / name
+        if str(path) not in found:
+            code, reason = "missing_file", f"The submission has no file {name}."
+            remedy = "Add it, or move the folder elsewhere if it is no submission."
+        elif leads_out(path, path.parent):
+            code, reason = "foreign_file", "The file is a link out of the folder of its submission."
+            remedy = "Put a copy of the file in its place; the link is not followed."
+        else:
+            paths[name] = str(path)
+            continue
+        problems.append(Problem(code=code, source=str(path), reason=reason, remedy=remedy))
+    return paths, problems
+
+
+def read_information(path: str | None, *, strict: bool) -> tuple[dict[str, Any], list[Problem]]:
+    """Read what a submission says of itself, whatever is wrong with it.
+
+    Parameters
+    ----------
+    path : str or None
+        ``additional_info.json``, of 1 MiB at most; None where there is none.
+    strict : bool
+        Whether unknown keys are errors.
+
+    Returns
+    -------
+    described : dict
+        paper, code, license, hpo_trials, information and comments as text, and ``models``: a dict
+        with key, name and size of each new one.
     problems : list of Problem
         Everything that is wrong, with the key as column.
 
     Notes
     -----
     Keys are compared without white space around them, as real files write
-    ``"Code Repository Link "``. Further keys are tolerated. The number of trials may be a number.
-    A new model without any text is a placeholder and left out; otherwise all three texts are
-    needed. Control characters are written as escapes.
+    ``"Code Repository Link "``. A new model without any text is a placeholder. Control characters
+    are written as escapes.
     """
+    nothing = {**dict.fromkeys(TEXTS.values(), ""), "models": []}
+    if path is None:
+        return nothing, []
     try:
-        read_bounded(path, limit=LARGEST, remedy="Shorten the texts.")
-        document = _parse(path)
+        read_bounded(path, limit=LARGEST[INFORMATION], remedy="Shorten the texts.")
+        document = _make_objects(read_document(path), path)
     except UnreadableExportError as error:
-        return Information(), list(error.problems)
+        return nothing, error.problems
     errors = sorted(Draft202012Validator(SCHEMA).iter_errors(document), key=lambda one: one.path)
     if errors:
-        return Information(), [
-            _explain(path, _write_place(error.absolute_path), f"{error.message}.")
+        return nothing, [
+            _explain(path, _write_place(error.absolute_path), f"{shorten(error.message)}.")
             for error in errors
         ]
-    texts = {name: _escape(str(document[key]).strip()) for key, name in TEXTS.items()}
-    models, problems = _list_models(path, document[NEW_MODELS])
-    return Information(texts, models), problems
+    problems = _find_unknown_keys(path, document, KNOWN, "", strict=strict)
+    models = {}
+    for number, entry in enumerate(document[NEW_MODELS], start=1):
+        place = f"{NEW_MODELS}[{number}]"
+        problems += _find_unknown_keys(path, entry, [*MODEL_KEYS], f"{place}.", strict=strict)
+        own = {name: _escape(entry[key]) for key, name in MODEL_KEYS.items()}
+        if any(own.values()) and not all(own.values()):
+            reason = "A text is empty, while others of the same model are not."
+            problems.append(_explain(path, place, reason, "Fill in all three, or none of them."))
+        elif own["key"] in models:
+            reason = f"The model {quote_name(own['key'])} is described twice."
+            problems.append(_explain(path, place, reason, "Keep one of the descriptions."))
+        elif own["key"]:
+            models[own["key"]] = own
+    texts = {name: _escape(str(document[key])) for key, name in TEXTS.items()}
+    return {**texts, "models": [*models.values()]}, problems
 
 
-def _parse(path: str) -> Any:
-    try:
-        return json.loads(read_text(path), object_pairs_hook=_pair, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", 0)
-        reason = f"The file cannot be read ({shorten(str(error))})."
-        raise refuse("invalid_json", path, reason, REMEDY, line=line) from error
-
-
-def _pair(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key.strip() in found:
-            raise ValueError(f"the key {make_printable(key.strip())!r} stands twice")
-        found[key.strip()] = value
-    return found
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
+def _make_objects(value: Any, path: str) -> Any:
+    """Make dicts of the objects of a document, with trimmed keys, each of which stands once."""
+    if not isinstance(value, list):
+        return value
+    if not isinstance(value, Pairs):
+        return [_make_objects(entry, path) for entry in value]
+    made = {key.strip(): _make_objects(entry, path) for key, entry in value}
+    for key, count in Counter(key.strip() for key, _ in value).items():
+        if count > 1:
+            reason = f"The key {quote_name(key)} stands {count} times."
+            raise refuse("wrong_information", path, reason, REMEDY)
+    return made
 
 
 def _write_place(path: Sequence[str | int]) -> str:
@@ -166,273 +271,100 @@ def _write_place(path: Sequence[str | int]) -> str:
     return "".join(parts).removeprefix(".")
 
 
-def _explain(path: str, place: str, reason: str, remedy: str = REMEDY) -> Problem:
+def _explain(
+    path: str, place: str, reason: str, remedy: str = REMEDY, severity: Severity = "error"
+) -> Problem:
+    code = "wrong_information"
     return Problem(
-        code="wrong_information",
-        source=path,
-        column=make_printable(place)[:80],
-        reason=make_printable(shorten(reason)),
-        remedy=remedy,
+        severity=severity, code=code, source=path, column=place, reason=reason, remedy=remedy
     )
 
 
-def _list_models(path: str, entries: list[dict[str, Any]]) -> tuple[list[NewModel], list[Problem]]:
-    """List the described models by their key, and what is wrong with them."""
-    models: dict[str, NewModel] = {}
-    problems = []
-    for number, entry in enumerate(entries, start=1):
-        own = {name: make_printable(entry[key].strip()) for key, name in MODEL_KEYS.items()}
-        place = f"{NEW_MODELS}[{number}]"
-        if any(own.values()) and not all(own.values()):
-            reason = "A text is empty, while others of the same model are not."
-            problems.append(_explain(path, place, reason, "Fill in all three, or none of them."))
-        elif own["key"] in models:
-            reason = f"The model {own['key']!r} is described twice."
-            problems.append(_explain(path, place, reason, "Keep one of the descriptions."))
-        elif own["key"]:
-            models[own["key"]] = NewModel(**own)
-    return [models[key] for key in sorted(models)], problems
-
-
-def make_printable(text: str) -> str:
-    r"""Write control characters and half characters as escapes.
-
-    Examples
-    --------
-    >>> make_printable("a\nb\ud800")
-    'a\\nb\\ud800'
-    """
-    return BREAKS.sub(lambda found: repr(found[0])[1:-1], _escape(text))
+def _find_unknown_keys(
+    path: str, entry: Mapping[str, Any], known: Sequence[str], place: str, *, strict: bool
+) -> list[Problem]:
+    return [
+        _explain(
+            path,
+            place + shorten(_escape(key)),
+            "The key is unknown, and what it says is not read.",
+            f"{ask_nearest(key, known)}The keys are {list_names(known)}.",
+            "error" if strict else "warning",
+        )
+        for key in entry
+        if key not in known
+    ]
 
 
 def _escape(text: str) -> str:
-    """Write control characters but line breaks, and half characters, as escapes."""
-    return UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text)
+    """Trim a text, and write control characters but breaks, and half characters, as escapes."""
+    return UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text.strip())
 
 
-FILL_IN = "Fill in the score, or remove all rows of the dataset if it was not evaluated."
-MODEL = (BACKBONE, METHOD, NAME)
-# What the reader of long tables says, and `check_rows` says better of a submission.
-REPORTED = frozenset(
-    {
-        *("empty_model", "empty_dataset", "empty_metric", "empty_seed", "overruled_metric"),
-        *("confused_name", "no_metric"),
-    }
-)
+def _make_empty() -> pd.DataFrame:
+    return pd.DataFrame(columns=[*REQUIRED, NAME, "source", "line"], dtype="object")
 
 
-class Model(TypedDict):
-    """A model of a submission: the key of its backbone, its name and its size."""
+def _read_rows(path: str, *, strict: bool) -> tuple[pd.DataFrame, dict[str, str], list[Problem]]:
+    """Read the needed columns of all rows as text, and say what stands for those that it lacks.
 
-    key: str
-    name: str
-    size: str
-
-
-class Submission(TypedDict):
-    """A submission as it stands in ``submissions.json``."""
-
-    name: str
-    folder: str
-    paper: str
-    code: str
-    license: str
-    hpo_trials: str
-    information: str
-    comments: str
-    models: list[Model]
-    runs: int
-    sha256: dict[str, str]
-
-
-@dataclass(frozen=True)
-class _Read:
-    """One submission: its runs, what it says about itself, and its files."""
-
-    part: Part | None
-    problems: list[Problem]
-    submission: Submission
-    files: list[ExportFile]
-
-
-def read_submissions(
-    folders: Sequence[str],
-    *,
-    files: Sequence[str],
-    columns: Mapped | None = None,
-    demands: Demands | None = None,
-) -> tuple[Exports, list[Submission]]:
-    """Read the submissions of a study, whatever is wrong with them.
-
-    Parameters
-    ----------
-    folders : sequence of str
-        A folder per submission. The name of a submission is that of its folder.
-    files : sequence of str
-        The files that were found in them; others of a folder are missing.
-    columns : mapping, optional
-        Only "model" matters: the columns that make up the name of a model, joined with " / ", by
-        default ``backbone``, ``frozen_or_full_ft`` and ``submission``.
-    demands : Demands, optional
-        What submissions are held against.
-
-    Returns
-    -------
-    exports : Exports
-        Runs with the kept columns submission, backbone, method, experiment_name, decoder, n_trials,
-        batch_size, lr, weight_decay, data_percentages, early_stop_patience, batch_size_selection
-        and partition_name (text); problems; files. Rows of datasets that the benchmark does not
-        have, and all but the first row of a seed, are not among the runs.
-    submissions : list of Submission
-        By name. A model is named as the benchmark has it, else as the submission describes it, else
-        by its key.
-
-    Notes
-    -----
-    Rows are read as in `read_exports`; nothing in a file is ever executed. Cells are trimmed.
+    Raises
+    ------
+    UnreadableExportError
+        When the file cannot be opened, is larger than 128 MiB, has a needed column twice, or lacks
+        one of backbone, dataset, Metric, test metric and Seed.
     """
-    demands = demands or Demands()
-    mapped = _map_columns(columns or {})
-    problems, readable = _check_folders(folders)
-    found = {Path(file) for file in files}
-    reads = [_read(folder, found, mapped, demands) for folder in sorted(readable)]
-    parts = [read.part for read in reads if read.part]
-    exports = Exports(
-        runs=unpack_columns(
-            join_runs([part.runs for part in parts], list_columns(mapped, "keep"))
-        ).rename(columns=KEPT),
-        problems=[
-            *problems,
-            *(problem for read in reads for problem in read.problems),
-        ],
-        files=[file for read in reads for file in read.files],
-        rows=sum(part.rows for part in parts),
-        rows_filtered=0,
-        rows_empty_score=sum(part.rows_empty_score for part in parts),
-        percent_signs=sum(part.percent_signs for part in parts),
-        decimal_commas=sum(part.decimal_commas for part in parts),
-    )
-    submissions = [read.submission for read in reads]
-    return exports, sorted(submissions, key=lambda submission: submission["name"])
-
-
-def _map_columns(columns: Mapped) -> dict[str, str | Sequence[str]]:
-    model = [name for name in list_columns(columns, "model") if name]
-    return {
-        "model": list(MODEL) if model in ([], ["model"]) else model,
-        "dataset": DATASET,
-        "metric": METRIC,
-        "score": SCORE,
-        "seed": SEED,
-        "keep": list(KEPT),
-    }
-
-
-def _check_folders(folders: Sequence[str]) -> tuple[list[Problem], list[str]]:
-    """Find folders that cannot be told apart or whose names are no text; return the others."""
-    distinct = list(dict.fromkeys(str(Path(folder)) for folder in folders))
-    if not distinct:
-        reason = "There is no submission."
-        remedy = f"Add a folder with the files {RESULTS} and {INFORMATION}."
-        return [Problem(code="no_submissions", reason=reason, remedy=remedy)], []
-    counts = Counter(Path(folder).name for folder in distinct)
-    problems, readable = [], []
-    for folder in distinct:
-        name = Path(folder).name
-        if not name.isprintable():
-            reason = "The name of the folder has characters that cannot be shown."
-        elif counts[name] > 1:
-            reason = f"{counts[name]} submissions have a folder of this name."
-        else:
-            readable.append(folder)
-            continue
+    read_bounded(path, limit=LARGEST[RESULTS], remedy="Keep the rows of this submission only.")
+    sheet = open_sheet(path, wanted=REQUIRED)
+    spared = frozenset[str]() if strict else SPARED - {*sheet.columns}
+    wishes = [Wish("a submission needs it", name) for name in REQUIRED if name not in spared]
+    problems = check_columns(wishes, sheet.columns, path)
+    if any(fault.code != "missing_column" or fault.column in IDENTITY for fault in problems):
+        raise UnreadableExportError(*problems)
+    cells = sheet.read_cells([column for column in REQUIRED if column in sheet.columns])
+    texts = {column: trim(cells.columns[column]).to_pylist() for column in cells.columns}
+    absent = {column: "" for column in REQUIRED if column not in sheet.columns}
+    if METHOD in absent:
+        absent[METHOD] = ASSUMED
         problems.append(
             Problem(
-                code="bad_folder",
-                source=make_printable(folder),
-                reason=reason,
-                remedy="Rename the folder; its name is that of the submission.",
+                severity="warning",
+                code="assumed_method",
+                source=path,
+                column=METHOD,
+                reason=f"The file has no column {METHOD}; its rows count as {ASSUMED}.",
+                remedy="Add the column, with frozen or full_ft.",
             )
         )
-    return problems, readable
+    said = {column: text or None for column, text in absent.items()}
+    return pd.DataFrame(texts, dtype="object").assign(**said, line=cells.lines), absent, problems
 
 
-def _read(
-    folder: str, found: set[Path], columns: Mapping[str, str | Sequence[str]], demands: Demands
-) -> _Read:
-    paths = {name: Path(folder) / name for name in (RESULTS, INFORMATION)}
-    problems = _list_missing(folder, [name for name, path in paths.items() if path not in found])
-    foreign = {path for path in found & {*paths.values()} if leads_out(path, path.parent)}
-    found = found - foreign
-    problems += [_explain_link(path) for path in sorted(foreign)]
-    information, part, rows = Information(), None, 0
-    backbones: list[str] = []
-    if paths[INFORMATION] in found:
-        information, faults = read_information(str(paths[INFORMATION]))
-        problems += faults
-    if paths[RESULTS] in found:
-        try:
-            part, backbones, faults = _read_results(
-                str(paths[RESULTS]), Path(folder).name, columns, demands, information
-            )
-        except UnreadableExportError as error:
-            faults = error.problems
-        problems += faults
-        rows = part.rows if part else 0
-    counts = {RESULTS: rows, INFORMATION: 0}
-    files = [_describe(path, counts[name]) for name, path in paths.items() if path in found]
-    return _Read(
-        part,
-        problems,
-        {
-            "name": Path(folder).name,
-            "folder": folder,
-            **information.texts,  # type: ignore[typeddict-item]
-            "models": _name_models(backbones, information, demands.benchmark),
-            "runs": len(part.runs) if part else 0,
-            "sha256": {Path(file["path"]).name: file["sha256"] for file in files},
+def _read_runs(
+    rows: pd.DataFrame,
+    fields: Mapping[str, Mapping[str, str]],
+    columns: Mapped,
+    metrics: Mapping[str, str],
+    decimal: Decimal,
+) -> Exports:
+    """Read the scores of the tables of results, and give each run what its row says."""
+    model = [name for name in list_columns(columns, "model") if name]
+    parts = (BACKBONE, METHOD, NAME)
+    read = read_exports(
+        [*fields],
+        fields=[*fields.values()],
+        columns={
+            "model": parts if model in ([], ["model"]) else model,
+            **{"dataset": DATASET, "metric": METRIC, "score": SCORE, "seed": SEED},
         },
-        files,
+        decimal=decimal,
+        dataset_metrics=metrics,
     )
-
-
-def _explain_link(path: Path) -> Problem:
-    return Problem(
-        code="foreign_file",
-        source=str(path),
-        reason="The file is a link out of the folder of its submission, and is not read.",
-        remedy="Put a copy of the file in its place.",
-    )
-
-
-def _read_results(
-    path: str,
-    name: str,
-    columns: Mapping[str, str | Sequence[str]],
-    demands: Demands,
-    information: Information,
-) -> tuple[Part, list[str], list[Problem]]:
-    sheet, missing = open_submission(path, name=name, strict=demands.strict)
-    table = sheet.read_rows()
-    absent = {*REQUIRED} - {*sheet.sheet.columns}
-    described = {model.key for model in information.models}
-    faults = check_rows(Rows(table, path, absent), demands, described=described)
-    part = read_table(
-        sheet,
-        path,
-        columns=columns,
-        where={},
-        metrics=Metrics(by_dataset=demands.metrics or {}),
-        decimal=demands.decimal,
-    )
-    problems = [_sharpen(problem) for problem in part.problems if problem.code not in REPORTED]
-    kept = part.runs.to_pandas()
-    if demands.benchmark:
-        kept = kept[kept["dataset"].isin(list(demands.benchmark.datasets))]
-    kept = kept.drop_duplicates([BACKBONE, METHOD, "dataset", "seed"])
-    part = replace(part, runs=part.runs.take(pa.array(kept.index)))
-    backbones = sorted(set(table[BACKBONE]) - {""})
-    return part, backbones, [*missing, *faults, *problems]
+    place = ["source", "line"]
+    kept = rows[[*place, *KEPT]].fillna("").astype("str").astype({"line": "int64"})
+    runs = unpack_columns(read.runs).merge(kept, on=place, how="left")
+    problems = [_sharpen(problem) for problem in read.problems if problem.code not in REPORTED]
+    return replace(read, runs=runs.rename(columns=KEPT), problems=problems, readings=[])
 
 
 def _sharpen(problem: Problem) -> Problem:
@@ -442,39 +374,3 @@ def _sharpen(problem: Problem) -> Problem:
     if problem.code in {"nan_score", "infinite_score", "not_a_number"}:
         return replace(problem, remedy=FILL_IN)
     return problem
-
-
-def _list_missing(folder: str, names: Sequence[str]) -> list[Problem]:
-    if len(names) > 1:
-        reason = f"The folder has neither {names[0]} nor {names[1]}."
-        remedy = "Add them, or move the folder elsewhere if it is no submission."
-        return [Problem(code="missing_file", source=folder, reason=reason, remedy=remedy)]
-    return [
-        Problem(
-            code="missing_file",
-            source=folder,
-            reason=f"The submission has no file {name}.",
-            remedy="Add it; a submission is a folder with both files, see the documentation.",
-            value=name,
-        )
-        for name in names
-    ]
-
-
-def _describe(path: Path, rows: int) -> ExportFile:
-    size = path.stat().st_size
-    return {"path": str(path), "sha256": digest_file(path), "bytes": size, "rows": rows}
-
-
-def _name_models(
-    backbones: Sequence[str], information: Information, benchmark: Benchmark | None
-) -> list[Model]:
-    described = {model.key: (model.name, model.size) for model in information.models}
-    known = benchmark.models if benchmark else {}
-    models: list[Model] = []
-    for key in backbones:
-        name, size = described.get(key, (key, ""))
-        if key in known:
-            name, size = known[key].name, known[key].size
-        models.append({"key": key, "name": name or key, "size": size})
-    return models

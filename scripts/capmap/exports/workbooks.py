@@ -2,12 +2,12 @@
 
 import datetime
 import io
-from collections.abc import Sequence
 from typing import Any
 
-from capmap.exports.delimited import Record, RowSheet, check_header, name_columns
+from capmap.exports.cells import Numeral
+from capmap.exports.delimited import Record, RowSheet, make_sheet
 from capmap.exports.files import LONGEST, FileOptions, has_suffix, read_bounded, refuse
-from capmap.problems import UnreadableExportError, ask_nearest, shorten
+from capmap.problems import ask_nearest, shorten
 from capmap.wording import list_names, quote_name
 
 WORKBOOKS = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
@@ -28,21 +28,9 @@ def is_workbook(path: str, head: bytes) -> bool:
 def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
     """Read a sheet of a workbook.
 
-    Parameters
-    ----------
-    path : str
-        The file: ``.xlsx``, ``.xlsm``, ``.xlsb``, ``.xls`` or ``.ods``.
-    options : FileOptions
-        The sheet, and the rows of its header or its names.
-
-    Returns
-    -------
-    RowSheet
-        Its rows have the numbers of the sheet. Numbers are the shortest text that gives the same
-        float again, without ".0"; dates are ISO 8601, and truth values true and false. Cells are
-        as they were last computed, and blank where that is an error or was never done. Of merged
-        cells, all but the first are blank. Blank rows, and blank columns on either side, are left
-        out.
+    Its rows have the numbers of the sheet. Numbers are the shortest text that gives the same float
+    again, without ".0"; dates are ISO 8601. Cells are as they were last computed. Of merged cells,
+    all but the first are blank. Blank rows, and blank columns on either side, are left out.
 
     Raises
     ------
@@ -51,28 +39,16 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
         none of them is named.
     """
     book = _load(path)
-    sheet = book.get_sheet_by_name(_choose_sheet(path, _list_names(book), options.sheet))
-    cells = sheet.to_python(skip_empty_area=False)
-    rows = [
-        (line, [_settle(cell) for cell in row])
-        for line, row in enumerate(cells, start=1)
-        if any(str(cell).strip() for cell in row)
+    sheet = book.get_sheet_by_name(_choose_sheet(path, _list_names(book), str(options.sheet)))
+    written = [
+        [_write_cell(cell) for cell in row] for row in sheet.to_python(skip_empty_area=False)
     ]
+    rows = [(line, row) for line, row in enumerate(written, start=1) if any(map(str.strip, row))]
     if not rows:
         raise refuse("empty_file", path, "The sheet is empty.", "Fill it in, or leave it out.")
-    filled = [
-        any(map(_is_filled, column)) for column in zip(*(row for _, row in rows), strict=True)
-    ]
+    filled = [any(map(str.strip, column)) for column in zip(*(row for _, row in rows), strict=True)]
     left, right = filled.index(True), len(filled) - filled[::-1].index(True)
-    rows = [(line, row[left:right]) for line, row in rows]
-    records = [Record(line, line, [*map(_write_cell, row)]) for line, row in rows]
-    header = records[: 1 if options.names else options.header_rows]
-    columns = name_columns(header, path, options)
-    if problems := check_header(header, path, options):
-        raise UnreadableExportError(*problems)
-    first = 0 if options.names else options.header_rows
-    numeric, numerals = _find_numbers(columns, rows[first:])
-    return RowSheet(path, columns, records[first:], numeric, numerals)
+    return make_sheet(path, [Record(line, line, row[left:right]) for line, row in rows], options)
 
 
 def list_sheets(path: str) -> list[str]:
@@ -110,14 +86,14 @@ def _list_names(book: Any) -> list[str]:
     return [about.name for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
 
 
-def _choose_sheet(path: str, sheets: Sequence[str], wanted: str) -> str:
-    """Choose the sheet that is named, or the only one."""
-    # A number is that of a table in another file of the study.
-    is_other = wanted.isdecimal() and not "".join(sheets).isdecimal()
-    if len(sheets) == 1 and (not wanted or is_other):
-        return sheets[0]
+def _choose_sheet(path: str, sheets: list[str], wanted: str) -> str:
+    """Choose the sheet that is named or numbered, or the only one."""
     if wanted in sheets:
         return wanted
+    if wanted.isdecimal() and 0 < int(wanted) <= len(sheets):
+        return sheets[int(wanted) - 1]
+    if len(sheets) == 1 and not wanted:
+        return sheets[0]
     if not sheets:
         raise refuse("no_sheet", path, "The workbook has no sheet of cells.", "Export it again.")
     listed = f"The sheets are {list_names(sheets)}."
@@ -128,33 +104,10 @@ def _choose_sheet(path: str, sheets: Sequence[str], wanted: str) -> str:
     raise refuse("several_sheets", path, reason, f"Set `reading: {{sheet: …}}` to one. {listed}")
 
 
-def _settle(cell: Any) -> str | float:
-    """A number, or the text of what is none."""
+def _write_cell(cell: Any) -> str:
     if isinstance(cell, bool):
         return str(cell).lower()
     if isinstance(cell, datetime.date | datetime.time):
         return cell.isoformat()
-    return cell if isinstance(cell, int | float) else str(cell)
-
-
-def _find_numbers(
-    columns: Sequence[str], rows: Sequence[tuple[int, list[Any]]]
-) -> tuple[frozenset[str], dict[str, set[int]]]:
-    """Find the columns of numbers, and the lines of numbers in those that hold text as well."""
-    numeric, numerals = set(), {}
-    for place, name in enumerate(columns):
-        own = [(line, row[place]) for line, row in rows if _is_filled(row[place])]
-        lines = {line for line, cell in own if not isinstance(cell, str)}
-        if len(lines) == len(own):
-            numeric.add(name)
-        elif lines:
-            numerals[name] = lines
-    return frozenset(numeric), numerals
-
-
-def _is_filled(cell: Any) -> bool:
-    return not isinstance(cell, str) or bool(cell.strip())
-
-
-def _write_cell(cell: Any) -> str:
-    return cell if isinstance(cell, str) else repr(cell).removesuffix(".0")
+    is_number = isinstance(cell, int | float)
+    return Numeral(repr(cell).removesuffix(".0")) if is_number else str(cell)

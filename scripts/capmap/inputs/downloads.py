@@ -6,8 +6,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-import requests
-
 from capmap.addresses import hide
 from capmap.errors import ConfigError
 from capmap.inputs.studies import list_faults
@@ -89,15 +87,14 @@ def _fetch_file(
 
 def _read_blocks(source: str) -> Iterator[bytes]:
     """Read a file, on this machine or from a server."""
-    import requests
-
-    from capmap.inputs.downloads import BLOCK, DEADLINES, LATER, REMEDIES, explain_request
-
     if "://" not in source:
         with open(source, "rb") as stream:
             while block := stream.read(BLOCK):
                 yield block
         return
+    # Not above: it would slow the start of runs without downloads.
+    import requests
+
     headers = {"Accept-Encoding": "identity"}
     try:
         with requests.get(source, stream=True, timeout=DEADLINES, headers=headers) as answer:
@@ -110,8 +107,10 @@ def _read_blocks(source: str) -> Iterator[bytes]:
         raise ConfigError(" ".join(explain_request(error))) from error
 
 
-def explain_request(error: requests.RequestException) -> tuple[str, str]:
+def explain_request(error: OSError) -> tuple[str, str]:
     """What went wrong with a request over HTTP, and what to do."""
+    import requests
+
     if isinstance(error, requests.exceptions.SSLError):
         remedy = "If it is your own, name its authority: export REQUESTS_CA_BUNDLE=/path/to/ca.pem"
         return "the certificate of the server cannot be trusted.", remedy

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from capmap.errors import ConfigError
 from capmap.inputs.studies import Study, list_faults, match_paths
-from capmap.multilabel.dumps import Cell, list_paths, match_dumps, write_glob
+from capmap.multilabel.dumps import Cell, list_paths, match_dumps
+from capmap.patterns import Pattern
 from capmap.renaming import OPTION, find_bad_renames
 from capmap.settings.choices import SUBGROUPS
 from capmap.wording import find_nearest, list_names, quote_name, write_key
@@ -55,7 +56,7 @@ def find_dumps(study: Study) -> dict[str, Cell]:
     cells: dict[Cell, str] = {}
     for pattern in patterns:
         try:
-            found = match_dumps(pattern, match_paths(write_glob(pattern)))
+            found = match_dumps(pattern, match_paths(Pattern(pattern, "/").glob))
         except ConfigError as error:
             raise study.refuse("exports", str(error)) from error
         for path, cell in found.items():

@@ -12,13 +12,13 @@ import pandas as pd
 from capmap.artifacts import digest_file
 from capmap.errors import CapmapError, ValidationError
 from capmap.exports.arrays import Dump, open_scores
-from capmap.exports.classes import read_classes, read_images
-from capmap.exports.labels import (
+from capmap.exports.label_files import (
     JoinedLabels,
     LabelFile,
     join_labels,
-    read_label_sets,
-    read_single_labels,
+    read_classes,
+    read_images,
+    read_labels,
 )
 from capmap.multilabel.dumps import Cell, fill_pattern
 from capmap.multilabel.gathering import UNMATCHED
@@ -161,8 +161,7 @@ class Evaluator:
     ) -> JoinedLabels:
         key = (source, is_single)
         if key not in self._files:
-            read = read_single_labels if is_single else read_label_sets
-            self._files[key] = read(source, classes=names)
+            self._files[key] = read_labels(source, classes=names, is_single=is_single)
         file, ids = _align_ids(self._files[key], images)
         try:
             return join_labels(file, n_images=len(dump.scores), images=ids)

@@ -7,11 +7,16 @@ from typing import Any, TypedDict
 import numpy as np
 import pandas as pd
 
-from capmap.artifacts import read_parquet
+from capmap.artifacts import read_json, read_parquet, read_table
 from capmap.errors import ValidationError
+from capmap.exports import Exports
+from capmap.exports.files import check_digests
+from capmap.exports.reading import ExportFile
 from capmap.multilabel.published import share_images
+from capmap.normalization import Rules
 from capmap.problems import Problem
 from capmap.settings.choices import SUBGROUPS, Subgroups
+from capmap.validation import Policies, Validation, validate_runs
 from capmap.wording import count_things, list_names, quote_name
 
 NAMES = ("model", "dataset", "seed")
@@ -54,6 +59,56 @@ class Fact(TypedDict):
     images: int
     digest: str
     labels: dict[str, int]
+
+
+def check_predictions(
+    *,
+    scores: Sequence[str],
+    facts: Sequence[str],
+    objects: Sequence[str],
+    names: Sequence[str],
+    **settings: Any,
+) -> tuple[Exports, Validation, dict[str, Any]]:
+    """Gather one score per model, dataset and seed, and find everything that is wrong with them."""
+    if not facts:
+        raise ValidationError(
+            "there are no score dumps yet. Score the images that were composed, in patchml/, and "
+            "write a dump for each seed where `exports` finds it."
+        )
+    contents = [read_json(path) for path in facts]
+    known: list[Fact] = [fact for content in contents for fact in content["dumps"]]
+    tables = pd.concat([read_parquet(path) for path in scores], ignore_index=True)
+    gathered = gather_runs(tables, known, metric=settings["rank_by"])
+    found = [
+        *check_digests(names, settings["checksums"]),
+        *read_problems([problem for content in contents for problem in content["problems"]]),
+        *find_unscored(gathered, known, metric=settings["rank_by"]),
+        *find_other_images(known),
+        *find_thin_subgroups(known, subgroups=settings["subgroups"]),
+        *find_unused_objects(*map(read_table, objects)),
+    ]
+    result = validate_runs(
+        gathered,
+        found,
+        rules=Rules.choose(settings, settings["references"]),
+        policies=Policies.choose(settings),
+        named=settings["named"],
+        renamed=settings["renamed"],
+    )
+    broken = [cell for content in contents for cell in content["broken"]]
+    result = replace(result, problems=drop_explained_gaps(result.problems, broken, gathered, known))
+    images = sum(fact["images"] for fact in known)
+    files: list[ExportFile] = [
+        {
+            "path": fact["path"],
+            "sha256": fact["sha256"],
+            "bytes": fact["bytes"],
+            "rows": fact["images"],
+        }
+        for fact in known
+    ]
+    read = Exports(gathered, found, files, images, 0, 0, percent_signs=0, decimal_commas=0)
+    return read, result, {}
 
 
 def gather_runs(scores: pd.DataFrame, facts: Sequence[Fact], *, metric: str) -> pd.DataFrame:
@@ -102,17 +157,6 @@ def _explain_empty(fact: Fact, metric: str) -> Problem:
         remedy="Check its labels, or leave the dataset out"
         f"{', or set multilabel.subgroups' if metric == 'asma' else ''}.",
     )
-
-
-def find_faults(
-    runs: pd.DataFrame, facts: Sequence[Fact], *, rank_by: str, subgroups: Subgroups
-) -> list[Problem]:
-    """Find dumps without a score, of other images, and with few images of some number of labels."""
-    return [
-        *find_unscored(runs, facts, metric=rank_by),
-        *find_other_images(facts),
-        *find_thin_subgroups(facts, subgroups=subgroups),
-    ]
 
 
 def drop_explained_gaps(
@@ -319,23 +363,3 @@ def _explain_others(fact: Fact, usual: Fact) -> Problem:
         f"{extent}.",
         remedy="Score the same images with every model, and give their ids in the same spelling.",
     )
-
-
-def join_scores(paths: Sequence[str]) -> pd.DataFrame:
-    """Read the metrics of all dumps."""
-    return pd.concat([read_parquet(path) for path in paths], ignore_index=True)
-
-
-def require_dumps(facts: Sequence[str]) -> None:
-    """Refuse a study without dumps."""
-    if not facts:
-        raise ValidationError(
-            "there are no score dumps yet. Score the images that were composed, in patchml/, and "
-            "write a dump for each seed where `exports` finds it."
-        )
-
-
-def describe_file(fact: Fact) -> dict[str, Any]:
-    """What `validation.json` says of a dump."""
-    names = {"path": "path", "sha256": "sha256", "bytes": "bytes", "rows": "images"}
-    return {name: fact[key] for name, key in names.items()}  # type: ignore[literal-required]

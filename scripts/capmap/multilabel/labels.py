@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from capmap.errors import ValidationError
-from capmap.wording import count_things, list_names, quote_name
+from capmap.wording import count_things, quote_name
 
 Int32Array = npt.NDArray[np.int32]
 Int64Array = npt.NDArray[np.int64]
@@ -101,7 +100,7 @@ def arrange_labels(
     single: npt.ArrayLike | None = None,
     images: Sequence[str] | None = None,
 ) -> LabelSets:
-    """Arrange label sets and single labels, and refuse what no class is.
+    """Arrange label sets and single labels of the same images, and refuse what no class is.
 
     Parameters
     ----------
@@ -123,8 +122,7 @@ def arrange_labels(
     Raises
     ------
     ValidationError
-        If labels, single labels and ids are of different length, an id stands twice, or a label is
-        negative or not below `n_classes`.
+        If a label is negative or not below `n_classes`.
 
     Notes
     -----
@@ -139,12 +137,9 @@ def arrange_labels(
     """
     n = len(sets)
     names = [""] * n if images is None else list(images)
-    alone = np.full(n, UNKNOWN) if single is None else _take_integers(single)
-    _require_length(len(names), n, kind="ids")
-    _require_length(len(alone), n, kind="single labels")
-    _require_unique(names)
+    alone = np.full(n, UNKNOWN) if single is None else np.asarray(single, dtype=np.int64)
     sizes = np.fromiter(map(len, sets), dtype=np.int64, count=n)
-    given = _take_integers(list(chain.from_iterable(sets)))
+    given = np.fromiter(chain.from_iterable(sets), dtype=np.int64)
     owners = np.repeat(np.arange(n, dtype=np.int64), sizes)
     _require_classes(given, owners, names, n_classes=n_classes, lowest=0, kind="label")
     places = np.arange(n, dtype=np.int64)
@@ -164,34 +159,6 @@ def arrange_labels(
 def name_image(names: Sequence[str], place: int) -> str:
     """Name an image by its number in the order of the scores, and by its id where it has one."""
     return f"image {place + 1}" + (f" ({quote_name(names[place])})" if names[place] else "")
-
-
-def _take_integers(values: npt.ArrayLike) -> Int64Array:
-    array = np.asarray(values)
-    if array.size and array.dtype.kind not in "iu":
-        raise ValidationError(
-            "Labels must be whole numbers, the places of the classes in the class list; these are "
-            f"{array.dtype}. Write them as integers."
-        )
-    return array.astype(np.int64)
-
-
-def _require_length(found: int, expected: int, *, kind: str) -> None:
-    if found != expected:
-        raise ValidationError(
-            f"There are label sets of {count_things(expected, 'image')} and {kind} of {found}. "
-            "Both must describe the same images in the same order."
-        )
-
-
-def _require_unique(names: list[str]) -> None:
-    ids = pd.Series([name for name in names if name], dtype="object")
-    twice = sorted(ids[ids.duplicated()].unique())
-    if twice:
-        raise ValidationError(
-            f"{count_things(len(twice), 'image id')} more than once: {list_names(twice)}. Each "
-            "image must have an id of its own."
-        )
 
 
 def _require_classes(

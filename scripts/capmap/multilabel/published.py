@@ -10,7 +10,7 @@ import pandas as pd
 
 from capmap.artifacts import read_parquet
 from capmap.errors import ValidationError
-from capmap.exports.labels import read_label_sets
+from capmap.exports.label_files import read_labels
 from capmap.metrics import canonical_name
 from capmap.multilabel.metrics import BY_SUBGROUP, ORDER
 from capmap.ranking.aggregation import FloatArray, round_significant
@@ -52,7 +52,7 @@ def count_labels(labels: Sequence[str], datasets: Sequence[str]) -> list[dict[st
     """Count in files of labels how many images have how many valid labels."""
     counted = []
     for path, dataset in zip(labels, datasets, strict=True):
-        counts = Counter(len({*image}) for image in read_label_sets(path).sets)
+        counts = Counter(len({*image}) for image in read_labels(path).sets)
         images = {str(count): counts[count] for count in sorted(counts)}
         counted.append({"dataset": dataset, "seed": "", "labels": images})
     return counted

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,8 @@ from capmap.wording import count_things, find_nearest, list_names, quote_name, w
 COLUMNS = ("dataset", "metric", "direction", "low", "high", "low_origin", "high_origin")
 # Who may give a number as a bound, and the numbers that end a share.
 CONFIGURED, SHARES = ("dataset", "metric", "study"), (0, 1, 100)
+# How many times beyond all others the worst scores are those of diverged runs.
+FAR = 10
 Row: TypeAlias = tuple[str, str, Direction, float, float, str, str]
 
 
@@ -275,7 +277,9 @@ def resolve_bounds(
     A number is a raw score, whatever the direction. "observed" is the lowest or highest score of
     any run. ``{model: NAME}`` is the mean score of that model's runs on the dataset, as the floor
     (``low``, maps to 0) or the ceiling (``high``, maps to 1): where lower is better, the two
-    bounds of a rule with a model change places, so the ceiling is the lower raw score.
+    bounds of a rule with a model change places, so the ceiling is the lower raw score; where the
+    other one is a number, either may be written as ``low``. Worst scores that are far beyond all
+    others, as of a diverged run, are not observed bounds, see `count_diverged`.
 
     A metric's rule is about the metric's raw scores and is carried over to converted scores where
     a dataset has a transform; all other bounds are about converted scores, as their origins in
@@ -286,6 +290,7 @@ def resolve_bounds(
     for evidence in gather_evidence(runs, models=rules.models):
         _resolve_dataset(evidence, rules, findings)
     problems = findings.problems
+    problems += _set_aside_diverged(runs, findings)
     problems += [explain_missing(*gap, found) for gap, found in findings.gaps.items()]
     if findings.absent:
         models = sorted(runs["model"].unique())
@@ -296,6 +301,69 @@ def resolve_bounds(
     if findings.unreferenced:
         problems.append(explain_unreferenced(findings.unreferenced))
     return _tabulate(findings.rows), sorted(problems)
+
+
+def _set_aside_diverged(runs: pd.DataFrame, findings: _Findings) -> list[Problem]:
+    """Leave worst scores that are far beyond all others out of observed bounds, and say so."""
+    problems = []
+    places: Mapping[Any, Any] = {}
+    for place, row in enumerate(findings.rows):
+        dataset, metric, direction, low, high, *origins = row
+        worse = 1 if direction == "min" else 0
+        if not origins[worse].endswith("observed"):
+            continue
+        places = places or runs.groupby("dataset", observed=True).indices
+        own = runs.iloc[places[dataset]]
+        own = own.sort_values("score", ascending=direction == "min", kind="stable")
+        count = count_diverged(own["score"].to_numpy(dtype=np.float64))
+        if not count:
+            continue
+        kept, diverged = own.iloc[:-count], own.iloc[-count:]
+        bound = float(kept["score"].iloc[-1])
+        low, high = (low, bound) if worse else (bound, high)
+        findings.rows[place] = (dataset, metric, direction, low, high, origins[0], origins[1])
+        first = diverged.iloc[-1]
+        models = list_names(diverged["model"].drop_duplicates().tolist())
+        problems.append(
+            Problem(
+                severity="warning",
+                code="diverged",
+                source=str(first["source"]),
+                line=int(first["line"]),
+                value=f"{first['score']:g}",
+                reason=f"{count_things(count, 'score')} of {models} on {quote_name(dataset)} "
+                f"{'is' if count == 1 else 'are'} far beyond all others, as of a diverged run or a "
+                f"mark for none, so the observed bound is the next one, {bound:g}.",
+                remedy="Correct the score, leave the run out, or say what it counts with: "
+                'values: {"SCORE": missing}.',
+            )
+        )
+    return problems
+
+
+def count_diverged(scores: npt.NDArray[np.float64]) -> int:
+    """Count the worst scores, at most a third, that are far beyond all others.
+
+    The gap before them is ten times the range of the others, and the distance from the best ten
+    times as large as any of these.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n,)
+        From the best to the worst.
+
+    Examples
+    --------
+    >>> [count_diverged(np.array(scores)) for scores in ([2.0, 2.1, 2.5, 2.4e13], [0.8, 0.81, 0.5])]
+    [1, 0]
+    """
+    for kept in range(len(scores) - len(scores) // 3, len(scores)):
+        others, worst = scores[:kept], scores[kept]
+        span, largest = abs(others[-1] - others[0]), np.abs(others).max()
+        is_apart = abs(worst - others[-1]) > FAR * span > 0
+        if is_apart and abs(worst - others[0]) > FAR * largest:
+            return len(scores) - kept
+    return 0
 
 
 def normalize_scores(runs: pd.DataFrame, bounds: pd.DataFrame) -> pd.DataFrame:
@@ -335,6 +403,8 @@ def _resolve_dataset(evidence: Evidence, rules: Rules, findings: _Findings) -> N
     dataset, metric = evidence.dataset, evidence.metric
     direction, _ = rules.find_direction(dataset, metric)
     low, high = (_resolve_side(side, evidence, rules) for side in ("low", "high"))
+    if direction == "min" and _are_turned(low, high):
+        low, high = high, low
     _note_gaps(evidence, direction, low, high, findings)
     if rules.references and dataset not in rules.references:
         findings.unreferenced.append(evidence)
@@ -376,6 +446,15 @@ def _resolve_side(side: Literal["low", "high"], evidence: Evidence, rules: Rules
             )
         return _Side(bound, origin, float(bound))
     return _Side(None, "", None)
+
+
+def _are_turned(low: _Side, high: _Side) -> bool:
+    """Whether a number and a model's score, given by one rule, are in the wrong order."""
+    bounds = [side.bound for side in (low, high)]
+    kinds = {isinstance(bound, Mapping) for bound in bounds if not isinstance(bound, str | None)}
+    if kinds != {True, False} or low.value is None or high.value is None:
+        return False
+    return low.origin.partition(":")[0] == high.origin.partition(":")[0] and low.value > high.value
 
 
 def _note_gaps(

@@ -72,7 +72,7 @@ def estimate_models(
         seed=settings["seed"],
         datasets=scope["datasets"],
         seeds=scope["seeds"],
-        effects=read_effects(scope),
+        effects=Effects.from_json(scope["effects"]),
         dimensions=dimensions,
     )
 
@@ -82,11 +82,6 @@ def join_estimates(paths: Sequence[str], where: Mapping[str, str]) -> pd.DataFra
     tables = [read_parquet(path, where=where) for path in paths]
     filled = [table for table in tables if len(table)]
     return pd.concat(filled or tables, ignore_index=True)
-
-
-def read_effects(scope: Scope) -> Effects | None:
-    """What gives models scores on the datasets that they lack, as its study asks for."""
-    return Effects.from_json(scope["effects"])
 
 
 def read_limits(scope: Scope) -> tuple[float, float]:

@@ -39,8 +39,10 @@ class Columns(Section):
         description='The score. A name with fields, such as "{dataset}_{metric}", stands for all '
         "columns like it, and a list for columns of metrics.",
     )
-    seed: str = Field(
-        "seed", description='Seed or repetition; may be absent. With "row" each row is a run.'
+    seed: str | list[Name] = Field(
+        "seed",
+        description='Seed or repetition, or columns to join to it; may be absent. With "row" each '
+        "row is a run.",
     )
     step: str = Field("", description="Step of a log, see `take`.")
     selection: str = Field("", description="What the best row of a run is chosen by, see `take`.")
@@ -66,7 +68,10 @@ class Reading(Section):
     encoding: str = Field(
         "utf-8", min_length=1, description="Encoding of text, such as latin-1 or utf-16."
     )
-    sheet: str = Field("", description="Sheet of a workbook, or number of a table in Markdown.")
+    sheet: str | int = Field(
+        "", description="Sheet of a workbook, by name or number, or number of a Markdown table."
+    )
+    skip: Whole = Field(0, ge=0, description="Rows of tables that stand above the header.")
 
 
 class Summary(Section):

@@ -96,24 +96,45 @@ def find_unknown_names(
         An error per name, with the most similar name of the data as suggestion where there is one
         (for the first 20, because each takes a search through all names).
     """
-    present = {kind: set(runs[kind].unique()) for kind in ("model", "dataset", "metric")}
-    spellings = {canonical_name(metric) for metric in present["metric"]}
-    unknown = [
-        *(("metrics", name, "metric") for name in metrics if canonical_name(name) not in spellings),
-        *(("datasets", name, "dataset") for name in datasets),
-        *(("select.models", name, "model") for name in _list_selected(select.get("models", "all"))),
-        *(
-            ("select.datasets", name, "dataset")
-            for name in _list_selected(select.get("datasets", "all"))
-        ),
+    items: list[Mapping[str, Any]] = [
+        {"option": "metrics", "kind": "metric", "names": metrics},
+        {"option": "datasets", "kind": "dataset", "names": datasets},
     ]
+    for kind, selected in (("model", select.get("models")), ("dataset", select.get("datasets"))):
+        names = _list_selected(selected or "all")
+        items.append({"option": f"select.{kind}s", "kind": kind, "names": names})
     if isinstance(failed, Mapping):
-        unknown.append(("failed", failed["model"], "model"))
-    unknown = [item for item in unknown if item[1] not in present[item[2]]]
-    problems = list(_find_twins(metrics))
-    for position, (option, name, kind) in enumerate(unknown):
-        nearest = find_nearest(name, present[kind]) if position < MOST_SUGGESTIONS else None
-        problems.append(_explain_unknown(option, name, kind, nearest))
+        items.append({"option": "failed", "kind": "model", "names": [failed["model"]]})
+    known = _list_kinds(runs)
+    return [*_find_twins(metrics), *_find_absent(items, known, known)]
+
+
+def _find_absent(
+    items: Sequence[Mapping[str, Any]],
+    known: Mapping[str, set[str]],
+    read: Mapping[str, set[str]],
+) -> list[Problem]:
+    """Find the names of settings that are not known, among those that were read."""
+    problems: list[Problem] = []
+    for item in items:
+        kind, word = item["kind"], WORDS.get(item["kind"], item["kind"])
+        spell = canonical_name if kind == "metric" else str
+        spellings = set(map(spell, known[kind]))
+        for name in item["names"]:
+            if spell(name) in spellings:
+                continue
+            reason = f"{item['option']} names the {word} {quote_name(name)}, which is "
+            if name in read[kind]:
+                reason += "left out of the study."
+                remedy = "Correct `select`, or name another one."
+            else:
+                reason += "not in the data."
+                # Each takes a search through all names.
+                is_early = len(problems) < MOST_SUGGESTIONS
+                near = find_nearest(name, known[kind]) if is_early else None
+                remedy = f"The {word}s are {list_names(sorted(known[kind]))}."
+                remedy = f"Did you mean {quote_name(near)}?" if near else remedy
+            problems.append(Problem(code="unknown_name", reason=reason, remedy=remedy, value=name))
     return problems
 
 
@@ -148,28 +169,13 @@ def find_unanalysed_names(
         runs, datasets=select.get("datasets", "all"), models=select.get("models", "all")
     )
     kept = leave_out(kept, "dataset", constant)
-    known, read = _list_kinds(kept), _list_kinds(runs)
-    problems = []
-    for item in named:
-        kind = item["kind"]
-        if kind == "views":
-            problems += _find_views(sorted(known["dataset"]), *item["names"])
-            continue
-        spell = canonical_name if kind == "metric" else str
-        spellings = set(map(spell, known[kind]))
-        for name in item["names"]:
-            if spell(name) in spellings:
-                continue
-            if name in read[kind]:
-                problems.append(_explain_left_out(item["option"], name, kind))
-            else:
-                near, word = find_nearest(name, known[kind]), WORDS.get(kind, kind)
-                problem = _explain_unknown(item["option"], name, word, near)
-                if not near:
-                    remedy = f"The {word}s are {list_names(sorted(known[kind]))}."
-                    problem = replace(problem, remedy=remedy)
-                problems.append(problem)
-    return problems
+    known = _list_kinds(kept)
+    views = [item["names"] for item in named if item["kind"] == "views"]
+    others = [item for item in named if item["kind"] != "views"]
+    problems = _find_absent(others, known, _list_kinds(runs))
+    return problems + [
+        problem for names in views for problem in _find_views(sorted(known["dataset"]), *names)
+    ]
 
 
 def _find_views(names: Sequence[str], metric: str) -> list[Problem]:
@@ -203,16 +209,6 @@ def _list_kinds(runs: pd.DataFrame) -> dict[str, set[str]]:
     return {**found, "published": published}
 
 
-def _explain_left_out(option: str, name: str, kind: str) -> Problem:
-    return Problem(
-        code="unknown_name",
-        reason=f"{option} names the {WORDS.get(kind, kind)} {quote_name(name)}, which is left out "
-        "of the study.",
-        remedy="Correct `select`, or name another one.",
-        value=name,
-    )
-
-
 def find_reserved_names(runs: pd.DataFrame) -> list[Problem]:
     """Find a dataset that is called like the column of models in the table of scores.
 
@@ -240,11 +236,10 @@ def find_reserved_names(runs: pd.DataFrame) -> list[Problem]:
     ]
 
 
-def _list_selected(selection: Selection) -> Iterator[str]:
+def _list_selected(selection: Selection) -> Sequence[str]:
     if isinstance(selection, Mapping):
-        yield from selection["exclude"]
-    elif selection != "all":
-        yield from selection
+        return selection["exclude"]
+    return () if selection == "all" else selection
 
 
 def _find_twins(metrics: Iterable[str]) -> Iterator[Problem]:
@@ -259,16 +254,6 @@ def _find_twins(metrics: Iterable[str]) -> Iterator[Problem]:
                 remedy="Keep one of them.",
                 value=name,
             )
-
-
-def _explain_unknown(option: str, name: str, kind: str, nearest: str | None) -> Problem:
-    remedy = f"Did you mean {quote_name(nearest)}?" if nearest else "Correct the name or remove it."
-    return Problem(
-        code="unknown_name",
-        reason=f"{option} names the {kind} {quote_name(name)}, which is not in the data.",
-        remedy=remedy,
-        value=name,
-    )
 
 
 def find_mixed_metrics(runs: pd.DataFrame) -> list[Problem]:

@@ -26,9 +26,12 @@ ROW_FAULTS = frozenset(
         "empty_model",
         "huge_score",
         "infinite_score",
+        "deep_nesting",
         "invalid_json",
+        "invalid_record",
         "nan_score",
         "nested_value",
+        "no_results",
         "not_a_number",
         "wrong_width",
     }
@@ -450,62 +453,54 @@ def replace_failed(
     """
     if failed == "invalid":
         return Failures(runs, list(found))
+    if failed == "drop":
+        found = [
+            replace(problem, severity="warning") if problem.code == "no_results" else problem
+            for problem in found
+        ]
     listed = {_place(problem): problem for problem in found if problem.code in FAILURES}
-    values = runs["score"].to_numpy(dtype=np.float64, copy=True)
-    is_failed = ~np.isfinite(values)
+    scores = runs["score"].to_numpy(dtype=np.float64, copy=True)
+    is_failed = ~np.isfinite(scores)
     places = [*runs.loc[is_failed, PLACE].itertuples(index=False, name=None)]
     is_failed[is_failed] = [place in listed for place in places]
     without = runs[is_failed]
-    scores = _find_scores(runs, without, failed, rules)
+    sound = runs[np.isfinite(runs["score"])]
+    used = {
+        dataset: _substitute(
+            sound[sound["dataset"] == dataset], failed, _find_raw_direction(rules, dataset, metric)
+        )
+        for dataset, metric in dict(zip(without["dataset"], without["metric"], strict=True)).items()
+    }
     known = [place for place in places if place in listed]
     problems = [
-        _describe(listed[place], scores[dataset])
+        _describe(listed[place], *used[dataset])
         for place, dataset in dict.fromkeys(zip(known, without["dataset"], strict=True))
     ]
     replaced = {listed[place] for place in known}
     kept = [problem for problem in found if problem not in replaced]
-    values[is_failed] = [scores[name].score for name in without["dataset"]]
-    return Failures(runs.assign(score=values), [*kept, *problems])
+    scores[is_failed] = [used[name][0] for name in without["dataset"]]
+    return Failures(runs.assign(score=scores), [*kept, *problems])
 
 
-@dataclass(frozen=True)
-class _Substitute:
-    """What failed runs of a dataset count with; NaN where they are left out or nothing is known."""
-
-    score: float
-    what: str
-    remedy: str = ""
-
-
-def _find_scores(
-    runs: pd.DataFrame, without: pd.DataFrame, failed: Failed, rules: Rules
-) -> Mapping[str, _Substitute]:
-    sound = runs[np.isfinite(runs["score"])]
-    found = {}
-    for dataset, metric in dict(zip(without["dataset"], without["metric"], strict=True)).items():
-        own = sound[sound["dataset"] == dataset]
-        if failed == "drop":
-            found[dataset] = _Substitute(np.nan, "is left out")
-        elif failed == "worst":
-            found[dataset] = _find_worst(own, _find_raw_direction(rules, dataset, metric))
-        elif isinstance(failed, Mapping):
-            model = failed["model"]
-            score = own.loc[own["model"] == model, "score"].mean()
-            what = f"counts with the mean score of {quote_name(model)} there"
-            remedy = f"{quote_name(model)} has no score there: name a model that has in `failed`."
-            found[dataset] = _Substitute(score, what, remedy)
-        else:
-            found[dataset] = _Substitute(float(failed), "counts with the score of `failed`")
-    return found
-
-
-def _find_worst(own: pd.DataFrame, direction: Direction | None) -> _Substitute:
+def _substitute(
+    own: pd.DataFrame, failed: Failed, direction: Direction | None
+) -> tuple[float, str, str]:
+    """Find what failed runs of a dataset count with, what that is, and a remedy if it is NaN."""
+    if failed == "drop":
+        return np.nan, "is left out", ""
+    if isinstance(failed, Mapping):
+        name = quote_name(failed["model"])
+        remedy = f"{name} has no score there: name a model that has in `failed`."
+        score = own.loc[own["model"] == failed["model"], "score"].mean()
+        return float(score), f"counts with the mean score of {name} there", remedy
+    if failed != "worst":
+        return float(failed), "counts with the score of `failed`", ""
     what = "counts with the worst score of its dataset"
     if direction is None:
         remedy = "State the metric's direction under `metrics`, so that the worst score is known."
-        return _Substitute(np.nan, what, remedy)
+        return np.nan, what, remedy
     score = own["score"].min() if direction == "max" else own["score"].max()
-    return _Substitute(score, what, "No run of the dataset has a score: give a number in `failed`.")
+    return float(score), what, "No run of the dataset has a score: give a number in `failed`."
 
 
 def _find_raw_direction(rules: Rules, dataset: str, metric: str) -> Direction | None:
@@ -515,15 +510,15 @@ def _find_raw_direction(rules: Rules, dataset: str, metric: str) -> Direction | 
     return rules.find_direction(dataset, metric)[0]
 
 
-def _describe(problem: Problem, used: _Substitute) -> Problem:
-    if np.isnan(used.score) and used.remedy:
+def _describe(problem: Problem, score: float, what: str, remedy: str) -> Problem:
+    if np.isnan(score) and remedy:
         reason = "The run failed, and there is no score that it could count with."
-        return replace(problem, reason=reason, remedy=used.remedy, severity="error")
-    number = "" if np.isnan(used.score) else f", {used.score:g}"
+        return replace(problem, reason=reason, remedy=remedy, severity="error")
+    number = "" if np.isnan(score) else f", {score:g}"
     return replace(
         problem,
         code="failed_run" if number else "empty_score",
-        reason=f"The run failed and {used.what}{number}.",
+        reason=f"The run failed and {what}{number}.",
         remedy="Repeat the run, or set `failed` otherwise.",
         severity="warning",
     )

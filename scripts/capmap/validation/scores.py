@@ -1,19 +1,41 @@
-"""Scores that do not fit the bounds of their dataset."""
+"""Scores that do not fit the bounds, the scale or the order of models of their dataset."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from capmap.metrics import find_metric
-from capmap.problems import Problem, Row, group_problem, list_rows, score_problem
+from capmap.normalization.precedence import Rules
+from capmap.problems import Problem, Row, Severity, group_problem, list_rows, score_problem
+from capmap.rng import make_stream
 from capmap.wording import count_things, quote_name, write_key
 
 FRACTION = 1.5
 PERCENT = 100.0
 # A median in percent beside which a score of at most 1 is strange.
 HIGH_PERCENT = 20.0
+# Of the test of opposite datasets: models, datasets and permutations, and its level over all.
+FEWEST_MODELS, FEWEST_DATASETS, PERMUTATIONS, LEVEL = 5, 3, 20_000, 0.05
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Check(NamedTuple):
+    """What can be wrong with scores, of which rows it holds, and what to do about it.
+
+    The texts may name what `_describe` knows of a row's dataset. A check speaks of the first of its
+    rows of each dataset, or of ``each``.
+    """
+
+    code: str
+    rows: Mask
+    reason: str
+    remedy: str
+    severity: Severity = "error"
+    each: bool = False
 
 
 def find_misfits(
@@ -55,53 +77,108 @@ def find_misfits(
     declared: its scores may be as large as they like (a human-normalized score of 30, say).
     """
     facts = _gather_facts(bounds, transformed)
-    position = facts.index.get_indexer(pd.Index(runs["dataset"]))
-    known = position >= 0
-    rows, position = (runs, position) if known.all() else (runs[known], position[known])
+    rows, place = _take_known(runs, facts)
     score = _read_scores(rows)
-    size = np.where(facts["signed"].to_numpy(dtype=bool)[position], np.abs(score), score)
-    sizes = pd.Series(size).groupby(position)
-    facts["median"] = sizes.median().reindex(range(len(facts))).to_numpy()
-    largest = sizes.max().reindex(range(len(facts))).to_numpy()
-    totals = sizes.size().reindex(range(len(facts))).to_numpy()
-
-    is_large = (facts["median"] > FRACTION).to_numpy(dtype=bool)
-    fractional, bounded, declared = (
-        facts[name].to_numpy(dtype=bool) for name in ("fractional", "bounded", "declared")
+    size = np.where(facts["signed"].to_numpy(dtype=bool)[place], np.abs(score), score)
+    sizes = pd.Series(size).groupby(place)
+    every = range(len(facts))
+    facts["median"], facts["scores"] = (
+        values.reindex(every).to_numpy() for values in (sizes.median(), sizes.size())
     )
-    impossible = fractional & bounded & is_large
-    highest = np.where(impossible, facts["median"], largest)
-    percent = fractional & ~declared & is_large & (highest <= PERCENT)
-    is_named = facts["named"].to_numpy(dtype=bool)
-    named = rows[is_named[position]]
-    has_sign = named["raw"].str.contains("%", regex=False)
-    percent |= is_named & ~facts.index.isin(named.loc[has_sign, "dataset"].unique())
-    mixable = fractional & bounded & ~is_large
-    in_percent = percent[position]
-    mixed = mixable[position] & (size > FRACTION) & (size <= PERCENT)
-    low, high = (facts[side].to_numpy(dtype=np.float64)[position] for side in ("low", "high"))
+    is_large = facts["median"] > FRACTION
+    facts["impossible"] = facts["fractional"] & facts["bounded"] & is_large
+    highest = facts["median"].where(facts["impossible"], sizes.max().reindex(every).to_numpy())
+    in_percent = facts["fractional"] & ~facts["declared"] & is_large & (highest <= PERCENT)
+    named = rows[facts["named"].to_numpy(dtype=bool)[place]]
+    has_sign = named.loc[named["raw"].str.contains("%", regex=False), "dataset"]
+    by_name = facts["named"] & ~facts.index.isin(has_sign.unique())
+    mixable = facts["fractional"] & facts["bounded"] & ~is_large
+
+    is_percent, is_named, is_mixable, is_bounded = (
+        column.to_numpy(dtype=bool)[place]
+        for column in (in_percent, by_name, mixable, facts["bounded"])
+    )
+    is_percent = is_percent | is_named
+    mixed = is_mixable & (size > FRACTION) & (size <= PERCENT)
+    write = (
+        'Write them with a percent sign ("91%"), or metrics: {{{metric}: {{low: {low100:g}, '
+        "high: 100}}}}."
+    )
+    confirm = (
+        f"{write} If they are no percentages, confirm the bounds with metrics: "
+        "{{{metric}: {{low: {low:g}, high: {high:g}}}}}."
+    )
+    look = "look like percentages (their median is {median:g})"
+    said = "are percentages by the name of the metric"
+    texts = "The scores of the dataset {dataset} {0}, but its bounds are [{low:g}, {high:g}]."
+    checks = [
+        Check("percent", is_percent & named & bounded, texts.replace("{0}", words), remedy)
+        for words, named in ((said, is_named), (look, ~is_named))
+        for bounded, remedy in ((is_bounded, write), (~is_bounded, confirm))
+    ]
+    checks.append(
+        Check(
+            "mixed_percent",
+            mixed,
+            "The score looks like a percentage among the fractions of the dataset {dataset}.",
+            'Write it as a fraction, or with a percent sign ("{score:g}%").',
+            each=True,
+        )
+    )
+    return _report(rows, checks, facts) + _find_outside(rows, score, facts, ~mixed & ~is_percent)
+
+
+def _find_outside(
+    rows: pd.DataFrame, score: npt.NDArray[np.float64], facts: pd.DataFrame, usable: Mask
+) -> list[Problem]:
+    """Find the scores outside the bounds, of each dataset the farthest."""
+    place = facts.index.get_indexer(pd.Index(rows["dataset"]))
+    low, high = (facts[side].to_numpy(dtype=np.float64)[place] for side in ("low", "high"))
+    # A model that others are measured by is no limit to them.
     floors, ceilings = (
-        facts[name].str.contains(": model ").to_numpy(dtype=bool)[position]
+        facts[name].str.contains(": model ").to_numpy(dtype=bool)[place]
         for name in ("low_origin", "high_origin")
     )
-    # A model that others are measured by is no limit to them.
-    low, high = np.where(floors, -np.inf, low), np.where(ceilings, np.inf, high)
-    excess = np.maximum(low - score, score - high)
-    outside = (excess > 0) & ~mixed & ~in_percent
-    examples = rows[in_percent].drop_duplicates("dataset")
-    return [
-        *(_explain_percent(row, facts) for row in list_rows(examples)),
-        *(_explain_mixed(row) for row in list_rows(rows[mixed])),
-        *_explain_outside(
-            rows[outside], excess[outside], facts.assign(scores=totals, impossible=impossible)
+    excess = np.maximum(
+        np.where(floors, -np.inf, low - score), np.where(ceilings, -np.inf, score - high)
+    )
+    is_outside = (excess > 0) & usable
+    outside = rows[is_outside].iloc[np.argsort(-excess[is_outside], kind="stable")]
+    farthest = outside.drop_duplicates("dataset").sort_values("dataset")
+    own = facts.loc[farthest["dataset"]]
+    count = outside["dataset"].value_counts().reindex(own.index).to_numpy()
+    are_all = count == own["scores"].to_numpy()
+    is_error = own["impossible"].to_numpy(dtype=bool)
+    is_error = is_error | (are_all & own["stated"].to_numpy(dtype=bool))
+    facts = facts.assign(
+        count=pd.Series(count, own.index),
+        share=pd.Series(np.where(are_all, "All", "Most"), own.index),
+    )
+    checks = [
+        Check(
+            "all_out_of_bounds",
+            is_error,
+            "{share} scores of the dataset {dataset} are outside its bounds [{low:g}, {high:g}]; "
+            "this one is farthest out.",
+            "Check that this column or metric is what it is taken for, and give its own bounds: "
+            "metrics: {{{metric}: {{low: …, high: …}}}}.",
+        ),
+        Check(
+            "out_of_bounds",
+            ~is_error,
+            "The dataset {dataset} has {scores} outside its bounds [{low:g}, {high:g}]; "
+            "this one is farthest out.",
+            "It is kept and its normalized score leaves [0, 1]; check the score or the bounds.",
+            "warning",
         ),
     ]
+    return _report(farthest, checks, facts)
 
 
 def find_mixed_scales(
     runs: pd.DataFrame, bounds: pd.DataFrame, *, transformed: Collection[str] = ()
 ) -> list[Problem]:
-    """Find fractions among percentages where the bounds allow both.
+    """Find fractions among percentages, and percent signs that do not fit the other scores.
 
     Parameters
     ----------
@@ -112,94 +189,153 @@ def find_mixed_scales(
     -------
     list of Problem
         "percent_sign", an error per dataset whose scores have percent signs, which make them
-        fractions, beside a bound of 100 or scores without a sign above 1.5; of datasets with
+        fractions, beside a bound of 100, beside scores without a sign above 1.5, or on numbers of
+        at most 1 beside fractions without a sign; and "doubtful_sign", a warning where such numbers
+        stand beside larger ones with a sign, or where one model alone has signs. Of datasets with
         bounds of 0 and 100 "fractions", a warning where all scores are at most 1, and "fraction"
         where some are and the median is at least 20.
     """
     facts = bounds[~bounds["dataset"].isin(list(transformed))].set_index("dataset")
-    facts = facts[~(facts["low"].isin([-1.0, 0.0]) & (facts["high"] == 1))]
-    place = facts.index.get_indexer(pd.Index(runs["dataset"]))
-    rows, place = runs[place >= 0], place[place >= 0]
+    rows, place = _take_known(runs, facts)
     if rows.empty:
         return []
-    size, is_signed = rows["score"].abs(), rows["raw"].str.contains("%", regex=False)
-    known, place = np.unique(place, return_inverse=True)
-    sizes = size.groupby(place)
-    facts = facts.iloc[known].assign(
-        median=sizes.median().to_numpy(),
-        largest=sizes.max().to_numpy(),
-        has_signed=is_signed.groupby(place).any().to_numpy(),
-        in_percent=lambda own: own["low"].isin([-PERCENT, 0.0]) & (own["high"] == PERCENT),
-    )
-    in_percent, has_signed = (
-        facts[name].to_numpy()[place] for name in ("in_percent", "has_signed")
-    )
-    clashes = (is_signed & in_percent) | (has_signed & ~is_signed & (size > FRACTION))
-    may_be = facts["in_percent"] & ~facts["has_signed"]
-    may_be &= (facts["largest"] <= 1) | (facts["median"] >= HIGH_PERCENT)
-    small = rows[may_be.to_numpy()[place] & (size > 0) & (size <= 1)]
-    counts = small["dataset"].value_counts()
-    return [
-        *map(_explain_sign, list_rows(rows[clashes].drop_duplicates("dataset"))),
-        *(
-            _explain_fraction(
-                row, counts[row.dataset], all_of_it=facts["largest"][row.dataset] <= 1
-            )
-            for row in list_rows(small.drop_duplicates("dataset"))
-        ),
-    ]
-
-
-def _explain_sign(row: Row) -> Problem:
-    return score_problem(
-        row,
-        "percent_sign",
-        f'Scores of the dataset {quote_name(row.dataset)} with a percent sign are fractions ("91%" '
-        "is 0.91), beside a bound of 100 or scores without a sign.",
-        "Write all of them in one way, with bounds of that scale.",
-        severity="error",
+    facts["in_one"] = facts["low"].isin([-1.0, 0.0]) & (facts["high"] == 1)
+    facts["in_percent"] = facts["low"].isin([-PERCENT, 0.0]) & (facts["high"] == PERCENT)
+    size = rows["score"].abs().to_numpy(dtype=np.float64)
+    signed = rows["raw"].str.contains("%", regex=False).to_numpy(dtype=bool)
+    sizes = pd.Series(size).groupby(place)
+    every = range(len(facts))
+    facts["median"], facts["largest"] = (
+        values.reindex(every).to_numpy() for values in (sizes.median(), sizes.max())
     )
 
+    def has(mask: Mask) -> Mask:
+        """Whether a dataset has any such row, for each row."""
+        found = np.zeros(len(facts), dtype=bool)
+        found[place[mask]] = True
+        return found[place]
 
-def _explain_fraction(row: Row, count: int, *, all_of_it: bool) -> Problem:
-    scores = "All scores" if all_of_it else count_things(count, "score")
-    are = "are" if all_of_it or count > 1 else "is"
-    return score_problem(
-        row,
-        "fractions" if all_of_it else "fraction",
-        f"{scores} of the dataset {quote_name(row.dataset)} {are} at most 1, where bounds are 0 "
-        "and 100.",
+    in_one, in_percent = (facts[name].to_numpy()[place] for name in ("in_one", "in_percent"))
+    has_signed = has(signed)
+    clashes = signed & in_percent | has_signed & ~signed & (size > FRACTION) & ~in_one
+    small = signed & (size > 0) & (size * PERCENT <= 1 + 1e-9)
+    among_fractions = small & has(~signed & (size > 0) & (size <= 1))
+    among_large = small & has(signed & (size * PERCENT > 1 + 1e-9)) & ~among_fractions
+    alone = signed & has(~signed) & ~clashes & _are_of_one_model(rows, signed)
+    facts["unsure"] = (facts["largest"] <= 1) | (facts["median"] >= HIGH_PERCENT)
+    fraction = facts["unsure"].to_numpy()[place] & in_percent & ~has_signed
+    fraction &= (size > 0) & (size <= 1)
+    count = pd.Series(place[fraction]).value_counts().reindex(every, fill_value=0).to_numpy()
+    facts = facts.assign(count=count)
+    all_of_it = (facts["largest"] <= 1).to_numpy()[place]
+    sign = 'Scores of the dataset {dataset} with a percent sign are fractions ("91%" is 0.91), '
+    one_way = "Write all of them in one way, with bounds of that scale."
+    check = 'Check the sign: "0.69%" is 0.0069. Write all scores of the dataset in one way.'
+    fractions = (
         "If these are fractions, write them in percent, or give the dataset its own bounds: "
-        f"datasets: {{{write_key(row.dataset)}: {{low: 0, high: 1}}}}.",
-        severity="warning",
+        "datasets: {{{key}: {{low: 0, high: 1}}}}."
+    )
+    at_most = "of the dataset {dataset} {are} at most 1, where bounds are 0 and 100."
+    return _report(
+        rows,
+        [
+            Check(
+                "percent_sign",
+                clashes,
+                f"{sign}beside a bound of 100 or scores without a sign.",
+                one_way,
+            ),
+            Check(
+                "percent_sign",
+                among_fractions,
+                f"{sign}so this one is a hundredth of the fractions beside it.",
+                check,
+            ),
+            Check(
+                "doubtful_sign",
+                among_large,
+                f"{sign}so this one is below 1%, unlike others of them.",
+                check,
+                "warning",
+            ),
+            Check(
+                "doubtful_sign",
+                alone & ~has(among_fractions | among_large),
+                "Of the scores of the dataset {dataset}, those of {model} alone have a "
+                "percent sign.",
+                one_way,
+                "warning",
+            ),
+            Check("fractions", fraction & all_of_it, f"All scores {at_most}", fractions, "warning"),
+            Check("fraction", fraction & ~all_of_it, f"{{scores}} {at_most}", fractions, "warning"),
+        ],
+        facts,
     )
 
 
-def _read_scores(runs: pd.DataFrame) -> npt.NDArray[np.float64]:
-    """Scores; those of runs that stand for the mean of a row are that mean."""
-    score = runs["score"]
-    if "summary" in runs:
-        # Rows of JSON in one line have the same number of line.
-        places = [runs[name] for name in ("source", "line", "column", "model", "dataset", "metric")]
-        own = runs["seed"].astype("str").str.replace(r"\d+$", "", regex=True)
-        means = score.groupby([*places, own], observed=True)
-        score = score.where(~runs["summary"].astype(bool), means.transform("mean").round(12))
-    return score.to_numpy(dtype=np.float64)
+def _are_of_one_model(rows: pd.DataFrame, signed: Mask) -> bool:
+    """Whether the percent signs of all datasets stand at one of several models."""
+    return bool(rows.loc[signed, "model"].nunique() == 1 < rows["model"].nunique())
 
 
-def find_constant(runs: pd.DataFrame) -> list[Problem]:
-    """Find datasets on which all runs of several models have one score.
+def find_opposite(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
+    """Find datasets that order the models against all others, as a wrong direction does.
 
     Parameters
     ----------
     runs : DataFrame
         The runs that are analysed.
+    rules : Rules
+        Say which score is better.
 
     Returns
     -------
     list of Problem
-        A warning per dataset.
+        A warning per dataset on which the order of models correlates negatively with their mean
+        rank on the others (Spearman; a permutation test at 5% over all datasets).
     """
+    firsts = runs.drop_duplicates("dataset")
+    signs = {
+        row.dataset: -1.0 if rules.find_direction(row.dataset, row.metric)[0] == "min" else 1.0
+        for row in list_rows(firsts)
+    }
+    cells = runs.groupby(["model", "dataset"], observed=True)["score"].mean().unstack()  # noqa: PD010
+    if len(cells) < FEWEST_MODELS or cells.shape[1] < FEWEST_DATASETS:
+        return []
+    ranks = (cells * pd.Series(signs)).rank(pct=True)
+    rng = make_stream(0, "validation", "opposite")
+    found = []
+    for name in ranks.columns:
+        pair = pd.concat([ranks[name], ranks.drop(columns=name).mean(axis=1)], axis=1).dropna()
+        own, others = pair.rank().to_numpy().T
+        if len(pair) < FEWEST_MODELS or np.ptp(own) == 0 or np.ptp(others) == 0:
+            continue
+        own, others = ((values - values.mean()) / values.std() for values in (own, others))
+        correlation = float(own @ others) / len(own)
+        if correlation > -0.5:
+            continue
+        shuffled = rng.permuted(np.tile(own, (PERMUTATIONS, 1)), axis=1) @ others / len(own)
+        p = (1 + np.sum(shuffled <= correlation + 1e-12)) / (1 + PERMUTATIONS)
+        if p * ranks.shape[1] <= LEVEL:
+            found.append((str(name), correlation))
+    rows = {row.dataset: row for row in list_rows(firsts)}
+    return [_explain_opposite(rows[name], signs[name], value) for name, value in found]
+
+
+def _explain_opposite(row: Row, sign: float, correlation: float) -> Problem:
+    now, other = ("lower", "max") if sign < 0 else ("higher", "min")
+    return group_problem(
+        row,
+        "opposite_order",
+        f"The dataset {quote_name(row.dataset)} orders the models opposite to the others (rank "
+        f"correlation {correlation:.2f}), with {now} scores taken as better.",
+        f"If that is wrong, write datasets: {{{write_key(row.dataset)}: {{direction: {other}}}}}.",
+        severity="warning",
+    )
+
+
+def find_constant(runs: pd.DataFrame) -> list[Problem]:
+    """Find datasets on which all runs of several models have one score, a warning for each."""
     table = runs.groupby("dataset", observed=True).agg(
         low=("score", "min"), high=("score", "max"), models=("model", "nunique")
     )
@@ -217,98 +353,73 @@ def find_constant(runs: pd.DataFrame) -> list[Problem]:
     ]
 
 
+def _take_known(
+    runs: pd.DataFrame, facts: pd.DataFrame
+) -> tuple[pd.DataFrame, npt.NDArray[np.intp]]:
+    """Take the runs of datasets with facts, and the place of each in these."""
+    place = facts.index.get_indexer(pd.Index(runs["dataset"]))
+    known = place >= 0
+    return (runs, place) if known.all() else (runs[known], place[known])
+
+
+def _report(rows: pd.DataFrame, checks: Sequence[Check], facts: pd.DataFrame) -> list[Problem]:
+    """Make the problems of checks."""
+    problems = []
+    for check in checks:
+        found = rows[check.rows]
+        for row in list_rows(found if check.each else found.drop_duplicates("dataset")):
+            known = _describe(row, facts.loc[row.dataset].to_dict())
+            reason, remedy = (text.format(**known) for text in (check.reason, check.remedy))
+            problems.append(score_problem(row, check.code, reason, remedy, severity=check.severity))
+    return problems
+
+
+def _describe(row: Row, facts: Mapping[Any, Any]) -> dict[str, Any]:
+    """What a message may say of a row and its dataset."""
+    number = int(facts["count"]) if "count" in facts else 0
+    return {
+        **facts,
+        "dataset": quote_name(row.dataset),
+        "model": quote_name(row.model),
+        "key": write_key(row.dataset),
+        "metric": write_key(row.metric),
+        "score": row.score,
+        "low100": PERCENT * facts["low"],
+        "scores": count_things(number, "score"),
+        "are": "are" if facts.get("largest", 2) <= 1 or number > 1 else "is",
+    }
+
+
+def _read_scores(runs: pd.DataFrame) -> npt.NDArray[np.float64]:
+    """Scores; those of runs that stand for the mean of a row are that mean."""
+    score = runs["score"]
+    if "summary" in runs:
+        # Rows of JSON in one line have the same number of line.
+        places = [runs[name] for name in ("source", "line", "column", "model", "dataset", "metric")]
+        own = runs["seed"].astype("str").str.replace(r"\d+$", "", regex=True)
+        means = score.groupby([*places, own], observed=True)
+        score = score.where(~runs["summary"].astype(bool), means.transform("mean").round(12))
+    return score.to_numpy(dtype=np.float64)
+
+
 def _gather_facts(bounds: pd.DataFrame, transformed: Collection[str]) -> pd.DataFrame:
     """What its bounds say about the scores of each dataset."""
     facts = bounds.set_index("dataset")
     known = [find_metric(metric) for metric in facts["metric"]]
     bounded = np.array([metric is not None and metric.high == 1 for metric in known], dtype=bool)
     endless = np.array([metric is not None and metric.low is None for metric in known], dtype=bool)
-    explicit = facts[["low_origin", "high_origin"]].isin(["dataset", "metric"]).all(axis=1)
+    is_known = np.array([metric is not None for metric in known], dtype=bool)
     in_one = facts["low"].isin([-1.0, 0.0]) & (facts["high"] == 1)
     origins = facts[["low_origin", "high_origin"]]
+    explicit = origins.isin(["dataset", "metric"]).all(axis=1)
     natural = origins.apply(lambda side: side.str.contains("natural")).all(axis=1)
     stated = ~origins.apply(lambda side: side.str.contains("observed|model |reference")).any(axis=1)
+    has_sign = facts["metric"].astype("str").str.contains("%", regex=False).to_numpy()
     return facts.assign(
-        stated=stated & (natural | np.array([metric is not None for metric in known], dtype=bool)),
+        stated=stated & (natural | is_known),
         fractional=in_one & ~facts.index.isin(list(transformed)),
         signed=(facts["low"] < 0) & ~endless,
         bounded=bounded,
         declared=explicit & ~bounded,
-        named=in_one
-        & ~explicit
-        & facts["metric"].astype("str").str.contains("%", regex=False).to_numpy(),
-    )
-
-
-def _explain_percent(row: Row, facts: pd.DataFrame) -> Problem:
-    fact = facts.loc[row.dataset]
-    metric, low, high = write_key(row.metric), fact["low"], fact["high"]
-    remedy = (
-        f'Write them with a percent sign ("91%"), or metrics: {{{metric}: '
-        f"{{low: {PERCENT * low:g}, high: {PERCENT:g}}}}}."
-    )
-    if not fact["bounded"]:
-        rule = f"metrics: {{{metric}: {{low: {low:g}, high: {high:g}}}}}"
-        remedy += f" If they are no percentages, confirm the bounds with {rule}."
-    look = f"look like percentages (their median is {fact['median']:g})"
-    said = "are percentages by the name of the metric"
-    return score_problem(
-        row,
-        "percent",
-        f"The scores of the dataset {quote_name(row.dataset)} {said if fact['named'] else look}, "
-        f"but its bounds are [{low:g}, {high:g}].",
-        remedy,
-        severity="error",
-    )
-
-
-def _explain_mixed(row: Row) -> Problem:
-    return score_problem(
-        row,
-        "mixed_percent",
-        "The score looks like a percentage among the fractions of the dataset "
-        f"{quote_name(row.dataset)}.",
-        f'Write it as a fraction, or with a percent sign ("{row.score:g}%").',
-        severity="error",
-    )
-
-
-def _explain_outside(
-    runs: pd.DataFrame, excess: np.ndarray[tuple[int], np.dtype[np.float64]], facts: pd.DataFrame
-) -> list[Problem]:
-    counts = runs["dataset"].value_counts().to_dict()
-    order = np.argsort(-excess, kind="stable")
-    farthest = runs.iloc[order].drop_duplicates("dataset").sort_values("dataset")
-    bounds = facts[["low", "high", "scores", "stated", "impossible"]].to_dict("index")
-    problems = []
-    for row in list_rows(farthest):
-        fact, count = bounds[row.dataset], counts[row.dataset]
-        low, high = fact["low"], fact["high"]
-        if fact["impossible"] or (count == fact["scores"] and fact["stated"]):
-            share = "All" if count == fact["scores"] else "Most"
-            problems.append(_explain_all_outside(row, low, high, share))
-            continue
-        problems.append(
-            score_problem(
-                row,
-                "out_of_bounds",
-                f"The dataset {quote_name(row.dataset)} has {count_things(count, 'score')} outside "
-                f"its bounds [{low:g}, {high:g}]; this one is farthest out.",
-                "It is kept and its normalized score leaves [0, 1]; check the score or the bounds.",
-                severity="warning",
-            )
-        )
-    return problems
-
-
-def _explain_all_outside(row: Row, low: float, high: float, share: str) -> Problem:
-    name, metric = quote_name(row.dataset), write_key(row.metric)
-    return score_problem(
-        row,
-        "all_out_of_bounds",
-        f"{share} scores of the dataset {name} are outside its bounds [{low:g}, {high:g}]; this "
-        "one is farthest out.",
-        "Check that this column or metric is what it is taken for, and give its own bounds: "
-        f"metrics: {{{metric}: {{low: …, high: …}}}}.",
-        severity="error",
+        named=in_one & ~explicit & has_sign,
     )

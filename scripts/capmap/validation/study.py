@@ -29,7 +29,7 @@ from capmap.validation.rows import (
     replace_failed,
     resolve_duplicates,
 )
-from capmap.validation.scores import find_constant, find_misfits, find_mixed_scales
+from capmap.validation.scores import find_constant, find_misfits, find_mixed_scales, find_opposite
 
 ORDER = ["model", "dataset", "seed", "source"]
 READING = ["raw", "column"]
@@ -220,6 +220,7 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
     return [
         *problems,
         *find_constant(analysed),
+        *find_opposite(analysed, rules),
         *find_incomplete(analysed, counts, policy=policies.incomplete),
         *find_single_seeds(counts),
         *find_identical_seeds(analysed),

@@ -1,0 +1,423 @@
+"""Files of labels, classes and image ids, and labels in the order of the scores."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from capmap.errors import ValidationError
+from capmap.exports.cells import Wish, check_columns, trim
+from capmap.exports.files import JSON, TABLES, Pairs, has_suffix, read_document, read_lines, refuse
+from capmap.exports.sheets import open_sheet
+from capmap.patterns import split_digits
+from capmap.problems import Problem, UnreadableExportError, ask_nearest, shorten
+from capmap.wording import count_things, list_names, quote_name
+
+IMAGE, LABEL = "image", "label"
+INTEGRAL = re.compile(r"([+-]?[0-9]{1,18})(?:\.0*)?")
+HALF_PAIR = re.compile("[\ud800-\udfff]")
+LARGEST = 2**31 - 1
+SHAPES = (
+    "Write a list with the labels of each image, such as [[3], [], [5, 8]], or an object such as "
+    '{"a.jpg": [5, 8]}.'
+)
+HEADER = "Write a row per label with the columns `image` and `label`, or JSON."
+ID_REMEDY = "Ids are whole numbers from 0; an image without labels has none, or [] in JSON."
+# What can be wrong with an image or its labels: what is said of it, and what to do.
+FAULTS = {
+    "empty_image": ("has no id", "Fill it in."),
+    "duplicated_image": (
+        "has an id that stands further up already",
+        "Give each image an id of its own, such as its path below the folder of images.",
+    ),
+    "half_pair": ("has half of a surrogate pair in its id", "Write the file with a JSON library."),
+    "not_single": (
+        "does not have one label",
+        "Give a file of one label per image, and sets of labels as `labels`.",
+    ),
+    "not_an_id": ("has a label that is no id of a class", ID_REMEDY),
+    "nested_label": ("has a label that is a list or an object itself", SHAPES),
+    "negative_label": ("has a negative label", "Ids count from 0; leave out what has no label."),
+    "label_too_large": (
+        "has a label that is outside the classes",
+        "Write the place of the class in the class list, from 0; subtract 1 where they count from "
+        "1.",
+    ),
+    "ambiguous_label": (
+        "has a label that is the id of one class and the name of another",
+        'Write labels as JSON, where 3 is an id and "3" a name.',
+    ),
+    "unnamed_classes": (
+        "has a label that is a name, and no class list is known",
+        "Set `classes` to the file of the class list, or write ids of classes.",
+    ),
+    "shared_name": (
+        "has a label that is the name of several classes",
+        "Write the id of the class that is meant.",
+    ),
+    "unknown_class": (
+        "has a label that is the name of no class",
+        "Write names as in the class list, and ids as numbers.",
+    ),
+}
+
+
+class Entry(NamedTuple):
+    """The labels at one place of a file: as JSON has them, or the text of a cell.
+
+    The image is None where images are known by their order; there is a line in tables only.
+    """
+
+    image: str | None
+    labels: list[Any] | str
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class LabelFile:
+    """Labels as a file has them.
+
+    Parameters
+    ----------
+    source : str
+        The file.
+    sets : list of list of int, shape (images, labels of the image)
+        Ids of classes in the order of the file, repeated ones included.
+    images : list of str or None
+        The id of each image; None where images are known by their order only.
+    """
+
+    source: str
+    sets: list[list[int]]
+    images: list[str] | None
+
+
+class _Faults:
+    """The first fault of each kind in a file, and how many there are."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.counts: Counter[str] = Counter()
+        self.firsts: dict[str, Problem] = {}
+
+    def add(self, code: str, place: int, entry: Entry, *, value: str = "", hint: str = "") -> None:
+        """Add a fault of the image at some place of the file."""
+        self.counts[code] += 1
+        if code not in self.firsts:
+            reason, remedy = FAULTS[code]
+            self.firsts[code] = Problem(
+                code=code,
+                source=self.path,
+                line=entry.line,
+                column=LABEL if entry.line else "",
+                value=shorten(value),
+                reason=f"Image {quote_name(entry.image) if entry.image else place + 1} {reason}.",
+                remedy=hint + remedy,
+            )
+
+    def raise_any(self) -> None:
+        """Refuse the file with a problem for each kind of fault, if there is any."""
+        problems = []
+        for code, first in self.firsts.items():
+            more = self.counts[code] - 1
+            extent = f" There are {more} more of the kind." if more > 1 else ""
+            extent = " There is 1 more of the kind." if more == 1 else extent
+            problems.append(replace(first, reason=first.reason + extent))
+        if problems:
+            raise UnreadableExportError(*problems)
+
+
+def read_classes(path: str) -> list[str]:
+    """Read the names of classes in the order of their ids.
+
+    Parameters
+    ----------
+    path : str
+        Text with one name per line, which may be packed (``.gz``).
+
+    Returns
+    -------
+    list of str
+        The name of class 0 first. A name may stand for several classes: ImageNet has two "crane".
+
+    Raises
+    ------
+    UnreadableExportError
+        When the file cannot be read, or a name is empty.
+    """
+    if has_suffix(path, JSON | TABLES):
+        reason = "The file is JSON or a table, and names are read one per line."
+        raise refuse("no_lines", path, reason, "Write one name per line into a text file.")
+    return read_lines(path)
+
+
+def read_images(path: str) -> list[str]:
+    """Read image ids, each of which stands once, in the order of the scores, as `read_classes`."""
+    images = read_classes(path)
+    check_images([Entry(image, []) for image in images], path)
+    return images
+
+
+def check_images(entries: Sequence[Entry], source: str) -> None:
+    """Refuse ids of images that are empty, stand twice, or cannot be written down again."""
+    faults, seen = _Faults(source), set[str | None]()
+    for place, entry in enumerate(entries):
+        if not entry.image:
+            faults.add("empty_image", place, entry)
+        elif HALF_PAIR.search(entry.image):
+            faults.add("half_pair", place, entry)
+        elif entry.image in seen:
+            faults.add("duplicated_image", place, entry, value=entry.image)
+        seen.add(entry.image)
+    faults.raise_any()
+
+
+def read_labels(path: str, *, classes: Sequence[str] = (), is_single: bool = False) -> LabelFile:
+    """Read the valid labels, or the single label, of each image.
+
+    Parameters
+    ----------
+    path : str
+        One of
+
+        - JSON: a list of lists in the order of the images, as the ReaL labels of ImageNet, or an
+          object of image id and list. A single label needs no brackets;
+        - a table (``.csv``, ``.tsv``, ``.parquet``) with the columns ``image`` and ``label``, a row
+          per label; a row with an empty label adds none.
+
+        Text may be packed (``.gz``).
+    classes : sequence of str, optional
+        Names of the classes; labels may then be names as well as ids.
+    is_single : bool, optional
+        Whether each image must have one label.
+
+    Returns
+    -------
+    LabelFile
+
+    Raises
+    ------
+    UnreadableExportError
+        When the file cannot be read, an image is there twice, or a label is no id or name of a
+        class. Each kind of fault is reported once, with its first place and how many there are.
+
+    Notes
+    -----
+    Ids count from 0. An id that went through a float (``3.0``) is read; 3.5, true and null are no
+    ids. In JSON a text is a name. Elsewhere digits are an id, unless a class with another id is
+    called so, which is refused. Repeated labels of an image are kept, for who counts them.
+    """
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(classes):
+        places.setdefault(name, []).append(place)
+    entries = _list_rows(path) if has_suffix(path, TABLES) else _list_json(path)
+    if not entries:
+        raise refuse("no_rows", path, "The file has no images.", "Write it again, or leave it out.")
+    faults, firsts = _Faults(path), dict[Any, tuple[Entry, list[int]]]()
+    for place, entry in enumerate(entries):
+        # Rows of one image are put together, in the order of its first one.
+        _, own = firsts.setdefault(place if entry.image is None else entry.image, (entry, []))
+        is_text = isinstance(entry.labels, str)
+        values = [entry.labels] if is_text and entry.labels else entry.labels
+        for value in values:
+            label = _parse_label(value, places, is_text=is_text)
+            if isinstance(label, int):
+                own.append(label)
+            else:
+                is_new = label == "unknown_class" and label not in faults.firsts
+                hint = ask_nearest(str(value), places) if is_new else ""
+                faults.add(label, place, entry, value=_show(value), hint=hint)
+    faults.raise_any()
+    for place, (entry, labels) in enumerate(firsts.values()):
+        if is_single and len(labels) != 1:
+            faults.add("not_single", place, entry)
+    faults.raise_any()
+    named = [entry for entry, _ in firsts.values() if entry.image is not None]
+    check_images(named, path)
+    images = [str(entry.image) for entry in named] or None
+    return LabelFile(path, [labels for _, labels in firsts.values()], images)
+
+
+def _list_json(path: str) -> list[Entry]:
+    content = read_document(path)
+    if isinstance(content, Pairs):
+        entries = [Entry(key.strip(), _wrap(value)) for key, value in content]
+        check_images(entries, path)
+        return entries
+    if not isinstance(content, list):
+        raise refuse("no_labels", path, "The JSON is neither a list nor an object.", SHAPES)
+    return [Entry(None, _wrap(value)) for value in content]
+
+
+def _wrap(value: Any) -> list[Any]:
+    """Put a label without brackets into a list; an object stays one label, and a wrong one."""
+    is_list = isinstance(value, list) and not isinstance(value, Pairs)
+    return value if is_list else [value]
+
+
+def _list_rows(path: str) -> list[Entry]:
+    wanted = [IMAGE, LABEL]
+    sheet = open_sheet(path, wanted=wanted)
+    wishes = [Wish("labels", name) for name in wanted]
+    if problems := check_columns(wishes, sheet.columns, path, hint=HEADER):
+        raise UnreadableExportError(*problems)
+    cells = sheet.read_cells(wanted)
+    if cells.problems:
+        raise UnreadableExportError(*cells.problems[:1])
+    images, labels = (trim(cells.columns[name]).to_pylist() for name in wanted)
+    return [Entry(*row) for row in zip(images, labels, cells.lines.tolist(), strict=True)]
+
+
+def _parse_label(value: Any, places: Mapping[str, list[int]], *, is_text: bool) -> int | str:
+    """Read a label as JSON has it, or the text of a cell: a class, or the code of a fault."""
+    label: Any = value
+    if isinstance(value, str):
+        label = _parse_name(value, places, is_text=is_text)
+    elif isinstance(value, list):
+        return "nested_label"
+    elif isinstance(value, float) and value.is_integer():
+        label = int(value)
+    if isinstance(label, str):
+        return label
+    if not isinstance(label, int) or isinstance(label, bool):
+        return "not_an_id"
+    largest = sum(map(len, places.values())) - 1 if places else LARGEST
+    if 0 <= label <= largest:
+        return label
+    return "negative_label" if label < 0 else "label_too_large"
+
+
+def _parse_name(text: str, places: Mapping[str, list[int]], *, is_text: bool) -> int | str:
+    """Read the name of a class, or of a cell an id; else the code of a fault."""
+    found = places.get(text.strip(), [])
+    if is_text and (digits := INTEGRAL.fullmatch(text)):
+        label = int(digits[1])
+        return label if found in ([], [label]) else "ambiguous_label"
+    if is_text and not found and _is_number(text):
+        return "not_an_id"
+    if len(found) == 1:
+        return found[0]
+    if not places:
+        return "unnamed_classes"
+    return "shared_name" if found else "unknown_class"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _show(value: Any) -> str:
+    """Show a label as JSON has it; nothing of a nested one, which may be endless."""
+    if isinstance(value, str | list):
+        return value if isinstance(value, str) else ""
+    return json.dumps(value)
+
+
+class JoinedLabels(NamedTuple):
+    """Labels in the order of the scores, and how many images of their file have no scores."""
+
+    sets: list[list[int]]
+    extra: int
+
+
+def join_labels(
+    labels: LabelFile, *, n_images: int, images: Sequence[str] | None = None
+) -> JoinedLabels:
+    """Bring labels into the order of the scores.
+
+    Parameters
+    ----------
+    labels : LabelFile
+        The labels.
+    n_images : int
+        Number of images of the scores.
+    images : sequence of str, shape (n_images,), optional
+        Their ids, each once; without them images are known by their order.
+
+    Returns
+    -------
+    JoinedLabels
+
+    Raises
+    ------
+    ValidationError
+        When images of the scores are missing from the labels, the numbers of images differ where
+        only their order is known, or that order cannot be trusted.
+
+    Notes
+    -----
+    - Ids on both sides: joined by them, as they stand. An image with scores and no entry is
+      refused, as it is more often another spelling of the id than an image without labels; write
+      the latter as an empty set. Entries without scores are counted.
+    - Ids on neither side: joined by order; the numbers of images must be the same.
+    - Ids of the labels only: refused, as the order of the scores is unknown.
+    - Ids of the scores only: the labels are in the order of the image files, as the ReaL labels
+      are, so the file names of the scores must ascend (as text, or with their digits as numbers).
+      Scores in the order of folders of classes are refused.
+
+    Examples
+    --------
+    >>> labels = LabelFile("labels.json", [[3], [], [1, 2]], ["a", "b", "c"])
+    >>> join_labels(labels, n_images=2, images=["c", "a"])
+    JoinedLabels(sets=[[1, 2], [3]], extra=1)
+    """
+    if images is not None and len(images) != n_images:
+        raise ValidationError(
+            f"There are ids of {count_things(len(images), 'image')} and scores of {n_images}. Give "
+            "the ids of the scores, in their order."
+        )
+    if labels.images is None:
+        _require_order(labels, n_images, images)
+        return JoinedLabels(labels.sets, 0)
+    if images is None:
+        raise ValidationError(
+            f"{labels.source}: the labels have image ids, and the scores have none. "
+            "Set `images` to a file of the ids in the order of the scores."
+        )
+    places = {image: place for place, image in enumerate(labels.images)}
+    if missing := [image for image in images if image not in places]:
+        raise ValidationError(_explain_missing(labels, images, missing))
+    sets = [labels.sets[places[image]] for image in images]
+    return JoinedLabels(sets, len(labels.images) - len(set(images)))
+
+
+def _require_order(labels: LabelFile, n_images: int, images: Sequence[str] | None) -> None:
+    """Refuse labels without ids that are not those of the scores, or in another order."""
+    if len(labels.sets) != n_images:
+        raise ValidationError(
+            f"{labels.source}: there are labels of {count_things(len(labels.sets), 'image')} and "
+            f"scores of {n_images}, and the labels are known by their order. Give the labels of "
+            "the same images, or give both image ids."
+        )
+    files = [PurePosixPath(image).name for image in images or ()]
+    numbers = [split_digits(name) for name in files]
+    if images is None or files == sorted(files) or numbers == sorted(numbers):
+        return
+    place = next(place for place in range(1, len(files)) if numbers[place] < numbers[place - 1])
+    raise ValidationError(
+        f"{labels.source}: the labels are in the order of the image files, and the images of the "
+        f"scores are not: first {list_names(images[place - 1 : place + 1])}. Give both image ids, "
+        "or sort the scores by file name."
+    )
+
+
+def _explain_missing(labels: LabelFile, images: Sequence[str], missing: Sequence[str]) -> str:
+    known = {PurePosixPath(image).stem for image in labels.images or ()}
+    similar = sum(PurePosixPath(image).stem in known for image in missing)
+    remedy = "Add them, with an empty set where an image has no label."
+    if similar:
+        remedy = (
+            f"{similar} of them would be found "
+            "without folder and suffix: write the ids in the same way on both sides."
+        )
+    return (
+        f"{labels.source}: {count_things(len(missing), 'image')} of {len(images)} with scores "
+        f"{'has' if len(missing) == 1 else 'have'} no labels: {list_names(missing)}. {remedy}"
+    )
