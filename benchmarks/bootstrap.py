@@ -175,5 +175,5 @@ def measure_memory() -> list[Row]:
 
 if __name__ == "__main__":
     table = pd.DataFrame([*compare(), *compare_shapes(), *measure_growth(), *measure_memory()])
-    write_table(table, [RESULTS / "bootstrap.csv", RESULTS / "bootstrap.md"])
+    write_table(table, [RESULTS / "bootstrap.csv"])
     print(table.to_string(index=False))

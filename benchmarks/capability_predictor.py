@@ -197,7 +197,7 @@ def main() -> None:
     }
     for name, tables in found.items():
         table = pd.concat(tables, ignore_index=True)
-        write_table(table, [RESULTS / f"{name}.csv", RESULTS / f"{name}.md"])
+        write_table(table, [RESULTS / f"{name}.csv"])
         sys.stdout.write(table.to_string(index=False))
 
 

@@ -187,5 +187,5 @@ if __name__ == "__main__":
     ]
     tables = {"claims": rows, "rank_sets": spaced, "claims_of_tests": tests}
     for name, table in ((name, pd.DataFrame(rows)) for name, rows in tables.items()):
-        write_table(table, [RESULTS / f"{name}.csv", RESULTS / f"{name}.md"])
+        write_table(table, [RESULTS / f"{name}.csv"])
         sys.stdout.write(table.to_string(index=False))

@@ -105,7 +105,7 @@ def main() -> None:
         checkout = lay_out(Path(folder) / "project", arguments.replicates)
         with run_cluster(Path(folder) / "cluster", processors=1) as cluster:
             table = measure(checkout, cluster, arguments.repeats)
-    write_table(table, [RESULTS / "cluster.csv", RESULTS / "cluster.md"])
+    write_table(table, [RESULTS / "cluster.csv"])
     sys.stdout.write(table.to_string(index=False))
 
 

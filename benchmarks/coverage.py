@@ -147,5 +147,5 @@ if __name__ == "__main__":
     ]
     rows += [measure_superpopulation(*shape) for shape in product(DATASETS, (1, *SEEDS))]
     table = pd.DataFrame(rows)
-    write_table(table, [RESULTS / "coverage.csv", RESULTS / "coverage.md"])
+    write_table(table, [RESULTS / "coverage.csv"])
     sys.stdout.write(table.to_string(index=False))

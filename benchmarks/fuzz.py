@@ -85,7 +85,7 @@ def main() -> None:
         table = pd.DataFrame(rows)
     print(table.to_string(index=False), end="")
     print(f"{table['files'].sum()} files, each read or refused")
-    write_table(table, [RESULTS / "fuzz.csv", RESULTS / "fuzz.md"])
+    write_table(table, [RESULTS / "fuzz.csv"])
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ def main() -> None:
             rows.append(run_study(STUDIES[place], Path(folder)))
         sys.stderr.write(f"{rows[-1]}\n")
     table = pd.DataFrame(rows).round({"seconds": 0, "seconds_of_it": 0, "MiB": 0, "page_MB": 1})
-    write_table(table, [RESULTS / "scale.csv", RESULTS / "scale.md"])
+    write_table(table, [RESULTS / "scale.csv"])
     sys.stdout.write(table.to_string(index=False))
 
 

@@ -141,7 +141,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder))
         table = measure(Path(folder), arguments.repeats)
-    write_table(table, [RESULTS / "workflow.csv", RESULTS / "workflow.md"])
+    write_table(table, [RESULTS / "workflow.csv"])
     sys.stdout.write(table.to_string(index=False))
 
 
