@@ -21,8 +21,8 @@ HEAD = """\
 
 What each analysis writes below `results/<study>/`. Every table is there as CSV, those that papers
 print as LaTeX too, those of `leaderboard/` as JSON; every figure as PDF and SVG. `snakemake` makes
-a table by its path, such as `results/toy/tables/iqm.csv`; those of `comparisons/` and `figures/`
-are made together, and the `index.csv` there lists them.
+a table by its path, such as `results/toy/tables/ranking.csv`; those of `comparisons/` and
+`figures/` are made together, and the `index.csv` there lists them.
 
 `claims.csv` lists what the page claims of models, a row per claim with its scope, level, test and
 the family that the test allows for.

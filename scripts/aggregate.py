@@ -1,4 +1,4 @@
-"""Summarize the runs per cell, and the models across datasets."""
+"""Summarize the runs per cell, and what seeds share."""
 
 import logging
 from collections.abc import Mapping
@@ -6,17 +6,11 @@ from dataclasses import asdict
 
 import pandas as pd
 
-from capmap.artifacts import read_json, read_parquet
+from capmap.artifacts import read_parquet
 from capmap.normalization import apply_transforms
 from capmap.normalization.rules import DatasetRule
 from capmap.normalization.selection import leave_out
-from capmap.ranking.aggregation import (
-    AGGREGATIONS,
-    aggregate_all,
-    summarize_cells,
-    unstack_cells,
-)
-from capmap.ranking.holes import Effects, fill_cells
+from capmap.ranking.aggregation import summarize_cells, unstack_cells
 from capmap.ranking.scopes import correlate_seeds, has_own_seeds
 from capmap.tables import write_table
 
@@ -29,18 +23,15 @@ def aggregate(
     *,
     runs: str,
     normalized: str,
-    scope: str,
     scores: list[str],
     seeds: list[str],
     shared_seeds: list[str],
-    aggregate: list[str],
     datasets: Mapping[str, DatasetRule],
 ) -> None:
-    """Write the score matrix, the seed summaries and the aggregate ranking."""
+    """Write the score matrix and the seed summaries."""
     found = read_parquet(normalized, packed=True)
     correlation = pd.DataFrame([asdict(correlate_seeds(found))])
     cells = summarize_cells(found)
-    ranked = set(found.loc[found["ranked"], "model"])
     del found
     exported = read_parquet(runs, packed=True)
     is_known = (correlation["models"] > 0) & has_own_seeds(exported)
@@ -53,13 +44,7 @@ def aggregate(
     write_table(correlation[is_known], shared_seeds)
     matrix = unstack_cells(cells)
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))
-    is_ranked = cells["model"].isin(ranked)
-    scored = fill_cells(cells[is_ranked], Effects.from_json(read_json(scope)["effects"]))
-    ranking = aggregate_all(scored, cells[~is_ranked])
-    counts = cells["model"].value_counts()
-    ranking["datasets"] = ranking["model"].map(counts)
-    write_table(ranking, aggregate, best=dict.fromkeys(AGGREGATIONS, "max"))
-    logger.info("%d models on %d datasets", len(ranking), matrix.shape[1] - 1)
+    logger.info("%d models on %d datasets", len(matrix), matrix.shape[1] - 1)
 
 
 if __name__ == "__main__":

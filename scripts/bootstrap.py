@@ -7,7 +7,10 @@ from typing import Any
 import pandas as pd
 
 from capmap.artifacts import read_json, read_parquet, write_parquet
-from capmap.ranking.estimates import estimate_models
+from capmap.ranking.estimates import estimate_models, list_parts
+from capmap.ranking.groups import choose_groups
+
+NONE = pd.DataFrame(columns=["kind", "group", "unit", "statistic", "model"], dtype="str")
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +23,7 @@ def bootstrap(
     study: str,
     shard: str,
     shards: int,
+    groups: Mapping[str, Any],
     dimensions: Mapping[str, list[str]] | None,
     **settings: Any,
 ) -> None:
@@ -27,17 +31,17 @@ def bootstrap(
     table = read_parquet(runs)
     models = sorted(table["model"].unique())[int(shard) :: shards]
     if not models:
-        write_parquet(
-            estimates, pd.DataFrame(columns=["kind", "group", "statistic", "model"], dtype="str")
-        )
+        write_parquet(estimates, NONE)
         return
-    found = estimate_models(
-        table[table["model"].isin(models)].reset_index(drop=True),
+    parts = list_parts(
+        table,
         read_json(scope),
         study=study,
         settings=settings,
+        groups=choose_groups(table[table["ranked"]], **groups) if groups else [],
         dimensions=dimensions,
     )
+    found = estimate_models(parts, models=models)
     write_parquet(estimates, found)
     unsure = found.loc[found["ci_low"].isna(), "model"].nunique()
     logger.info("%d models, %d without some interval", len(models), unsure)

@@ -46,7 +46,7 @@ def report(
     for place in places.values():
         files += map(Path, [place] if isinstance(place, str) else place)
     frames, sheets = read_sheets(files, folder)
-    read, ranks = read_parquet(runs, packed=True), list_ranks(frames["scopes"])
+    read, ranks = read_parquet(runs, packed=True), list_ranks(frames["ranking"])
     frames["changes"] = track_changes(read, settings, ranks, previous=previous, changes=changes)
     pictures, nothing = read_figures(figures)
     reasons = read_reasons(comparisons)

@@ -172,22 +172,17 @@ def make_tables(
     seeds = scores.melt("model", var_name="dataset", value_name="normalized_mean").dropna()
     seeds["n"] = n_seeds
     seeds["normalized_std"] = rng.uniform(0, 0.1, len(seeds)) if n_seeds > 1 else np.nan
-    aggregate = _make_aggregate(models, rng)
-    scopes = _make_ranking(models, rng, low, high, has_intervals=n_seeds > 1)
-    lacking = np.isnan(values).sum(axis=1)
+    first = _make_ranking(models, rng, low, high, has_intervals=n_seeds > 1)
+    first = first.assign(missing=np.isnan(values).sum(axis=1))
+    others = [
+        first.assign(statistic=name, rank=rng.permutation(len(models)) + 1)
+        for name in ("mean", "trimmed_mean", "median")
+    ]
     return {
         "scores": scores,
         "seeds": seeds.reset_index(drop=True),
-        "aggregate": aggregate,
-        "iqm": scopes.rename(columns={"score": "iqm"}),
-        "scopes": scopes.assign(unit="runs", statistic="iqm", missing=lacking),
+        "ranking": pd.concat([first, *others], ignore_index=True),
     }
-
-
-def _make_aggregate(models: Sequence[str], rng: np.random.Generator) -> pd.DataFrame:
-    names = ("mean", "trimmed_mean", "median")
-    ranks = {f"rank_{name}": rng.permutation(len(models)) + 1 for name in names}
-    return pd.DataFrame({"model": list(models), **dict.fromkeys(names, 0.5), **ranks})
 
 
 def _make_ranking(
@@ -201,6 +196,7 @@ def _make_ranking(
     score = np.sort(rng.uniform(low, high, len(models)))[::-1]
     ranks = np.arange(1, len(models) + 1)
     table = pd.DataFrame({"model": list(models), "score": score, "rank": ranks})
+    table = table.assign(group="", unit="runs", statistic="iqm")
     table["ci_low"] = score - 0.05 if has_intervals else np.nan
     table["ci_high"] = score + 0.05 if has_intervals else np.nan
     table["rank_low"] = np.maximum(ranks - 1, 1) if has_intervals else np.nan

@@ -32,6 +32,7 @@ from capmap.figures.profiles import draw_profiles, draw_score_profiles, draw_see
 from capmap.figures.rank_tests import draw_critical_difference
 from capmap.figures.rankings import draw_improvability, draw_intervals, draw_rank_shift
 from capmap.figures.robustness import draw_robustness
+from capmap.ranking.table import choose
 
 HOSTILE = (
     ["$x_1$", "=cmd|calc", "<script>", "_private", "back\\slash\\alpha", "模型甲", "模型乙", "007"]
@@ -53,18 +54,18 @@ VERSIONS = compare("V1", "V2")
 
 
 def plan_main(tables):
-    order = list(tables["iqm"].sort_values("rank")["model"])
+    order = list(choose(tables["ranking"])["model"])
     return {
         "scores": lambda: draw_scores(tables["scores"], order=order),
-        "intervals": lambda: draw_intervals(tables["scopes"]),
-        "rank_shift": lambda: draw_rank_shift(tables["aggregate"], tables["iqm"]),
+        "intervals": lambda: draw_intervals(tables["ranking"]),
+        "rank_shift": lambda: draw_rank_shift(tables["ranking"]),
         "runs_per_cell": lambda: draw_runs_per_cell(tables["seeds"], order=order),
         "seed_spread": lambda: draw_seed_spread(tables["seeds"]),
     }
 
 
 def plan_comparisons(tables):
-    order = list(tables["iqm"].sort_values("rank")["model"])
+    order = list(choose(tables["ranking"])["model"])
     pairs, against = tables["pairwise"], {"reference": order[0], "order": order}
     variations = (tables["robustness"], tables["robustness_ranks"], tables["flips"])
     plan = {
@@ -81,7 +82,7 @@ def plan_comparisons(tables):
 
 
 def plan_curves(tables):
-    order = list(tables["iqm"].sort_values("rank")["model"])
+    order = list(choose(tables["ranking"])["model"])
     tests = (tables["mean_ranks"], tables["nemenyi"], tables["friedman"])
     profiles, conditions = tables["profiles"], (tables["conditions"], tables["condition_ranks"])
     plan = {
@@ -90,7 +91,7 @@ def plan_curves(tables):
         "score_profiles": lambda: draw_score_profiles(profiles, order=order),
         "elo": lambda: draw_elo(tables["elo"], order=order, confidence_level=0.95),
         "conditions": lambda: draw_conditions(*conditions, order=order),
-        "seed_widths": lambda: draw_seed_widths(tables["seed_widths"], tables["iqm"]),
+        "seed_widths": lambda: draw_seed_widths(tables["seed_widths"], tables["ranking"]),
     }
     winrate = {"winrate": lambda: draw_winrate(tables["winrate"])}
     return plan if tables["winrate"].empty else plan | winrate

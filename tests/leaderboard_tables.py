@@ -4,12 +4,11 @@ import numpy as np
 import pandas as pd
 
 from bootstrap import bootstrap
-from capmap.analyses import groups
 from capmap.artifacts import write_json
 from capmap.leaderboard.entries import describe_entries
 from capmap.leaderboard.scores import join_dimensions, rank_dimension
 from capmap.ranking.aggregation import summarize_cells
-from capmap.ranking.models import Options
+from capmap.ranking.estimates import estimate_models, list_parts
 from capmap.wording import ALL
 from tests.steps import make_bounds, put, read_step, run_step
 
@@ -23,7 +22,7 @@ HOSTILE = [
     "\u202eevil",
     "model",
 ]
-OPTIONS = Options(n_resamples=200, interval="percentile")
+OPTIONS = {"replicates": 200, "confidence": 0.95, "interval": "percentile", "seed": 0}
 
 
 def name_model(backbone, method="frozen", submission="s1"):
@@ -59,30 +58,26 @@ def make_record(name, **changes):
     return {"name": name, "models": [], **dict.fromkeys(texts, ""), **changes}
 
 
-def estimate(runs, dimensions=DIMENSIONS, *, options=OPTIONS):
+def estimate(runs, dimensions=DIMENSIONS, *, unit="runs", **options):
     """Bootstrap the dimensions and cells of runs."""
-    return groups.bootstrap_groups(
-        runs,
-        study="toy",
-        statistics=["iqm"],
-        options=options,
-        seed=0,
-        datasets=sorted(runs["dataset"].unique()),
-        seeds=sorted(runs["seed"].unique()),
-        dimensions=dimensions,
-    )
+    scope = {"unit": unit, "rank_by": "iqm", "effects": None}
+    settings = OPTIONS | options
+    parts = list_parts(runs, scope, study="toy", settings=settings, dimensions=dimensions)
+    found = estimate_models(parts)
+    return found[(found["statistic"] == "iqm") & (found["unit"] == unit)]
 
 
 def rank(runs, dimensions=DIMENSIONS, *, estimates=None, about=None):
     """Rank all dimensions of runs; the rankings by dimension."""
     estimates = estimate(runs, dimensions) if estimates is None else estimates
     about = describe_entries(runs, submissions=[], models={}) if about is None else about
-    estimates = estimates[estimates["kind"] == "dimension"]
+    estimates = estimates[estimates["kind"].isin(["study", "dimension"])]
     return {
         name: rank_dimension(
-            estimates[estimates["group"] == name],
+            estimates[estimates["group"] == ("" if name == ALL else name)],
             summarize_cells(runs),
             about,
+            dimension=name,
             members=members,
             confidence_level=0.95,
         )
@@ -99,14 +94,14 @@ def make_leaderboard(runs, dimensions=DIMENSIONS, **options):
 def write_board_inputs(folder, runs, normalized=None, *, records=(), rank_by="iqm", limits=(0, 1)):
     """Write what the leaderboard of runs reads; they are normalized already unless given."""
     datasets = sorted(set(runs["dataset"]))
-    scope = {"unit": "runs", "rank_by": rank_by, "datasets": datasets, "seeds": []}
-    write_json(folder / "normalized/scope.json", {**scope, "effects": None, "limits": limits})
+    scope = {"unit": "runs", "rank_by": rank_by, "effects": None, "limits": limits}
+    write_json(folder / "normalized/scope.json", scope)
     write_json(folder / "submissions.json", {"submissions": list(records)})
     kept = (runs if normalized is None else normalized)[["model", "dataset", "seed", "score"]]
     put(runs, folder / "runs.parquet")
     put(kept, folder / "normalized/runs.parquet")
     put(make_bounds(datasets), folder / "normalized/bounds.csv")
-    put(pd.DataFrame({"statistic": [rank_by]}), folder / "tables/scopes.csv")
+    put(pd.DataFrame({"unit": ["runs"], "statistic": rank_by}), folder / "tables/ranking.csv")
 
 
 def estimate_shard(folder, shard=0, *, shards=1, **settings):
@@ -118,6 +113,7 @@ def estimate_shard(folder, shard=0, *, shards=1, **settings):
         estimates=str(path),
         shard=str(shard),
         shards=shards,
+        groups={},
         **settings,
     )
     return path

@@ -180,6 +180,6 @@ def _make_groups(models: Sequence[str], rng: np.random.Generator, missing: float
     for group in ("classification", "regression", "segmentation of multispectral images"):
         present = [model for model in models if rng.random() >= missing] or [models[0]]
         iqm = np.sort(rng.uniform(0.2, 1, len(present)))[::-1]
-        tables.append(make_ranking(list(rng.permutation(present)), "iqm", iqm, 0.05))
-        tables[-1].insert(0, "group", group)
+        own = make_ranking(list(rng.permutation(present)), "score", iqm, 0.05)
+        tables.append(own.assign(group=group, unit="runs", statistic="iqm"))
     return pd.concat(tables, ignore_index=True)

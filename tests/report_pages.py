@@ -34,19 +34,14 @@ def make_tables(models: list[str], datasets: list[str]) -> dict[str, pd.DataFram
     """Make the tables that every study has."""
     rng = np.random.default_rng(0)
     scopes = make_ranking(model=models)
-    iqm = scopes.drop(columns=["unit", "statistic"]).rename(columns={"score": "iqm"})
-    aggregate = iqm[["model"]].assign(mean=iqm["iqm"], rank_mean=iqm["rank"], datasets=2)
+    others = [scopes.assign(statistic=name) for name in ("mean", "trimmed_mean", "median")]
     values = rng.random((len(models), len(datasets)))
     cells = pd.MultiIndex.from_product([models[:200], datasets], names=["model", "dataset"])
-    intervals = iqm.rename(columns={"iqm": "estimate"}).drop(
-        columns=["runs", "datasets", "tie_group"]
-    )
     return {
-        "iqm": iqm,
-        "scopes": pd.concat([scopes, scopes.assign(unit="runs_and_datasets")]),
+        "ranking": pd.concat(
+            [scopes, scopes.assign(unit="runs_and_datasets"), *others], ignore_index=True
+        ),
         "shared_seeds": pd.DataFrame({"correlation": [0.02], "p": [0.4], "models": len(models)}),
-        "intervals": intervals.assign(statistic="iqm"),
-        "aggregate": aggregate,
         "scores": pd.DataFrame(values, columns=datasets).assign(model=models)[["model", *datasets]],
         "seeds": cells.to_frame(index=False).assign(n=3, mean=rng.random(len(cells)), std=0.1),
         "changes": pd.DataFrame(
@@ -167,8 +162,8 @@ def draw_study(folder: Path, models: list[str], datasets: list[str]) -> Path:
     """Make the page of a study; in the place of a spread stands a map."""
     tables = make_tables(models, datasets)
     drawn = {
-        "intervals": draw_intervals(tables["scopes"]),
-        "rank_shift": draw_rank_shift(tables["aggregate"], tables["iqm"]),
+        "intervals": draw_intervals(tables["ranking"]),
+        "rank_shift": draw_rank_shift(tables["ranking"]),
         "scores": draw_scores(tables["scores"], order=models),
         "runs_per_cell": draw_runs_per_cell(tables["seeds"], order=models),
         "seed_spread": draw_map(*_draw_points(models, datasets)),

@@ -11,6 +11,7 @@ def make_ranking(**columns: list[Any]) -> pd.DataFrame:
     n = len(columns["model"])
     table = pd.DataFrame(
         {
+            "group": "",
             "unit": "runs",
             "statistic": "iqm",
             "score": np.linspace(0.8, 0.4, n),

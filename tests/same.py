@@ -139,6 +139,34 @@ def compare_tables(base: Path, here: Path, moved: dict[str, str]) -> Iterator[tu
                 yield f"{name}:{column}", f"{(~same).sum()} of {len(same)} differ"
 
 
+def restore_tables(path: Path) -> None:
+    """Write what were tables of their own, from the rows of the ranking, where they were."""
+    ranking, folder = pd.read_csv(path), path.parents[1]
+    first, is_group = ranking.iloc[0], ranking["group"].notna()
+    is_chosen = ranking["statistic"] == first["statistic"]
+    own = ranking[~is_group & (ranking["unit"] == first["unit"])].drop(columns="unit")
+    cells = own.pivot_table(["score", "rank"], "model", "statistic", aggfunc="first")
+    former = {
+        "tables/scopes": ranking[~is_group & is_chosen],
+        "tables/iqm": own[own["statistic"] == "iqm"].rename(columns={"score": "iqm"}),
+        "tables/intervals": own.rename(columns={"score": "estimate"}),
+        "tables/aggregate": pd.DataFrame(
+            {
+                (name if kind == "score" else f"rank_{name}"): cells[kind, name]
+                for kind, name in cells
+            }
+        ).reset_index(),
+        "comparisons/groups": ranking[is_group & is_chosen].rename(
+            columns={"score": first["statistic"]}
+        ),
+        "comparisons/group_intervals": ranking[is_group].rename(columns={"score": "estimate"}),
+    }
+    for name, table in former.items():
+        if "statistic" in table:
+            table = table[table["statistic"] != "trimmed_mean"]
+        table.to_csv(folder / f"{name}.csv", index=False)
+
+
 def read_rows(path: Path) -> pd.DataFrame:
     """Read a table, with truth values as numbers and without the missing ones among texts."""
     try:
@@ -175,6 +203,8 @@ def main() -> int:
     bad = listed = 0
     with tempfile.TemporaryDirectory() as folder:
         run_studies(sys.executable, "", Path(folder), wanted)
+        for path in Path(folder).rglob("tables/ranking.csv"):
+            restore_tables(path)
         for name in [path.name for path in Path(folder).iterdir()]:
             for what, how in compare_tables(base / name, Path(folder) / name, known["moved"]):
                 reason = find_pattern(known["reasons"], f"{name}/{what}")

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from capmap.artifacts import read_table, render_csv, replace_file, write_text
-from capmap.claims import choose_first
 from capmap.packing import pack_names
+from capmap.ranking.table import choose_ranked
 
 COLUMNS = ["kind", "name", "before", "after"]
 KEY = ["model", "dataset", "seed"]
@@ -86,9 +86,9 @@ def track_changes(
     return read_table(changes, names=COLUMNS)
 
 
-def list_ranks(scopes: pd.DataFrame) -> dict[str, int]:
+def list_ranks(ranking: pd.DataFrame) -> dict[str, int]:
     """The rank of each ranked model."""
-    ranked = choose_first(scopes).dropna(subset="rank")
+    ranked = choose_ranked(ranking)
     return dict(zip(ranked["model"], ranked["rank"].astype(int), strict=True))
 
 

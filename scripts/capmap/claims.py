@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from capmap.ranking.table import choose, choose_of_groups
 from capmap.settings.choices import DECIDED, find_alpha
 from capmap.wording import format_count, have_common_letter
 
@@ -24,10 +25,10 @@ OMNIBUS = {
     "friedman": "Friedman's test",
     "skillings_mack": "the test of Skillings and Mack",
 }
-# Tables of rankings of their own by section, and what distinguishes those.
+# What distinguishes the rankings of their own of a section.
 PARTS = {
-    "groups": ("groups", ["group"]),
-    "leaderboard": ("leaderboard/dimensions", ["method", "dimension"]),
+    "groups": ["group"],
+    "leaderboard": ["method", "dimension"],
 }
 
 COMPARED = ("model", "rank", "tie_group")
@@ -259,19 +260,6 @@ def claim_strengths(strengths: pd.DataFrame, *, confidence_level: float) -> list
     ]
 
 
-def choose_first(scopes: pd.DataFrame) -> pd.DataFrame:
-    """The ranking of a study, without the one over datasets that may stand beside it."""
-    first: pd.DataFrame = scopes[scopes["unit"] == scopes["unit"].iloc[0]]
-    return first
-
-
-def choose_ranked(scopes: pd.DataFrame) -> pd.DataFrame:
-    """The ranking of a study, without models that have too few datasets to be ranked."""
-    first = choose_first(scopes)
-    ranked: pd.DataFrame = first[first["rank"].notna()]
-    return ranked
-
-
 def find_rivals(ranking: pd.DataFrame) -> list[str]:
     """Names of the models with an interval that are not separated from all the first with one.
 
@@ -364,8 +352,9 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
     """
     confidence = settings["bootstrap"]["confidence"]
     alpha = find_alpha(confidence)
-    scopes, claims = tables["scopes"], []
-    reference = settings["comparison"]["reference"] or next(iter(scopes["model"]), "")
+    ranking, claims = tables["ranking"], []
+    reference = settings["comparison"]["reference"] or next(iter(ranking["model"]), "")
+    scopes = choose(ranking, unit=None)
     for unit, own in () if ranks_apart(tables) else scopes.groupby("unit", sort=False):
         found = claim_ranking(own, unit=str(unit), confidence_level=confidence)
         claims += [("main", claim) for claim in found]
@@ -383,9 +372,13 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
     }
     for name, (section, claim) in tests.items():
         claims += [(section, found) for found in claim(tables[name])] if name in tables else []
-    unit = str(scopes["unit"].iloc[0]) if len(scopes) else ""
-    for section, (name, keys) in PARTS.items():
-        for within, own in _split_rankings(tables[name], keys) if name in tables else ():
+    unit = str(ranking["unit"].iloc[0]) if len(ranking) else ""
+    parts = {
+        "groups": choose_of_groups(ranking),
+        "leaderboard": tables.get("leaderboard/dimensions"),
+    }
+    for section, part in parts.items():
+        for within, own in () if part is None else _split_rankings(part, PARTS[section]):
             found = claim_ranking(own, unit=unit, confidence_level=confidence, within=within)
             claims += [(section, claim) for claim in found]
     return pd.DataFrame([(name, *astuple(claim)) for name, claim in claims], columns=COLUMNS)

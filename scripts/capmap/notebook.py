@@ -14,8 +14,9 @@ from capmap.analyses import HEADLINE
 from capmap.artifacts import read_json
 from capmap.errors import CapmapError, ConfigError, ValidationError
 from capmap.inputs.studies import check_config
-from capmap.ranking.estimates import choose_columns, estimate_models, rank_estimates, read_limits
+from capmap.ranking.estimates import estimate_models, list_parts, rank_study
 from capmap.ranking.normalized import normalize_study
+from capmap.ranking.table import choose
 from capmap.tables import read_declared
 from capmap.validation.exports import check_exports
 from capmap.validation.study import Validation
@@ -91,7 +92,7 @@ class Study:
     Attributes
     ----------
     tables : Mapping[str, pandas.DataFrame]
-        What stands in ``tables/``, such as ``tables["iqm"]``.
+        What stands in ``tables/``, such as ``tables["ranking"]``.
     figures : Mapping[str, Figure]
         What stands in ``figures/``.
     """
@@ -105,6 +106,11 @@ class Study:
     def headline(self) -> str:
         """What the page says first."""
         return (self.folder / HEADLINE).read_text("utf-8").strip()
+
+    @cached_property
+    def ranking(self) -> pd.DataFrame:
+        """The ranking of the headline: the first rows of ``tables["ranking"]``."""
+        return choose(self.tables["ranking"])
 
     @cached_property
     def validation(self) -> dict[str, Any]:
@@ -172,8 +178,8 @@ def rank(frame: pd.DataFrame, *, study: str = "study", **settings: Any) -> pd.Da
     Returns
     -------
     pandas.DataFrame
-        ``tables/iqm`` of the workflow: a row per model with estimate, interval, ranks and ties.
-        With ``rank_by`` another statistic the same of that one.
+        The first rows of ``tables/ranking`` of the workflow, those of the headline: a row per model
+        with score, interval, ranks and ties.
 
     Raises
     ------
@@ -198,14 +204,10 @@ def rank(frame: pd.DataFrame, *, study: str = "study", **settings: Any) -> pd.Da
         warnings.warn(text, stacklevel=2)
     bootstrap = options["bootstrap"]
     normalized = normalize_study(result.runs, settings={**options, **bootstrap})
-    estimates = estimate_models(normalized.runs, normalized.scope, study=study, settings=bootstrap)
-    ranking = rank_estimates(
-        partial(_select, estimates),
-        normalized.scope["rank_by"],
-        confidence_level=bootstrap["confidence"],
-        limits=read_limits(normalized.scope),
-    )
-    return choose_columns(ranking, normalized.scope["rank_by"])
+    scope = normalized.scope
+    parts = list_parts(normalized.runs, scope, study=study, settings=bootstrap)
+    read = partial(_select, estimate_models(parts))
+    return choose(rank_study(read, scope, confidence_level=bootstrap["confidence"]))
 
 
 def _check(frame: pd.DataFrame, settings: Mapping[str, Any]) -> Validation:

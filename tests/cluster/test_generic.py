@@ -110,7 +110,7 @@ def test_a_job_script_and_its_status_command_run_a_study(cluster, tmp_path):
     checkout = copy_with_profiles(tmp_path / "project", "toy")
     before = set(cluster.list_jobs())
     run = ClusterRun(checkout, cluster)
-    target = "results/toy/tables/iqm.csv"
+    target = "results/toy/tables/ranking.csv"
     run.finish(run.start("cluster-generic", target))
     found = {job: at for job, at in cluster.list_jobs().items() if job not in before}
     assert {state for state, _ in found.values()} == {"COMPLETED"}

@@ -72,7 +72,7 @@ def test_slurm_gives_the_same_bytes_from_few_jobs_on_both_nodes(run, expected):
 
 
 def test_a_killed_run_is_taken_up_by_the_next_start(run, expected):
-    target = "results/toy/tables/intervals.csv"
+    target = "results/toy/tables/ranking.csv"
     process = run.start("slurm", target)
     find_busy_node(run.cluster, process)
     process.kill()
@@ -86,7 +86,7 @@ def test_a_killed_run_is_taken_up_by_the_next_start(run, expected):
 
 
 def test_a_killed_node_and_a_drained_one_cost_time_but_no_result(run, expected):
-    process = run.start("slurm", "results/toy/tables/intervals.csv")
+    process = run.start("slurm", "results/toy/tables/ranking.csv")
     try:
         victim = find_busy_node(run.cluster, process)
         run.cluster.kill_node(victim)
@@ -100,5 +100,5 @@ def test_a_killed_node_and_a_drained_one_cost_time_but_no_result(run, expected):
         process.kill()
     assert "Trying to restart job" in output
     made = run.checkout.digests()
-    assert "toy/tables/intervals.csv" in made
+    assert "toy/tables/ranking.csv" in made
     assert made == {path: expected[path] for path in made}

@@ -15,7 +15,7 @@ from tests.workflow.checkouts import Checkout, Run, copy_project, count_jobs
 
 MODELS = ["bee", "cow", "fox", "ibis"]
 # Enough of the workflow to have shards, and what gathers them.
-TARGETS = ["results/toy/tables/iqm.csv", "results/toy/tables/aggregate.csv"]
+TARGETS = ["results/toy/tables/ranking.csv", "results/toy/tables/scores.csv"]
 SETTINGS = {"exports": "toy.csv", "analyses": [], "bootstrap": {"replicates": 300, "shards": 2}}
 
 

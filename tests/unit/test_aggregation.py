@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.ranking.aggregation import (
-    aggregate_models,
     group_medians,
     group_standard_deviations,
     group_trimmed_means,
@@ -20,6 +19,9 @@ from capmap.ranking.aggregation import (
     summarize_cells,
     unstack_cells,
 )
+from capmap.ranking.resampling import stratify_runs
+from capmap.ranking.statistics import evaluate_runs
+from capmap.settings.choices import Statistic
 
 TUTORIAL = Path(__file__).parents[2].parent / "shared" / "reference" / "tutorial"
 scores = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=30)
@@ -78,45 +80,38 @@ def test_row_order_changes_no_byte() -> None:
     )
 
 
-def test_missing_cells_are_left_out_of_aggregates() -> None:
+def test_missing_cells_are_empty_in_the_matrix() -> None:
     cells = summarize_cells(make_runs([("a", "x", 1.0), ("a", "y", 0.0), ("b", "x", 0.7)]))
-    table = aggregate_models(cells, aggregations=["mean"])
-    assert table["model"].tolist() == ["b", "a"]
-    assert table["datasets"].tolist() == [1, 2]
     assert unstack_cells(cells).iloc[1].isna().tolist() == [False, False, True]
 
 
-def test_first_aggregation_orders_the_table_and_ties_go_by_name() -> None:
-    rows = [("b", 0.5), ("a", 0.5), ("c", 0.9)]
-    cells = summarize_cells(make_runs([(model, "x", score) for model, score in rows]))
-    table = aggregate_models(cells, aggregations=["median", "mean"])
-    assert list(table) == ["model", "median", "mean", "rank_median", "rank_mean", "datasets"]
-    assert table["model"].tolist() == ["c", "a", "b"]
-    assert table["rank_mean"].tolist() == [1, 2, 2]
+def evaluate(matrix: pd.DataFrame, statistic: Statistic) -> dict[str, float]:
+    """A statistic of each model of a matrix of single runs."""
+    names = list(matrix.columns[1:])
+    return {
+        row[0]: evaluate_runs(statistic, stratify_runs(row[1:], names))
+        for row in matrix.itertuples(index=False)
+    }
 
 
 @pytest.mark.skipif(not TUTORIAL.is_dir(), reason="the published tables are not here")
-def test_tutorial_rankings_are_reproduced() -> None:
+@pytest.mark.parametrize("statistic", ["mean", "trimmed_mean", "median"])
+def test_tutorial_rankings_are_reproduced(statistic: Statistic) -> None:
     matrix = pd.read_csv(TUTORIAL / "bench_scores.csv")
     published = pd.read_csv(TUTORIAL / "bench_rankings.csv").set_index("model")
-    table = aggregate_models(
-        make_cells(matrix), aggregations=["trimmed_mean", "mean", "median"]
-    ).set_index("model")
-    assert table.index.tolist() == published.index.tolist()
-    for name in ("mean", "trimmed_mean", "median"):
-        rank = "trimmed_rank" if name == "trimmed_mean" else f"{name}_rank"
-        assert table[f"rank_{name}"].tolist() == published[rank].tolist()
-        # The published scores are themselves rounded to three decimals, as are the aggregates.
-        np.testing.assert_allclose(table[name], published[name], atol=1.001e-3)
+    found = pd.Series(evaluate(matrix, statistic))[published.index]
+    rank = f"{statistic.removesuffix('_mean')}_rank"
+    assert rank_competitors(found).tolist() == published[rank].tolist()
+    # The published scores are themselves rounded to three decimals, as are the aggregates.
+    np.testing.assert_allclose(found, published[statistic], atol=1.001e-3)
 
 
 @pytest.mark.skipif(not TUTORIAL.is_dir(), reason="the published tables are not here")
 def test_toy_means_are_reproduced() -> None:
     matrix = pd.read_csv(TUTORIAL / "toy_normalized.csv")
-    published = pd.read_csv(TUTORIAL / "toy_mean.csv")
-    table = aggregate_models(make_cells(matrix), aggregations=["mean"])
-    assert table["model"].tolist() == published["model"].tolist()
-    assert table["mean"].round(3).tolist() == published["mean"].tolist()
+    published = pd.read_csv(TUTORIAL / "toy_mean.csv").set_index("model")["mean"]
+    found = evaluate(matrix, "mean")
+    assert {name: round(value, 3) for name, value in found.items()} == published.to_dict()
 
 
 def test_float_noise_makes_no_order() -> None:
@@ -146,12 +141,6 @@ def test_scores_that_are_not_finite_are_refused(bad: float) -> None:
         group_values([1.0, bad], [0, 0])
     with pytest.raises(ValueError, match="finite"):
         rank_competitors([1.0, bad])
-
-
-def test_one_model_one_dataset_one_run_works() -> None:
-    cells = summarize_cells(make_runs([("m", "d", 0.25)]))
-    table = aggregate_models(cells, aggregations=["trimmed_mean"])
-    assert table.loc[0].tolist() == ["m", 0.25, 1, 1]
 
 
 def test_dataset_may_be_called_model() -> None:

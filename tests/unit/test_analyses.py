@@ -133,7 +133,7 @@ def test_analyses_without_their_settings_are_left_out():
     settings |= {"groups": {"g": {"datasets": ["x"]}}, "conditions": ["other"]}
     assert analyses.list_analyses(settings) == ["ranks", "groups", "conditions"]
     tables = ["friedman", "nemenyi", "mean_ranks"]
-    tables += ["groups", "group_intervals", "group_coverage", "conditions", "condition_ranks"]
+    tables += ["group_coverage", "conditions", "condition_ranks"]
     expected = [*(f"tables/{name}" for name in DECLARED["main"].tables)]
     found = analyses.list_tables(settings)
     assert found == [*expected, *(f"comparisons/{name}" for name in tables)]
@@ -144,7 +144,7 @@ def test_analyses_without_their_settings_are_left_out():
 
 def test_a_name_means_the_table_of_the_own_folder_before_one_of_the_ranking():
     assert analyses.place_read("datasets", "drift") == "capabilities/datasets.csv"
-    assert analyses.place_read("iqm", "drift") == "tables/iqm.csv"
+    assert analyses.place_read("ranking", "drift") == "tables/ranking.csv"
     assert analyses.place_read("normalized", "leaderboard") == "leaderboard/normalized.csv"
     assert analyses.place_read("runs", "ratings") == "normalized/runs.parquet"
     assert analyses.place_read("nothing", "ratings") == ""

@@ -97,9 +97,9 @@ def test_bayesian_verdicts_need_probability_and_wilcoxon(relation: str) -> None:
 def test_groups_and_leaderboards_are_rankings_of_their_own() -> None:
     scopes = make_scope([3.0, 2.0, 1.0], error=0.01)
     own = make_scope([3.0, 2.0], error=0.01)
-    groups = pd.concat([own.assign(group="g"), own.assign(group="h")])
     board = own.assign(method="", dimension="All", submission="s")
-    tables = {"scopes": scopes, "groups": groups, "leaderboard/dimensions": board}
+    ranking = pd.concat([scopes.assign(group=""), own.assign(group="g"), own.assign(group="h")])
+    tables = {"ranking": ranking, "leaderboard/dimensions": board}
     table = claims.list_claims(tables, make_settings()).set_index("section")
     assert table.loc["groups", "family"].tolist() == [
         "pairs of 2 models, g",

@@ -11,6 +11,7 @@ from capmap.figures.datasets import draw_scores, draw_seed_spread
 from capmap.figures.heatmap import Mark, Scale, Writing, draw_grid, span_evenly
 from capmap.figures.rankings import draw_intervals, draw_rank_shift
 from capmap.figures.style import figure_style, model_colors, save_figure
+from capmap.ranking.table import choose
 from tests.figure_checks import (
     assert_legible,
     cell_texts,
@@ -19,6 +20,7 @@ from tests.figure_checks import (
     make_tables,
 )
 from tests.figure_plans import name, plan_main
+from tests.report_tables import make_ranking
 
 DASH = "\N{EN DASH}"
 
@@ -46,7 +48,7 @@ def test_drawing_leaves_pyplot_and_the_global_random_generator_alone():
 def test_figures_of_a_study_agree_on_colors():
     tables = make_tables(name("m", 5), name("d", 8))
     figures = draw_shown(plan_main(tables))
-    expected = set(model_colors(tables["iqm"]["model"]).values())
+    expected = set(model_colors(tables["ranking"]["model"].unique()).values())
     bars = {to_hex(bar.get_facecolor()).upper() for bar in figures["scores"].axes[0].patches}
     assert bars == expected
     for key in ("intervals", "rank_shift"):
@@ -77,7 +79,7 @@ def test_missing_cells_of_a_heat_map_are_hatched_and_not_zero():
 
 
 def test_the_best_model_is_on_top_with_its_interval():
-    scopes = make_tables(name("m", 3), ["d"])["scopes"]
+    scopes = choose(make_tables(name("m", 3), ["d"])["ranking"])
     figure = draw_intervals(scopes.iloc[::-1])
     assert row_labels(figure) == name("m", 3)
     ends = figure.axes[0].lines[0].get_xdata()
@@ -86,7 +88,7 @@ def test_the_best_model_is_on_top_with_its_interval():
 
 
 def test_a_model_without_interval_has_an_open_marker_and_a_note():
-    scopes = make_tables(name("m", 2), ["d"])["scopes"]
+    scopes = choose(make_tables(name("m", 2), ["d"])["ranking"])
     scopes.loc[1, ["ci_low", "ci_high", "rank_low", "rank_high"]] = np.nan
     figure = draw_intervals(scopes)
     markers = [line for line in figure.axes[0].lines if line.get_marker() != "None"]
@@ -96,12 +98,15 @@ def test_a_model_without_interval_has_an_open_marker_and_a_note():
 
 
 def test_tied_ranks_have_the_same_number_and_places_of_their_own():
-    aggregate = pd.DataFrame({"model": ["a", "b", "c"], "rank_mean": [1, 1, 3]})
-    iqm = pd.DataFrame({"model": ["a", "b", "c"], "rank": [3, 1, 2]})
-    axes = draw_rank_shift(aggregate, iqm).axes[0]
+    ranks = {"iqm": [3, 1, 2], "mean": [1, 1, 3], "trimmed_mean": [3, 1, 2], "median": [3, 1, 2]}
+    ranking = pd.concat(
+        make_ranking(model=["a", "b", "c"], statistic=["iqm"] * 3, rank=own).assign(statistic=name)
+        for name, own in ranks.items()
+    )
+    axes = draw_rank_shift(ranking).axes[0]
     heights = {tuple(line.get_ydata()) for line in axes.lines}
-    # By mean a and b are tied: b stands above a because it is better by IQM.
-    assert heights == {(1, 2), (0, 0), (2, 1)}
+    # By mean a and b are tied: b stands above a because it is better by trimmed mean.
+    assert heights == {(1, 2, 2, 2), (0, 0, 0, 0), (2, 1, 1, 1)}
     numbers = [text.get_text() for text in axes.texts if text.get_position()[0] == 0]
     assert sorted(numbers) == ["1", "1", "3"]
 

@@ -107,8 +107,8 @@ def test_a_rank_better_than_the_reported_one_is_blue():
 def test_groups_have_scores_with_ranks_and_mark_the_best():
     groups = pd.DataFrame(
         [("g", "a", 0.5, 2), ("g", "b", 0.75, 1), ("h", "b", 0.25, 1)],
-        columns=["group", "model", "iqm", "rank"],
-    )
+        columns=["group", "model", "score", "rank"],
+    ).assign(unit="runs", statistic="iqm")
     figure = draw_groups(groups)
     # b has mean rank 1, a has 2; h leaves a out.
     assert cell_texts(figure) == {(0, 0): ".750 (1)", (0, 1): ".250 (1)", (1, 0): ".500 (2)"}

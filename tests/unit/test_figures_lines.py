@@ -88,7 +88,8 @@ def test_win_rates_stand_in_the_row_of_the_winner_sorted_by_their_average():
 
 def test_the_present_width_stands_over_the_present_number_of_runs():
     tables = make_study(["a", "b"])
-    tables["iqm"]["runs"] = [19 * 3, 19 * 4]
+    counts = {"a": 19 * 3, "b": 19 * 4}
+    tables["ranking"] = tables["ranking"].assign(runs=tables["ranking"]["model"].map(counts))
     tables["seed_widths"].loc[tables["seed_widths"]["model"] == "b", "width_now"] = np.nan
     lines = plan_curves(tables)["seed_widths"]().axes[0].lines
     (marker,) = [line for line in lines if line.get_marker() != "None"]

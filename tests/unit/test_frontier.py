@@ -49,10 +49,10 @@ def test_the_front_is_what_nobody_dominates(pairs, random):
 def trace(tmp_path, attributes, runs, *, against="parameters", **ranking):
     path = tmp_path / "models.csv"
     path.write_text(attributes)
-    scopes = make_ranking(**{"model": sorted(set(runs["model"])), **ranking})
+    ranking = make_ranking(**{"model": sorted(set(runs["model"])), **ranking})
     return frontier.trace_frontier(
         runs,
-        scopes,
+        ranking,
         [str(path)],
         renamed={},
         model_attributes=FILE,

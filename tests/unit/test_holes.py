@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
 from capmap.ranking.aggregation import summarize_cells
-from capmap.ranking.holes import Effects, fill_cells, fit_effects
+from capmap.ranking.holes import Effects, fit_effects
 from capmap.ranking.models import Options, bootstrap_models
-from capmap.ranking.ranks import rank_statistic
+from capmap.ranking.ranks import rank_models
 from capmap.rng import make_stream
 from capmap.settings.choices import Unit
 
@@ -45,9 +45,19 @@ def estimate(runs: pd.DataFrame, *, unit: Unit = "runs", adjust: bool = True) ->
         statistics=["iqm", "mean"],
         options=Options(unit=unit),
         make_rng=lambda *_: make_stream(0, "test"),
-        drawn=sorted(runs["seed" if unit == "seeds" else "dataset"].unique()),
         effects=fit_effects(summarize_cells(runs)) if adjust else None,
     ).set_index(["statistic", "model"])
+
+
+def fill(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cells with the expected scores where there are none, models by datasets."""
+    effects = fit_effects(cells)
+    assert effects is not None
+    rows = {}
+    for model, own in cells.groupby("model"):
+        known = dict(zip(own["dataset"], own["mean"], strict=True))
+        rows[model] = known | effects.fill(known)
+    return pd.DataFrame(rows).T.sort_index(axis=1)
 
 
 def test_effects_are_those_of_least_squares() -> None:
@@ -68,14 +78,11 @@ def test_an_additive_table_is_completed_exactly() -> None:
     level = np.add.outer(np.linspace(0, 0.4, 6), np.linspace(0.1, 0.5, 8) ** 2)
     runs = runs.assign(score=level.ravel())
     cells = summarize_cells(mask(runs, 0.5))
-    full = fill_cells(cells, fit_effects(cells))
-    assert full["mean"].to_numpy() == pytest.approx(level.ravel(), abs=1e-9)
+    assert fill(cells).to_numpy() == pytest.approx(level, abs=1e-9)
 
 
-def test_full_tables_need_no_effects_and_are_left_alone() -> None:
-    cells = summarize_cells(draw(2))
-    assert fit_effects(cells) is None
-    pd.testing.assert_frame_equal(fill_cells(cells, None), cells[["model", "dataset", "mean"]])
+def test_full_tables_need_no_effects() -> None:
+    assert fit_effects(summarize_cells(draw(2))) is None
 
 
 def test_models_without_a_link_are_refused() -> None:
@@ -131,8 +138,7 @@ def test_complete_models_keep_their_estimate(unit: Unit) -> None:
 
 def test_the_mean_is_that_of_the_filled_table() -> None:
     runs = mask(draw(5), 0.5)
-    cells = summarize_cells(runs)
-    full = fill_cells(cells, fit_effects(cells)).groupby("model")["mean"].mean()
+    full = fill(summarize_cells(runs)).mean(axis=1)
     assert estimate(runs).loc["mean", "estimate"].to_dict() == pytest.approx(full.to_dict())
 
 
@@ -162,7 +168,7 @@ def test_equal_models_with_holes_are_seldom_separated(unit: Unit) -> None:
         noise = 0.01 * rng.standard_normal((6, 12, 3))
         runs = mask(runs.assign(score=(level[:, :, None] + noise).ravel()), 0.5, number)
         table = estimate(runs, unit=unit).loc["mean"].reset_index()
-        ranked = rank_statistic(table, "mean", confidence_level=0.95)
+        ranked = rank_models(table, "mean", confidence_level=0.95)
         separated.append(ranked["rank_high_all"].lt(6).any())
     assert np.mean(separated) <= 0.15
 

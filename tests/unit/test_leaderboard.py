@@ -16,7 +16,6 @@ from capmap.leaderboard.scores import (
     rank_cells,
     summarize_raw,
 )
-from capmap.ranking.models import Options
 from capmap.tables import read_declared, render_json, write_table
 from capmap.wording import ALL
 from tests.leaderboard_tables import (
@@ -294,8 +293,7 @@ def test_records_have_null_where_a_table_is_empty():
 def test_resampled_datasets_widen_the_intervals_and_single_ones_have_none():
     runs = make_entry_runs(THREE, spread=0.01)
     runs["score"] += runs["dataset"].map({"w": 0.3, "x": 0.1, "y": -0.1, "z": -0.3})
-    both = Options(n_resamples=200, unit="runs_and_datasets")
-    wide = estimate(runs, {"One": ["w"]}, options=both)
+    wide = estimate(runs, {"One": ["w"]}, unit="runs_and_datasets", interval="calibrated")
     wide = wide[wide["kind"] == "dimension"]
     narrow = estimate(runs, {}).iloc[:3]
     width = wide["ci_high"] - wide["ci_low"]

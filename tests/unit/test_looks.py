@@ -29,7 +29,7 @@ BLUE = "#1f77b4"
 
 def draw(folder: Path, options: dict[str, Any], *, models: list[str] | None = None) -> Figure:
     """Draw the intervals of some models with a look, and write them in all formats."""
-    scopes = make_tables(models or MODELS, ["D", "-1"])["scopes"]
+    scopes = make_tables(models or MODELS, ["D", "-1"])["ranking"]
     with wear_look(read_look(options)):
         figure = draw_intervals(scopes)
         save_figure(figure, [folder / f"intervals.{suffix}" for suffix in FORMATS])
@@ -164,8 +164,8 @@ def test_no_label_reaches_over_the_edge(width: float, size: float) -> None:
     tables = make_study(models) | make_tables(models, ["D", "-1"])
     with wear_look(Look(width=width, font_size=size)):
         figures = [
-            draw_intervals(tables["scopes"]),
-            draw_rank_shift(tables["aggregate"], tables["iqm"]),
+            draw_intervals(tables["ranking"]),
+            draw_rank_shift(tables["ranking"]),
             draw_scores(tables["scores"]),
         ]
         for figure in figures:

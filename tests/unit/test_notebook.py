@@ -63,16 +63,16 @@ def test_results_are_loaded_by_name(tmp_path: Path) -> None:
     write_text(study / "report.html", "")
     write_text(study / "headline.txt", "A is first.\n")
     write_text(study / "figures/intervals.svg", "<svg/>")
-    write_text(study / "tables/iqm.csv", render_csv(table))
+    write_text(study / "tables/ranking.csv", render_csv(table))
     write_json(study / "validation.json", {"ok": True})
     loaded = capmap.load(study)
-    assert list(loaded.tables) == ["iqm"]
-    assert render_csv(loaded.tables["iqm"]) == render_csv(table)
+    assert list(loaded.tables) == ["ranking"]
+    assert render_csv(loaded.tables["ranking"]) == render_csv(table)
     assert loaded.figures["intervals"]._repr_svg_() == "<svg/>"
     assert loaded.headline == "A is first."
     assert loaded.validation == {"ok": True}
-    with pytest.raises(KeyError, match="Did you mean 'iqm'"):
-        loaded.tables["iqn"]
+    with pytest.raises(KeyError, match="Did you mean 'ranking'"):
+        loaded.tables["rankin"]
     with pytest.raises(ConfigError, match="There are mine in it"):
         capmap.load(tmp_path / "results")
 

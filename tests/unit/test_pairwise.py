@@ -302,7 +302,7 @@ class Study:
             "n_resamples": 50,
         }
         ranking = self.ranking.assign(unit=options.pop("unit", "runs"))
-        own = {"scopes": ranking, "bounds": self.bounds}
+        own = {"ranking": ranking, "bounds": self.bounds}
         options = settings | options
         tables = run_on_runs("compare_models", self.path, self.runs, tables=own, **options)
         return tables["pairwise"]

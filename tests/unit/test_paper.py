@@ -41,7 +41,7 @@ def make_bounds(datasets, directions=("max",)):
 def make_paper(models, datasets, *, ranking=None, seeds=None, **more):
     scopes = make_ranking(model=models, datasets=[len(datasets)] * len(models))
     tables = {
-        "scopes": scopes if ranking is None else ranking,
+        "ranking": scopes if ranking is None else ranking,
         "seeds": make_seeds(models, datasets) if seeds is None else seeds,
         "bounds": make_bounds(datasets, ("max", "min")),
     }

@@ -20,7 +20,7 @@ from tests.steps import put
 
 HOSTILE = ["007", "=cmd|calc", "$x_1$ <script>", "模型甲"]
 OPTIONS = {"scores": {}, "runs_per_cell": {}, "elo": {"confidence_level": 0.95}}
-TABLES = ("tables/scores", "tables/aggregate", "tables/seeds", "tables/scopes", "comparisons/elo")
+TABLES = ("tables/scores", "tables/seeds", "tables/ranking", "comparisons/elo")
 
 
 class Study:
@@ -56,11 +56,11 @@ def study(tmp_path):
 def test_figures_have_the_bytes_of_those_that_are_drawn_from_the_tables(tmp_path):
     study = Study(tmp_path, HOSTILE)
     study.draw()
-    tables, order = study.tables, list(study.tables["aggregate"]["model"])
+    tables, order = study.tables, study.tables["ranking"]["model"].unique().tolist()
     figures = {
         "scores": draw_scores(tables["scores"], tables["seeds"], order=order),
         "runs_per_cell": draw_runs_per_cell(tables["seeds"], order=order),
-        "elo": draw_elo(tables["elo"], order=list(tables["iqm"]["model"]), confidence_level=0.95),
+        "elo": draw_elo(tables["elo"], order=order, confidence_level=0.95),
     }
     expected = {}
     for name, figure in figures.items():

@@ -186,9 +186,9 @@ def test_versions_and_settings_are_told(plain: str) -> None:
 def test_a_study_of_single_runs_has_no_columns_of_intervals(tmp_path: Path) -> None:
     tables = make_tables(["A", "B"], ["D1", "D2"])
     uncertain = ["ci_low", "ci_high", "rank_low", "rank_high", "tie_group"]
-    tables["scopes"] = tables["scopes"].assign(**dict.fromkeys(uncertain), runs=2)
+    tables["ranking"] = tables["ranking"].assign(**dict.fromkeys(uncertain), runs=2)
     text = write_study(tmp_path, ["A", "B"], ["D1", "D2"], tables=tables)
-    ranking = text.split('<table id="table-ranking"')[1].split("</table>")[0]
+    ranking = text.split('<table id="table-headline"')[1].split("</table>")[0]
     assert re.findall('data-name="(.*?)"', ranking) == ["rank", "model", "iqm", "runs", "datasets"]
     assert "Repeated runs are too few for intervals" in text
 

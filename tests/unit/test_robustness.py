@@ -235,8 +235,8 @@ def test_step_writes_tables_and_text(tmp_path: Path) -> None:
     ranking = pd.DataFrame(report(runs).items(), columns=["model", "rank"])
     # What stands beside the ranking is not the one that is reported.
     beside = ranking.assign(unit="runs_and_datasets", rank=1)
-    scopes = pd.concat([ranking.assign(unit="runs"), beside])
-    tables = run_on_runs("check_robustness", tmp_path, runs, tables={"scopes": scopes})
+    both = pd.concat([ranking.assign(unit="runs"), beside]).assign(group="", statistic="iqm")
+    tables = run_on_runs("check_robustness", tmp_path, runs, tables={"ranking": both})
     table = tables["robustness"]
     assert len(table) == 12 * 6
     assert table["left_out"].value_counts(dropna=False)["=1+1"] == 12

@@ -1,5 +1,6 @@
 """The scripts that aggregate, bootstrap and rank, on tiny files."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +10,13 @@ import pytest
 from aggregate import aggregate
 from bootstrap import bootstrap
 from capmap.artifacts import read_parquet, read_table, write_json, write_parquet
+from capmap.ranking.table import COLUMNS, choose
+from capmap.tables import read_declared
 from rank import rank
 
 EVIL = '=cmd "<script>" $x_1$ %&/ é'
 FORMATS = ("csv", "md", "tex")
-STATISTICS = ["iqm", "mean", "median", "optimality_gap"]
+STATISTICS = ["iqm", "mean", "median", "optimality_gap", "trimmed_mean"]
 
 
 class Folder:
@@ -46,6 +49,10 @@ class Folder:
         """A table that was written."""
         return read_table(self.path / f"{name}.csv")
 
+    def read_ranking(self, **where: str | None) -> pd.DataFrame:
+        """Rows of the ranking, by default those of the headline."""
+        return choose(read_declared(self.path / "ranking.csv", "tables/ranking"), **where)
+
     def add_dataset(self) -> None:
         """Add a fourth dataset, which is as hard as another."""
         more = self.runs[self.runs["dataset"] == "x"].assign(dataset="z")
@@ -55,17 +62,12 @@ class Folder:
     def aggregate(self, **options: object) -> None:
         """Run aggregate."""
         given = {"datasets": {}} | options
-        scope = self.path / "scope.json"
-        if not scope.is_file():
-            write_json(scope, {"effects": None})
         aggregate(
             normalized=str(self.path / "normalized.parquet"),
-            scope=str(scope),
             runs=str(self.path / "runs.parquet"),
             scores=self.table("scores"),
             seeds=self.table("seeds"),
             shared_seeds=self.table("shared_seeds"),
-            aggregate=self.table("aggregate"),
             **given,  # type: ignore[arg-type]
         )
 
@@ -74,10 +76,7 @@ class Folder:
     ) -> Path:
         """Run bootstrap on one of two shards; b is in the last."""
         target, scope = self.path / f"replicates{shard}.parquet", self.path / "scope.json"
-        names = {f"{name}s": sorted(self.runs[name].unique()) for name in ("dataset", "seed")}
-        write_json(
-            scope, {"unit": unit, "rank_by": rank_by, **names, "effects": None, "limits": [None, 1]}
-        )
+        write_json(scope, {"unit": unit, "rank_by": rank_by, "effects": None, "limits": [None, 1]})
         given = {
             "study": "toy",
             "shard": str(shard),
@@ -85,6 +84,7 @@ class Folder:
             "replicates": 200,
             "confidence": 0.95,
             "interval": "percentile",
+            "groups": {},
             "dimensions": None,
             "seed": 0,
         } | options
@@ -92,15 +92,14 @@ class Folder:
         bootstrap(runs=runs, scope=str(scope), estimates=str(target), **given)  # type: ignore[arg-type]
         return target
 
-    def rank(self, estimates: list[str] | None = None) -> None:
+    def rank(self, estimates: list[str] | None = None, groups: Sequence[str] = ()) -> None:
         """Run rank, on both shards unless told."""
         both = [str(self.path / f"replicates{shard}.parquet") for shard in (0, 1)]
         rank(
             estimates=estimates or both,
             scope=str(self.path / "scope.json"),
-            iqm=self.table("iqm"),
-            scopes=self.table("scopes"),
-            intervals=self.table("intervals"),
+            ranking=self.table("ranking"),
+            groups=list(groups),
             confidence=0.95,
         )
 
@@ -158,47 +157,49 @@ def test_missing_cells_stay_empty(folder: Folder) -> None:
     folder.write()
     folder.aggregate()
     assert folder.read("scores").set_index("model").loc["c"].isna().tolist() == [False, False, True]
-    assert folder.read("aggregate")["datasets"].tolist() == [3, 2]
 
 
 def test_a_model_that_is_not_ranked_is_last_and_moves_no_other(folder: Folder) -> None:
     folder.bootstrap(0)
     folder.bootstrap(1)
     folder.rank()
-    before = folder.read("scopes").set_index("model")
+    before = folder.read_ranking(unit=None).set_index("model")
     others = folder.runs[folder.runs["model"] == "c"].assign(model="z", score=9.0, ranked=False)
     folder.runs = pd.concat([folder.runs, others[others["dataset"] == "x"]])
     folder.write()
     folder.bootstrap(1)
     folder.rank()
-    table = folder.read("scopes").set_index("model")
+    table = folder.read_ranking(unit=None).set_index("model")
     pd.testing.assert_frame_equal(
         table.drop("z").reset_index(drop=True), before.reset_index(drop=True), check_dtype=False
     )
     assert table.loc["z", ["rank", "rank_low", "rank_high", "tie_group"]].isna().all(axis=None)
     assert table.loc["z", ["datasets", "missing"]].drop_duplicates().to_numpy().tolist() == [[1, 2]]
-    assert folder.read("iqm")["model"].iloc[-1] == "z"
-    folder.aggregate()
-    assert folder.read("aggregate")["rank_median"].isna().tolist() == [False] * 3 + [True]
+    medians = folder.read_ranking(statistic="median")
+    assert medians["model"].iloc[-1] == "z"
+    assert medians["rank"].isna().tolist() == [False] * 3 + [True]
 
 
 def test_replicates_have_the_columns_of_the_contract(folder: Folder) -> None:
     table = read_parquet(folder.bootstrap(0))
     assert list(table) == [
         *("model", "statistic", "estimate", "ci_low", "ci_high", "standard_error", "freedom"),
-        *("runs", "datasets", "filled", "ranked", "replicates", "parts", "unit", "kind", "group"),
+        *("runs", "datasets", "filled", "missing", "ranked", "replicates", "parts"),
+        *("unit", "kind", "group"),
     ]
-    assert table["model"].tolist() == [EVIL] * 4 + ["c"] * 4 + [EVIL, "c"]
+    assert table["model"].tolist() == [EVIL] * 5 + ["c"] * 5 + [EVIL, "c"]
     assert table["statistic"].tolist() == STATISTICS * 2 + ["iqm"] * 2
-    assert table["runs"].tolist() == [9] * 10
-    assert [len(replicates) for replicates in table["replicates"]] == [200] * 8 + [0] * 2
-    assert table["unit"].tolist() == ["runs"] * 8 + ["runs_and_datasets"] * 2
+    assert table["runs"].tolist() == [9] * 12
+    drawn = ([200] * 4 + [0]) * 2 + [0] * 2
+    assert [len(replicates) for replicates in table["replicates"]] == drawn
+    assert table["unit"].tolist() == ["runs"] * 10 + ["runs_and_datasets"] * 2
 
 
 def test_calibrated_intervals_need_no_replicates(folder: Folder) -> None:
     table = read_parquet(folder.bootstrap(0, interval="calibrated"))
     assert {len(replicates) for replicates in table["replicates"]} == {0}
-    assert table[table["unit"] == "runs"]["ci_low"].notna().all()
+    own = table[(table["unit"] == "runs") & (table["statistic"] != "trimmed_mean")]
+    assert own["ci_low"].notna().all()
 
 
 def test_shards_do_not_move_replicates(folder: Folder) -> None:
@@ -213,11 +214,11 @@ def test_shards_do_not_move_replicates(folder: Folder) -> None:
 
 def test_a_shard_without_models_is_empty_and_changes_no_ranking(folder: Folder) -> None:
     estimates = [str(folder.bootstrap(shard, shards=4)) for shard in (0, 1, 2, 3)]
-    assert [len(read_parquet(path)) for path in estimates] == [5, 5, 5, 0]
+    assert [len(read_parquet(path)) for path in estimates] == [6, 6, 6, 0]
     folder.rank(estimates)
-    apart = folder.read("intervals")
+    apart = folder.read("ranking")
     folder.rank([str(folder.bootstrap(0, shards=1))])
-    pd.testing.assert_frame_equal(apart, folder.read("intervals"))
+    pd.testing.assert_frame_equal(apart, folder.read("ranking"))
 
 
 def test_studies_have_streams_of_their_own(folder: Folder) -> None:
@@ -231,80 +232,81 @@ def test_resampled_datasets_are_those_of_the_study(folder: Folder) -> None:
     plain = read_parquet(folder.bootstrap(0)).query("unit == 'runs'")
     both = read_parquet(folder.bootstrap(0, unit="runs_and_datasets"))
     assert both["estimate"].tolist() == plain["estimate"].tolist()
-    assert (both["ci_high"] - both["ci_low"]).gt(plain["ci_high"] - plain["ci_low"]).all()
+    wide, narrow = (own["ci_high"] - own["ci_low"] for own in (both, plain))
+    assert (wide.dropna() > narrow.dropna()).all()
 
 
-def test_both_scopes_are_ranked_side_by_side(folder: Folder) -> None:
+def test_the_headline_comes_first_then_the_other_scope(folder: Folder) -> None:
     folder.add_dataset()
     for unit in ("runs", "seeds"):
         for shard in (0, 1):
             folder.bootstrap(shard, unit=unit, interval="calibrated")
         folder.rank()
-        scopes, iqm = folder.read("scopes"), folder.read("iqm")
+        scopes = folder.read_ranking(unit=None)
         assert scopes["unit"].tolist() == [unit] * 3 + ["runs_and_datasets"] * 3
         assert set(scopes["statistic"]) == {"iqm"}
-        first, beside = scopes.iloc[:3], scopes.iloc[3:]
-        pd.testing.assert_frame_equal(first.rename(columns={"score": "iqm"})[iqm.columns], iqm)
+        first, other = scopes.iloc[:3], scopes.iloc[3:]
+        assert scopes.index.tolist() == [*range(6)]
+        pd.testing.assert_frame_equal(first, folder.read_ranking())
         assert (first["ci_low_all"] < first["ci_low"]).all()
-        assert beside["score"].tolist() == first["score"].tolist()
-        assert beside["ci_high"].notna().all()
+        assert other["score"].tolist() == first["score"].tolist()
+        assert other["ci_high"].notna().all()
     for shard in (0, 1):
         folder.bootstrap(shard, unit="runs_and_datasets")
     folder.rank()
-    assert folder.read("scopes")["unit"].tolist() == ["runs_and_datasets"] * 3
+    assert set(folder.read("ranking")["unit"]) == {"runs_and_datasets"}
 
 
-@pytest.mark.parametrize(("rank_by", "best"), [("mean", EVIL), ("median", EVIL)])
-def test_another_statistic_ranks_the_models(folder: Folder, rank_by: str, best: str) -> None:
+@pytest.mark.parametrize("rank_by", ["mean", "median"])
+def test_another_statistic_ranks_the_models(folder: Folder, rank_by: str) -> None:
     folder.add_dataset()
     for shard in (0, 1):
         folder.bootstrap(shard, rank_by=rank_by, interval="calibrated")
     folder.rank()
-    scopes, intervals = folder.read("scopes"), folder.read("intervals")
+    scopes = folder.read_ranking(unit=None)
     assert scopes["statistic"].tolist() == [rank_by] * 6
     assert scopes["unit"].tolist() == ["runs"] * 3 + ["runs_and_datasets"] * 3
-    assert scopes["model"].iloc[0] == best
-    own = intervals[intervals["statistic"] == rank_by].reset_index()
-    for column, same in (("model", "model"), ("score", "estimate"), ("ci_low", "ci_low")):
-        assert scopes[column].iloc[:3].tolist() == own[same].tolist()
-    assert set(intervals["statistic"]) == {*STATISTICS}
-    assert folder.read("iqm")["iqm"].is_monotonic_decreasing
+    assert scopes["model"].iloc[0] == EVIL
+    assert set(folder.read("ranking")["statistic"]) == {*STATISTICS}
+    assert folder.read_ranking(statistic="iqm")["score"].is_monotonic_decreasing
+
+
+def test_a_group_is_ranked_like_a_study_of_its_datasets(folder: Folder) -> None:
+    chosen = {"definitions": {"G": {"datasets": ["x", "007"]}}}
+    chosen |= {"incomplete": "error", "min_datasets": 0.5}
+    for shard in (0, 1):
+        folder.bootstrap(shard, groups=chosen, interval="calibrated")
+    folder.rank(groups=["G"])
+    group = folder.read_ranking(group="G", statistic=None)
+    assert group["datasets"].tolist() == [2] * 15
+    folder.runs = folder.runs[folder.runs["dataset"] != "y"]
+    folder.write()
+    for shard in (0, 1):
+        folder.bootstrap(shard, interval="calibrated")
+    folder.rank()
+    alone = folder.read_ranking(statistic=None).assign(group="G")
+    pd.testing.assert_frame_equal(group.reset_index(drop=True), alone.reset_index(drop=True))
 
 
 def test_ranking_is_written(folder: Folder) -> None:
     folder.bootstrap(0)
     folder.bootstrap(1)
     folder.rank()
-    iqm = folder.read("iqm")
-    assert list(iqm) == [
-        *("model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
-        *(
-            "rank_low_all",
-            "rank_high_all",
-            "may_be_best",
-            "runs",
-            "datasets",
-            "filled",
-            "tie_group",
-        ),
-    ]
-    assert iqm["may_be_best"].tolist() == [True, False, False]
-    assert iqm["model"].tolist() == [EVIL, "b", "c"]
-    assert iqm["rank"].tolist() == [1, 2, 3]
-    assert iqm["tie_group"].tolist() == ["a", "b", "c"]
+    ranking = folder.read_ranking()
+    assert list(ranking) == COLUMNS
+    assert ranking["may_be_best"].tolist() == [True, False, False]
+    assert ranking["model"].tolist() == [EVIL, "b", "c"]
+    assert ranking["rank"].tolist() == [1, 2, 3]
+    assert ranking["tie_group"].tolist() == ["a", "b", "c"]
 
 
 def test_gaps_rank_upwards(folder: Folder) -> None:
     folder.bootstrap(0)
     folder.bootstrap(1)
     folder.rank()
-    intervals = folder.read("intervals")
-    assert list(intervals) == [
-        *("statistic", "model", "estimate", "ci_low", "ci_high", "rank", "rank_low", "rank_high")
-    ]
-    gaps = intervals[intervals["statistic"] == "optimality_gap"]
+    gaps = folder.read_ranking(statistic="optimality_gap")
     assert gaps["model"].tolist() == [EVIL, "b", "c"]
-    assert gaps["estimate"].is_monotonic_increasing
+    assert gaps["score"].is_monotonic_increasing
 
 
 def test_single_runs_rank_without_intervals(tmp_path: Path) -> None:
@@ -312,6 +314,8 @@ def test_single_runs_rank_without_intervals(tmp_path: Path) -> None:
     folder.bootstrap(0)
     folder.bootstrap(1)
     folder.rank()
-    iqm = folder.read("iqm")
-    assert iqm["rank"].tolist() == [1, 2, 3]
-    assert iqm[["ci_low", "ci_high", "rank_low", "rank_high", "tie_group"]].isna().all(axis=None)
+    ranking = folder.read_ranking()
+    assert ranking["rank"].tolist() == [1, 2, 3]
+    assert (
+        ranking[["ci_low", "ci_high", "rank_low", "rank_high", "tie_group"]].isna().all(axis=None)
+    )

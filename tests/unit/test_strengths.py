@@ -31,8 +31,8 @@ def make_runs(scores):
 
 
 def measure(runs, **options):
-    scopes = pd.DataFrame({"model": sorted(set(runs["model"]))})
-    return strengths.measure_strengths(runs, scopes, **{"confidence_level": LEVEL, **options})
+    ranking = pd.DataFrame({"model": sorted(set(runs["model"]))})
+    return strengths.measure_strengths(runs, ranking, **{"confidence_level": LEVEL, **options})
 
 
 def cells_of(runs, how, shape):

@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from capmap.analyses import INDEX, load_analysis, place_read, rendering
 from capmap.paper.references import name_reference, read_references
+from capmap.ranking.table import choose
 from capmap.tables import LATEX
 from tests.whole_studies import PROJECT, Told, open_workflow, run_study, tell
 
@@ -59,6 +60,7 @@ C,f,acc,1,0.31
 D,f,acc,0,0.2
 """
 PRINTED = "model,iqm\nA,0.8\nB,0.9\n"
+OWN = {"group": "", "unit": "runs", "statistic": "iqm"}
 ANALYSES = list(yaml.safe_load((PROJECT / "config.yaml").read_text())["studies"]["toy"]["analyses"])
 SMALL = [f"{kind}-{size}" for kind in ("Conv", "Mixer", "Hybrid") for size in ("S1", "S2", "M1")]
 IMAGENET = [
@@ -83,9 +85,19 @@ CHANGES: dict[str, dict[str, Any]] = {
         "incomplete": "adjust",
         "analyses": [*ANALYSES, "published"],
         "groups": {"two": {"datasets": ["d", "e"]}},
-        "published": {"Table 1": {"file": "printed.csv", "table": "tables/iqm"}},
+        "published": {
+            "Table 1": {
+                "file": "printed.csv",
+                "table": "tables/ranking",
+                "columns": {"iqm": {"column": "score", "where": OWN}},
+            }
+        },
         "claims": {
-            "A is good": {"table": "tables/iqm", "where": {"model": "A"}, "column": "iqm"}
+            "A is good": {
+                "table": "tables/ranking",
+                "where": OWN | {"model": "A"},
+                "column": "score",
+            }
             | {"low": "ci_low", "high": "ci_high", "above": 0.5}
         },
     },
@@ -202,7 +214,7 @@ def test_citations_are_in_the_bibliography(told: Any, study: str) -> None:
 @each
 def test_the_headline_and_the_rank_sets_agree_with_the_claims(told: Any, study: str) -> None:
     found = told(study)
-    scopes = found.tables["scopes"]
+    scopes = choose(found.tables["ranking"], unit=None)
     for unit, own in scopes[scopes["rank"].notna()].groupby("unit"):
         may_be_best = own["may_be_best"].map(str) == "True"
         assert (may_be_best == (own["rank_low_all"] == 1))[own["rank_low_all"].notna()].all(), unit

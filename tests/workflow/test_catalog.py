@@ -130,7 +130,7 @@ def test_a_declared_analysis_has_its_section_on_the_page(declared) -> None:
 def test_the_report_of_snakemake_has_its_table_and_its_figure(declared) -> None:
     checkout, _ = declared
     report = (checkout.folder / "all.html").read_text("utf-8")
-    for path in ("comparisons/top_runs.csv", "figures/top_runs.svg", "tables/iqm.csv"):
+    for path in ("comparisons/top_runs.csv", "figures/top_runs.svg", "tables/ranking.csv"):
         assert f"results/mine/{path}" in report, path
 
 

@@ -30,7 +30,7 @@ SECOND_SEED = "".join(
     for dataset in ("x", "y", "z")
 )
 VERSION = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-TARGET = "results/mine/tables/iqm.csv"
+TARGET = "results/mine/tables/ranking.csv"
 SETTINGS = "studies: {mine: {exports: mine.csv}}\n"
 # What is in neither archive: tests, results, and what belongs to the checkout alone.
 OUTSIDE = {"tests", "results", "docs", ".ci", ".snakemake", ".venv", ".github"}
@@ -148,10 +148,10 @@ def test_examples_and_mistakes(capmap: Path, tmp_path: Path) -> None:
         told = call(capmap, tmp_path, *arguments)
         assert told.returncode == 0, told.stderr
         assert text in told.stdout
-    run = call(capmap, tmp_path, "example", "toy", "--", "results/toy/tables/iqm.csv")
+    run = call(capmap, tmp_path, "example", "toy", "--", "results/toy/tables/ranking.csv")
     assert run.returncode == 0, run.stderr
     assert [path.name for path in (tmp_path / "data").rglob("*.*")] == ["toy.csv"]
-    assert (tmp_path / "results/toy/tables/iqm.csv").is_file()
+    assert (tmp_path / "results/toy/tables/ranking.csv").is_file()
     # A paper, of whose studies this one needs no network.
     paper = call(capmap, tmp_path, "example", "evaluma_tutorial", "--", "-n", "--config", "run=toy")
     assert paper.returncode == 0, paper.stderr

@@ -13,6 +13,8 @@ import yaml
 
 from capmap.analyses import load_analysis
 from capmap.artifacts import read_table
+from capmap.ranking.table import choose
+from capmap.tables import read_declared
 from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
 
 FEW: dict[str, Any] = {
@@ -88,10 +90,10 @@ def test_every_table_figure_and_page_is_made(finished: Checkout) -> None:
 
 def test_the_board_and_the_main_ranking_agree(finished: Checkout) -> None:
     entries = read_table(finished.folder / BOARD / "entries.csv")
-    main = read_table(finished.folder / "results/leaderboard/tables/iqm.csv")
+    main = choose(read_declared(finished.folder / "results/leaderboard/tables/ranking.csv"))
     both = entries.merge(main, on="model", suffixes=("", "_main"))
     assert len(both) == len(entries) == len(main)
-    assert both["iqm"].to_numpy() == pytest.approx(both["iqm_main"].to_numpy(), abs=1e-12)
+    assert both["iqm"].to_numpy() == pytest.approx(both["score"].to_numpy(), abs=1e-12)
 
 
 def test_nothing_runs_again(finished: Checkout) -> None:
@@ -101,7 +103,7 @@ def test_nothing_runs_again(finished: Checkout) -> None:
 
 
 def test_a_new_submission_reruns_what_it_must_and_the_changes_name_it(project: Checkout) -> None:
-    ranking = project.folder / "results/leaderboard/tables/iqm.csv"
+    ranking = project.folder / "results/leaderboard/tables/ranking.csv"
     before = read_table(ranking).set_index("model")["rank"]
     other = digest_kept(project, "^trainings/")
     add_submission(project, "fourth")

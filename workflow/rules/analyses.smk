@@ -11,7 +11,7 @@ rule compare:
     input:
         runs="results/{study}/normalized/runs.parquet",
         bounds="results/{study}/normalized/bounds.csv",
-        scopes="results/{study}/tables/scopes.csv",
+        ranking="results/{study}/tables/ranking.csv",
         others=files(studies.list_conditions),
         model_file=files(exports.find_attributes, "models"),
         embedded=asked(
@@ -56,9 +56,7 @@ rule plot:
     input:
         scores="results/{study}/tables/scores.csv",
         seeds="results/{study}/tables/seeds.csv",
-        aggregate="results/{study}/tables/aggregate.csv",
-        iqm="results/{study}/tables/iqm.csv",
-        scopes="results/{study}/tables/scopes.csv",
+        ranking="results/{study}/tables/ranking.csv",
         comparisons="results/{study}/comparisons",
         capabilities=asked(
             "capabilities", "results/{study}/capabilities/", CAPABILITIES

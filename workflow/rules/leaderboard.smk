@@ -1,7 +1,7 @@
 """Reads submissions and checkpoints, and puts the entries of a leaderboard on a page.
 
 Reads: folders of submissions or tables of evaluations of checkpoints, and the definition of the
-benchmark; normalized/, bootstrap/ and tables/scopes.csv.
+benchmark; normalized/, bootstrap/ and tables/ranking.csv.
 Writes: runs.parquet and validation.json, as other exports do; submissions.json, evaluations.parquet;
 leaderboard/ with its tables and index.html.
 """
@@ -91,7 +91,7 @@ rule lead:
         exported="results/{study}/runs.parquet",
         runs="results/{study}/normalized/runs.parquet",
         bounds="results/{study}/normalized/bounds.csv",
-        scopes="results/{study}/tables/scopes.csv",
+        ranking="results/{study}/tables/ranking.csv",
         replicates=shards("results/{study}/bootstrap/{shard}.parquet"),
         descriptions=files(leaderboards.list_descriptions),
         benchmark=files(leaderboards.find_benchmark),

@@ -6,16 +6,14 @@ Writes: bootstrap/{shard}.parquet (estimates) and the main tables in tables/.
 
 
 rule aggregate:
-    """Normalized runs → summaries of seeds and of what they share, score matrix, ranking."""
+    """Normalized runs → score matrix, summaries of seeds and of what they share."""
     input:
         runs="results/{study}/runs.parquet",
         normalized="results/{study}/normalized/runs.parquet",
-        scope="results/{study}/normalized/scope.json",
     output:
         scores=table("results/{study}/tables/scores", "csv tex"),
         seeds=table("results/{study}/tables/seeds"),
         shared_seeds=table("results/{study}/tables/shared_seeds"),
-        aggregate=table("results/{study}/tables/aggregate"),
     log:
         "results/logs/aggregate/{study}.log",
     benchmark:
@@ -54,6 +52,7 @@ rule bootstrap:
         cfg=cfg(
             *("bootstrap/replicates", "bootstrap/confidence", "bootstrap/interval"),
             *("bootstrap/seed", "bootstrap/shards"),
+            groups=analyses.read_groups,
             dimensions=leaderboards.find_estimated,
         ),
         library=code("bootstrap"),
@@ -67,9 +66,7 @@ rule rank:
         estimates=shards("results/{study}/bootstrap/{shard}.parquet"),
         scope="results/{study}/normalized/scope.json",
     output:
-        iqm=table("results/{study}/tables/iqm", "csv tex"),
-        scopes=table("results/{study}/tables/scopes", "csv tex"),
-        intervals=table("results/{study}/tables/intervals"),
+        ranking=table("results/{study}/tables/ranking"),
     log:
         "results/logs/rank/{study}.log",
     benchmark:
@@ -80,7 +77,7 @@ rule rank:
         mem_mb=attempts(2000),
         runtime=attempts(5),
     params:
-        cfg=cfg("bootstrap/confidence"),
+        cfg=cfg("bootstrap/confidence", groups=analyses.list_groups),
         library=code("rank"),
     script:
         "../../scripts/rank.py"

@@ -70,7 +70,7 @@ ANALYSIS = Analysis(
             "or over datasets of a single training; markers are chosen checkpoints.",
             draw="capmap.figures.leaderboard:draw_checkpoint_curves",
             reads=["curves", "selected", "checkpoints"],
-            order="iqm",
+            order="ranking",
             options={"metric": "checkpoints/select/metric"},
         ),
         "checkpoint_optimism": Figure(

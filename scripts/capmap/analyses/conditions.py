@@ -290,7 +290,7 @@ ANALYSIS = Analysis(
             "Rank of each model under two conditions, on the datasets that both have.",
             draw="capmap.figures.bump:draw_conditions",
             reads=["conditions", "condition_ranks"],
-            order="scopes",
+            order="ranking",
         )
     },
     steps={

@@ -11,10 +11,10 @@ import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.attributes import read_model_attributes
-from capmap.claims import choose_ranked
 from capmap.comparison.score_matrix import BoolArray
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.ranking.models import Options, bootstrap_models
+from capmap.ranking.table import choose_ranked
 from capmap.renaming import rename_column
 from capmap.rng import make_stream
 
@@ -25,7 +25,7 @@ READ = ("architecture", "parameters", "cost", "date")
 
 def trace_frontier(
     runs: pd.DataFrame,
-    scopes: pd.DataFrame,
+    ranking: pd.DataFrame,
     model_file: Sequence[str],
     *,
     model_attributes: Mapping[str, str],
@@ -41,8 +41,8 @@ def trace_frontier(
     ----------
     runs : pandas.DataFrame
         Columns ``model``, ``dataset``, ``seed`` and ``score`` (normalized, finite), a row per run.
-    scopes : pandas.DataFrame
-        The columns of ``tables/scopes.csv``.
+    ranking : pandas.DataFrame
+        The columns of ``tables/ranking.csv``.
     model_file : sequence of str
         The table of attributes, or none.
     model_attributes : mapping
@@ -65,21 +65,21 @@ def trace_frontier(
         front of those with a cost; empty where no run can be drawn anew on its own (seeds are
         shared), or scores are expected from other models.
     """
-    ranking = choose_ranked(scopes)
+    ranked = choose_ranked(ranking)
     columns = {name: model_attributes[name] for name in READ}
     known = read_model_attributes(next(iter(model_file), ""), **columns)
     known = rename_column(known, "model", renamed)
     costs = known.set_index("model")[against].dropna()
     if against == "date":
         costs = costs.map(_read_year)
-    table = ranking.assign(cost=ranking["model"].map(costs).astype(float))
+    table = ranked.assign(cost=ranked["model"].map(costs).astype(float))
     table = table.sort_values(["cost", "score", "model"], ascending=[True, False, True])
     priced = table["cost"].notna().to_numpy()
     cost, score = (table.loc[priced, name].to_numpy(float) for name in ("cost", "score"))
     is_front = np.zeros(len(table), dtype=bool)
     is_front[priced] = find_front(cost, score[:, None])[:, 0]
     share = np.full(len(table), np.nan)
-    statistic, unit = ranking[["statistic", "unit"]].iloc[0]
+    statistic, unit = ranked[["statistic", "unit"]].iloc[0]
     if unit != "seeds" and not table["filled"].any() and table["ci_low"].notna().any():
         drawn = _resample(
             runs[runs["model"].isin(table.loc[priced, "model"])],
@@ -128,10 +128,7 @@ def find_front(costs: npt.ArrayLike, scores: FloatArray) -> BoolArray:
 
 def _resample(runs: pd.DataFrame, statistic: Any, options: Options, make_rng: Any) -> Any:
     """Bootstrap replicates of each model's statistic."""
-    drawn = [] if options.unit == "runs" else sorted(set(runs["dataset"]))
-    found = bootstrap_models(
-        runs, statistics=[statistic], options=options, make_rng=make_rng, drawn=drawn
-    )
+    found = bootstrap_models(runs, statistics=[statistic], options=options, make_rng=make_rng)
     if found.empty:
         return {}
     size = max(len(own) for own in found["replicates"])
@@ -183,7 +180,7 @@ ANALYSIS = Analysis(
         "trace_frontier": Step(
             trace_frontier,
             tables=["frontier"],
-            reads=["runs", "scopes"],
+            reads=["runs", "ranking"],
             paths=["model_file"],
             options={
                 "model_attributes": "attributes/models",

@@ -12,7 +12,7 @@ from capmap.wording import find_statistic
 SHOWN_METHODS = 3
 
 
-def find_facts(entries: pd.DataFrame, scopes: pd.DataFrame) -> dict[str, Any]:
+def find_facts(entries: pd.DataFrame, ranking: pd.DataFrame) -> dict[str, Any]:
     """Who leads the complete entries of each method, and from whom that is not separated."""
     is_complete = entries["complete"].astype(bool)
     leads = [
@@ -25,7 +25,7 @@ def find_facts(entries: pd.DataFrame, scopes: pd.DataFrame) -> dict[str, Any]:
         "incomplete": int((~is_complete).sum()),
         "statistic": find_statistic(entries.columns),
         "datasets": int(entries["expected"].max()) if len(entries) else 0,
-        "unit": next(iter(scopes["unit"]), ""),
+        "unit": next(iter(ranking["unit"]), ""),
     }
 
 
@@ -101,7 +101,7 @@ ANALYSIS = Analysis(
         "rank_entries": Step(
             rank_entries,
             tables=["entries", "dimensions", "best"],
-            reads=["exported", "runs", "scopes", "bounds"],
+            reads=["exported", "runs", "ranking", "bounds"],
             paths=["replicates", "descriptions", "benchmark"],
             options={
                 "dimension_datasets": "leaderboard/dimensions",
@@ -111,7 +111,7 @@ ANALYSIS = Analysis(
         "summarize_entries": Step(
             summarize_entries,
             tables=["normalized", "raw", "submissions"],
-            reads=["exported", "scopes"],
+            reads=["exported", "ranking"],
             paths=["replicates", "descriptions", "benchmark"],
         ),
     },

@@ -6,16 +6,18 @@ import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Table
 from capmap.claims import claim_ranking, find_candidates
+from capmap.ranking.table import choose, compare_ranks
 from capmap.wording import name_statistic
 
 
-def find_facts(scopes: pd.DataFrame, aggregate: pd.DataFrame, iqm: pd.DataFrame) -> dict[str, Any]:
+def find_facts(ranking: pd.DataFrame) -> dict[str, Any]:
     """Who is best in each scope, and how the aggregations disagree."""
+    scopes = choose(ranking, unit=None)
     ranked = scopes[scopes["rank"].notna()]
     return {
         "rankings": [_summarize(own) for _, own in ranked.groupby("unit", sort=False)],
         "unranked": scopes.loc[scopes["rank"].isna(), "model"].nunique(),
-        **_compare_aggregations(aggregate, iqm),
+        **_compare_averages(compare_ranks(ranking)),
     }
 
 
@@ -44,19 +46,15 @@ def _summarize(ranking: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _compare_aggregations(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> dict[str, Any]:
-    """Who is first by each aggregation, and whose rank depends on it most."""
-    columns = [name for name in aggregate.columns if name.startswith("rank_")]
-    ranks = aggregate.set_index("model")[columns].rename(columns=lambda name: name[5:])
-    ranks["iqm"] = iqm.set_index("model")["rank"].reindex(ranks.index)
-    ranks = ranks.dropna()
+def _compare_averages(ranks: pd.DataFrame) -> dict[str, Any]:
+    """Who is first by each way to average, and whose rank depends on it most."""
     if len(ranks) < 2:
         return {"leaders": [], "moved": 0}
     leaders: dict[tuple[str, ...], list[str]] = {}
     for kind in ranks.columns:
         first = ranks.index[ranks[kind] == ranks[kind].min()]
         leaders.setdefault(tuple(sorted(first)), []).append(name_statistic(kind))
-    span = (ranks.max(axis=1) - ranks.min(axis=1)).sort_index()
+    span = ranks.max(axis=1) - ranks.min(axis=1)
     mover = str(span.idxmax())
     own = ranks[ranks.index == mover].to_numpy()
     return {
@@ -73,32 +71,14 @@ ANALYSIS = Analysis(
     position=0,
     folder="tables",
     tables={
-        "iqm": Table(
-            "Models by interquartile mean (IQM), with intervals and sets of ranks. Models that "
-            "share a letter cannot be separated, allowing for all pairs.",
-            "model iqm ci_low ci_high rank rank_low rank_high rank_low_all rank_high_all "
-            "may_be_best runs datasets filled tie_group",
-            best={"iqm": "max"},
-            formats="csv tex",
-        ),
-        "scopes": Table(
-            "The ranking on these datasets (over runs or seeds) and on other datasets like these "
-            "(over runs and datasets).",
-            "unit statistic model score ci_low ci_high ci_low_all ci_high_all rank rank_low "
+        "ranking": Table(
+            "Models ranked, best first: what the headline says, then on other datasets like these "
+            "(over runs and datasets), by other statistics, and in groups of datasets. Models that "
+            "share a letter cannot be separated, allowing for all pairs. Of the optimality gap, "
+            "less is better. Nothing is corrected for the number of groups.",
+            "group unit statistic model score ci_low ci_high ci_low_all ci_high_all rank rank_low "
             "rank_high rank_low_all rank_high_all may_be_best runs datasets filled missing "
             "tie_group",
-            formats="csv tex",
-        ),
-        "intervals": Table(
-            "Every statistic with its interval, rank and set of ranks. Of the optimality gap, less "
-            "is better.",
-            "statistic model estimate ci_low ci_high rank rank_low rank_high",
-        ),
-        "aggregate": Table(
-            "Scores and ranks by each aggregation of the datasets' scores, in the order of the "
-            "first.",
-            "model",
-            more=True,
         ),
         "scores": Table(
             "Normalized score of each model on each dataset, averaged over runs; 1 is best. A cell "
@@ -124,19 +104,19 @@ ANALYSIS = Analysis(
             "Score of each model with its interval, best on top. Intervals that overlap do not "
             "show that models are equal.",
             draw="capmap.figures.rankings:draw_intervals",
-            reads=["scopes"],
+            reads=["ranking"],
         ),
         "rank_shift": Figure(
-            "Rank of each model by each aggregation; lines that cross are models whose order "
+            "Rank of each model by each average of scores; lines that cross are models whose order "
             "depends on it.",
             draw="capmap.figures.rankings:draw_rank_shift",
-            reads=["aggregate", "iqm"],
+            reads=["ranking"],
         ),
         "scores": Figure(
             "Normalized score of each model on each dataset, averaged over runs; 1 is best.",
             draw="capmap.figures.datasets:draw_scores",
             reads=["scores", "seeds"],
-            order="aggregate",
+            order="ranking",
         ),
         "seed_spread": Figure(
             "Spread of normalized scores over the runs of a cell, per dataset.",
@@ -147,7 +127,7 @@ ANALYSIS = Analysis(
             "Number of runs of each model on each dataset; empty cells have none.",
             draw="capmap.figures.datasets:draw_runs_per_cell",
             reads=["seeds"],
-            order="aggregate",
+            order="ranking",
         ),
     },
     meanings={

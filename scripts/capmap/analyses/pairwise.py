@@ -20,7 +20,7 @@ from capmap.wording import can_separate
 
 def compare_models(
     runs: pd.DataFrame,
-    scopes: pd.DataFrame,
+    ranking: pd.DataFrame,
     bounds: pd.DataFrame,
     *,
     study: str,
@@ -37,7 +37,7 @@ def compare_models(
     ----------
     runs : pandas.DataFrame
         Normalized runs of all models.
-    scopes, bounds : pandas.DataFrame
+    ranking, bounds : pandas.DataFrame
         The ranking, which says what intervals are over and whose first model is the reference
         unless one is named, and the bounds.
     study : str
@@ -54,9 +54,9 @@ def compare_models(
     pandas.DataFrame
         The table ``pairwise``.
     """
-    unit: Unit = scopes["unit"].iloc[0]
+    unit: Unit = ranking["unit"].iloc[0]
     matrix = arrange_runs(runs, by_seed=unit == "seeds")
-    reference = reference or str(scopes["model"].iloc[0])
+    reference = reference or str(ranking["model"].iloc[0])
     require_known([reference], matrix.models, option="comparison.reference", kind="model")
     pairs = compare_pairs(matrix, unit=unit, confidence_level=confidence_level)
     improvement = estimate_improvement(
@@ -82,17 +82,17 @@ def compare_models(
 
 
 def find_facts(
-    pairwise: pd.DataFrame, scopes: pd.DataFrame, *, reference: str, alpha: float
+    pairwise: pd.DataFrame, ranking: pd.DataFrame, *, reference: str, alpha: float
 ) -> dict[str, Any]:
     """How many pairs differ, which differs most, and what the Bayesian test says of a reference."""
-    reference = reference or next(iter(scopes["model"]), "")
+    reference = reference or next(iter(ranking["model"]), "")
     tested = pairwise.dropna(subset="wilcoxon_p_holm")
     decided: dict[str, list[str]] = {relation: [] for relation in BAYESIAN}
     for claim in claim_decisions(pairwise, reference=reference, probability=DECIDED, alpha=alpha):
         decided[claim.relation].append(claim.object)
     most = int(tested["datasets"].max()) if len(tested) else 0
     return {
-        "unit": next(iter(scopes["unit"]), "runs"),
+        "unit": next(iter(ranking["unit"]), "runs"),
         "pairs": len(pairwise),
         "tested": len(tested),
         "found": len(claim_pairs(pairwise, alpha=alpha)),
@@ -142,14 +142,14 @@ ANALYSIS = Analysis(
             "models.",
             draw="capmap.figures.pairwise:draw_comparison_matrix",
             reads=["pairwise"],
-            order="scopes",
+            order="ranking",
             options={"alpha": "bootstrap/alpha"},
         ),
         "pairwise_reference": Figure(
             "Mean difference in normalized score of every model to the reference, with intervals.",
             draw="capmap.figures.pairwise:draw_comparison_reference",
             reads=["pairwise"],
-            order="scopes",
+            order="ranking",
             options={"reference": "comparison/reference"},
         ),
         "bayes": Figure(
@@ -158,14 +158,14 @@ ANALYSIS = Analysis(
             "allowance for other pairs.",
             draw="capmap.figures.pairwise:draw_bayes_matrix",
             reads=["pairwise"],
-            order="scopes",
+            order="ranking",
         ),
     },
     steps={
         "compare_models": Step(
             compare_models,
             tables=["pairwise"],
-            reads=["runs", "scopes", "bounds"],
+            reads=["runs", "ranking", "bounds"],
             options={
                 "reference": "comparison/reference",
                 "rope_setting": "comparison/rope",

@@ -444,13 +444,13 @@ ANALYSIS = Analysis(
             "Share of datasets on which a model is within a factor of the best; higher is better.",
             draw="capmap.figures.profiles:draw_profiles",
             reads=["profiles", "profile_area"],
-            order="scopes",
+            order="ranking",
         ),
         "score_profiles": Figure(
             "Share of runs with a normalized score above a threshold, with a pointwise band.",
             draw="capmap.figures.profiles:draw_score_profiles",
             reads=["profiles"],
-            order="scopes",
+            order="ranking",
         ),
     },
     steps={

@@ -422,7 +422,7 @@ ANALYSIS = Analysis(
             "Ratings on the Elo scale with intervals over datasets and runs.",
             draw="capmap.figures.pairwise:draw_elo",
             reads=["elo"],
-            order="scopes",
+            order="ranking",
             options={"confidence_level": "bootstrap/confidence"},
         ),
         "winrate": Figure(

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.claims import choose_ranked
 from capmap.comparison.correlation import compute_kendall_tau
 from capmap.comparison.score_matrix import BoolArray, ScoreMatrix, arrange_runs
 from capmap.ranking.aggregation import (
@@ -23,6 +22,7 @@ from capmap.ranking.aggregation import (
 )
 from capmap.ranking.resampling import iterate_blocks, repeat_datasets, stratify_runs
 from capmap.ranking.statistics import evaluate_statistic
+from capmap.ranking.table import choose_ranked
 from capmap.settings.choices import Aggregation, Statistic
 from capmap.wording import name_statistic
 
@@ -404,14 +404,14 @@ def dethrone(matrix: ScoreMatrix, leader: str) -> pd.DataFrame:
     return table.sort_values(["removed", "model"], ignore_index=True)
 
 
-def check_robustness(runs: pd.DataFrame, scopes: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def check_robustness(runs: pd.DataFrame, ranking: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Rank the models under other choices and without some datasets.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         Normalized runs of all models.
-    scopes : pandas.DataFrame
+    ranking : pandas.DataFrame
         The reported ranking.
 
     Returns
@@ -420,8 +420,8 @@ def check_robustness(runs: pd.DataFrame, scopes: pd.DataFrame) -> dict[str, pd.D
         The tables ``robustness``, ``robustness_ranks``, ``flips`` and ``dethroning``.
     """
     matrix = arrange_runs(runs)
-    ranking = choose_ranked(scopes)
-    reported = dict(zip(ranking["model"], ranking["rank"].astype(int), strict=True))
+    ranked = choose_ranked(ranking)
+    reported = dict(zip(ranked["model"], ranked["rank"].astype(int), strict=True))
     agreement = compare_variations(
         iterate_variations(runs), reported=reported, datasets=matrix.datasets
     )
@@ -429,7 +429,7 @@ def check_robustness(runs: pd.DataFrame, scopes: pd.DataFrame) -> dict[str, pd.D
         "robustness": agreement.robustness,
         "robustness_ranks": agreement.spans,
         "flips": agreement.flips,
-        "dethroning": dethrone(matrix, str(ranking["model"].iloc[0])),
+        "dethroning": dethrone(matrix, str(ranked["model"].iloc[0])),
     }
 
 
@@ -489,14 +489,14 @@ ANALYSIS = Analysis(
             "dataset; colors show the distance from the reported rank.",
             draw="capmap.figures.robustness:draw_robustness",
             reads=["robustness", "robustness_ranks", "flips"],
-            order="scopes",
+            order="ranking",
         )
     },
     steps={
         "check_robustness": Step(
             check_robustness,
             tables=["robustness", "robustness_ranks", "flips", "dethroning"],
-            reads=["runs", "scopes"],
+            reads=["runs", "ranking"],
             pairs=True,
         )
     },

@@ -17,6 +17,7 @@ from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, round_sign
 from capmap.ranking.resampling import Strata, stratify_runs
 from capmap.ranking.scopes import has_enough_runs
 from capmap.ranking.standard_errors import measure_influences, satterthwaite_freedom
+from capmap.ranking.table import choose
 from capmap.settings.choices import IntervalMethod
 
 SEEDS = (3, 5, 10, 20)
@@ -431,11 +432,11 @@ def find_facts(
     seed_widths: pd.DataFrame,
     next_seeds: pd.DataFrame,
     detectable: pd.DataFrame,
-    iqm: pd.DataFrame,
+    ranking: pd.DataFrame,
 ) -> dict[str, Any]:
     """How many runs tell the first two models apart, and where one more run helps most."""
-    ranked = iqm[iqm["rank"].notna()] if "iqm" in iqm else iqm.head(0)
-    first = ranked[["model", "iqm"]].to_numpy().tolist()[:2] if len(ranked) > 1 else []
+    ranked = choose(ranking, statistic="iqm").dropna(subset="rank")
+    first = ranked[["model", "score"]].to_numpy().tolist()[:2] if len(ranked) > 1 else []
     apart = first[0][1] - first[1][1] if first else 0.0
     enough = detectable.loc[detectable["difference_all"] <= apart, "seeds"]
     return {
@@ -471,7 +472,7 @@ ANALYSIS = Analysis(
         "seed_widths": Figure(
             "Expected width of each model's interval over runs, by runs per dataset.",
             draw="capmap.figures.profiles:draw_seed_widths",
-            reads=["seed_widths", "iqm"],
+            reads=["seed_widths", "ranking"],
         )
     },
     steps={

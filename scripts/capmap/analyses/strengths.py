@@ -26,7 +26,7 @@ TRUSTED = 0.5
 
 
 def measure_strengths(
-    runs: pd.DataFrame, scopes: pd.DataFrame, *, confidence_level: float
+    runs: pd.DataFrame, ranking: pd.DataFrame, *, confidence_level: float
 ) -> pd.DataFrame:
     """Compare every cell with what the levels of its model and of its dataset add up to.
 
@@ -34,7 +34,7 @@ def measure_strengths(
     ----------
     runs : pandas.DataFrame
         Columns ``model``, ``dataset`` and ``score`` (normalized, finite), a row per run.
-    scopes : pandas.DataFrame
+    ranking : pandas.DataFrame
         Column ``model``, best first.
     confidence_level : float
         Probability that all intervals hold at once, between 0 and 1.
@@ -76,7 +76,7 @@ def measure_strengths(
             "ci_high": difference + half,
         }
     )
-    place = {model: number for number, model in enumerate(scopes["model"].unique())}
+    place = {model: number for number, model in enumerate(ranking["model"].unique())}
     order = table["model"].map(place).fillna(len(place))
     table = table.assign(order=order).sort_values(
         ["order", "model", "difference", "dataset"], ascending=[True, True, False, True]
@@ -269,14 +269,14 @@ ANALYSIS = Analysis(
             "the dataset lead one to expect; best model on top.",
             draw="capmap.figures.datasets:draw_strengths",
             reads=["strengths"],
-            order="scopes",
+            order="ranking",
         ),
     },
     steps={
         "measure_strengths": Step(
             measure_strengths,
             tables=["strengths"],
-            reads=["runs", "scopes"],
+            reads=["runs", "ranking"],
             options={
                 "confidence_level": "bootstrap/confidence",
             },

@@ -51,7 +51,8 @@ from capmap.figures.style import (
     figure_style,
     model_colors,
 )
-from capmap.wording import find_statistic, label_scores
+from capmap.ranking.table import choose_of_groups
+from capmap.wording import label_scores
 
 MAX_BARRED_MODELS = len(PALETTE)
 MAX_BARS = 72
@@ -371,14 +372,14 @@ PLACE_NOTE = "In brackets: rank within the group."
 
 
 @figure_style()
-def draw_groups(groups: pd.DataFrame) -> Figure:
-    """Draw the interquartile mean and the rank of each model in each group of datasets.
+def draw_groups(ranking: pd.DataFrame) -> Figure:
+    """Draw the score and the rank of each model in each group of datasets.
 
     Parameters
     ----------
-    groups : DataFrame
-        group, model, iqm or another statistic (normalized score), rank; rows in any order; a model
-        that a group leaves out has no row there.
+    ranking : DataFrame
+        group, unit, statistic, model, score (normalized), rank; the headline first; a model that a
+        group leaves out has no row there.
 
     Returns
     -------
@@ -390,6 +391,9 @@ def draw_groups(groups: pd.DataFrame) -> Figure:
     -----
     The best of each group has a corner; a model that a group leaves out is hatched.
     """
+    groups = choose_of_groups(ranking)
+    if groups.empty:
+        raise NothingToDraw("No model is ranked in a group.")
     means = groups.groupby("model")["rank"].mean().reset_index()
     models, notes = choose_models(
         groups["model"], list(means.sort_values(["rank", "model"])["model"])
@@ -398,9 +402,9 @@ def draw_groups(groups: pd.DataFrame) -> Figure:
     if len(names) > MAX_MODELS:
         notes = (*notes, f"First {MAX_MODELS} of {len(names)} groups by name.")
         names = names[:MAX_MODELS]
-    statistic = find_statistic(groups.columns)
-    cells = groups.set_index(["model", "group"])[[statistic, "rank"]].astype(float)
-    scores, ranks = (pivot_cells(cells[name], models, names) for name in (statistic, "rank"))
+    statistic = groups["statistic"].iloc[0]
+    cells = groups.set_index(["model", "group"])[["score", "rank"]].astype(float)
+    scores, ranks = (pivot_cells(cells[name], models, names) for name in ("score", "rank"))
     notes = (*notes, MARK_NOTE)
     if scores.isna().to_numpy().any():
         notes = (*notes, "Hatched: left out of the group.")

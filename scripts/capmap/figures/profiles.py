@@ -29,6 +29,7 @@ from capmap.figures.curves import (
 from capmap.figures.marks import mark
 from capmap.figures.names import shorten_names, widest
 from capmap.figures.style import FAINT_INK, TEXT_SIZE, column_width, figure_style, page_width
+from capmap.ranking.table import choose
 
 PANELS = {"raw": "raw scores", "normalized": "normalized scores"}
 RATIO = "ratio to the best score, \N{GREEK SMALL LETTER TAU} (log scale)"
@@ -270,7 +271,7 @@ def _list_keys(
 
 
 @figure_style()
-def draw_seed_widths(seed_widths: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
+def draw_seed_widths(seed_widths: pd.DataFrame, ranking: pd.DataFrame) -> Figure:
     """Draw the interval width to expect from each number of seeds.
 
     Parameters
@@ -278,8 +279,9 @@ def draw_seed_widths(seed_widths: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
     seed_widths : DataFrame
         model, seeds, width (full width of the interval over runs, normalized score), width_now;
         the widths may be empty.
-    iqm : DataFrame
-        model, rank, runs, datasets: which models are best, and how many runs they have now.
+    ranking : DataFrame
+        group, unit, statistic, model, rank, runs, datasets: which models are best by interquartile
+        mean, and how many runs they have now.
 
     Returns
     -------
@@ -294,6 +296,7 @@ def draw_seed_widths(seed_widths: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
     known = seed_widths.dropna(subset="width").sort_values(["model", "seeds"])
     if known.empty:
         raise NothingToDraw(NO_SPREAD)
+    iqm = choose(ranking, statistic="iqm")
     cast = cast_models(seed_widths["model"], list(iqm.sort_values(["rank", "model"])["model"]))
     now = _place_now(seed_widths, iqm)
     notes = ("Markers: width now, at the average number of runs per dataset.",) if len(now) else ()

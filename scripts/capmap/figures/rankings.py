@@ -16,6 +16,7 @@ from capmap.figures.curves import cast_models, gray_out
 from capmap.figures.forest import draw_forest, rank_rows
 from capmap.figures.names import shorten_names
 from capmap.figures.style import TEXT_SIZE, figure_style
+from capmap.ranking.table import choose, compare_ranks
 from capmap.wording import AGGREGATION_NAMES, SHARED_LETTERS, spell_statistic
 
 LETTERS_WIDTH = 0.6
@@ -30,15 +31,15 @@ WIDE_LABEL = 2.2
 
 
 @figure_style()
-def draw_intervals(scopes: pd.DataFrame) -> Figure:
+def draw_intervals(ranking: pd.DataFrame) -> Figure:
     """Draw each model's score with its interval, rank and tie groups.
 
     Parameters
     ----------
-    scopes : DataFrame
-        unit, statistic, model, score, ci_low, ci_high (normalized scores), rank, rank_low,
-        rank_high, tie_group; rows in any order. Ends of intervals and tie groups may be empty.
-        Where there are other rows, those over datasets are not drawn.
+    ranking : DataFrame
+        group, unit, statistic, model, score, ci_low, ci_high (normalized scores), rank, rank_low,
+        rank_high, tie_group; of the headline, which comes first and alone is drawn. Ends of
+        intervals and tie groups may be empty.
 
     Returns
     -------
@@ -51,10 +52,9 @@ def draw_intervals(scopes: pd.DataFrame) -> Figure:
     rank with its interval and the letters of the model's tie groups. Of more than 40 models the
     best 40 are drawn.
     """
-    here = scopes[scopes["unit"] != "runs_and_datasets"]
-    ranking = scopes if here.empty else here
-    table, ranks, notes = rank_rows(ranking, "score")
-    name = spell_statistic(ranking["statistic"].iloc[0]).removesuffix(" (IQM)").capitalize()
+    own = choose(ranking)
+    table, ranks, notes = rank_rows(own, "score")
+    name = spell_statistic(own["statistic"].iloc[0]).removesuffix(" (IQM)").capitalize()
     spans = [_join_spans(ties) if isinstance(ties, str) else "" for ties in table["tie_group"]]
     short = shorten_names(spans, width=LETTERS_WIDTH, size=TEXT_SIZE)
     if table["rank_low"].notna().any():
@@ -63,7 +63,7 @@ def draw_intervals(scopes: pd.DataFrame) -> Figure:
         notes += (SHARED_LETTERS,)
     return draw_forest(
         table,
-        everyone=ranking["model"],
+        everyone=own["model"],
         columns={"rank": ranks, "ties": [short[span] for span in spans]},
         wording=Wording(f"{name} with interval", f"{name} of normalized scores", notes),
     )
@@ -79,15 +79,13 @@ def _join_spans(letters: str) -> str:
 
 
 @figure_style()
-def draw_rank_shift(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
+def draw_rank_shift(ranking: pd.DataFrame) -> Figure:
     """Draw how ranks move between mean, trimmed mean, median and interquartile mean.
 
     Parameters
     ----------
-    aggregate : DataFrame
-        model and any of rank_mean, rank_trimmed_mean, rank_median; rows in any order.
-    iqm : DataFrame
-        model and rank.
+    ranking : DataFrame
+        group, unit, statistic, model, rank; the headline first.
 
     Returns
     -------
@@ -97,10 +95,10 @@ def draw_rank_shift(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
     Notes
     -----
     The number on a line is the rank. Tied models have the same number and stand below each other,
-    in the order in which they came, so that a tie crosses no lines. A model that an aggregation
-    leaves out has no mark there. Of more than 40 models the best 40 by IQM are drawn.
+    in the order in which they came, so that a tie crosses no lines. Of more than 40 models the best
+    40 by IQM are drawn.
     """
-    ranks = _collect_ranks(aggregate, iqm)
+    ranks = compare_ranks(ranking)
     by_iqm = list(ranks.reset_index().sort_values(["iqm", "model"])["model"])
     cast = cast_models(ranks.index, by_iqm)
     models, notes = choose_models(ranks.index, by_iqm)
@@ -122,17 +120,6 @@ def draw_rank_shift(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> Figure:
             notes=(*notes, NUMBERS_NOTE),
         ),
     )
-
-
-def _collect_ranks(aggregate: pd.DataFrame, iqm: pd.DataFrame) -> pd.DataFrame:
-    """Ranks by model (rows) and aggregation (columns), NaN where an aggregation has none."""
-    by_model = aggregate.set_index("model")
-    ranks = {
-        name: by_model[f"rank_{name}"] for name in AGGREGATION_NAMES if f"rank_{name}" in by_model
-    }
-    ranks["iqm"] = iqm.set_index("model")["rank"]
-    ranked = pd.DataFrame(ranks).dropna(subset="iqm")
-    return ranked.sort_index().rename_axis("model").astype(float)
 
 
 UNIT = "error that the best model would save (%, lower is better)"

@@ -46,6 +46,18 @@ def read_steps(study: Study, *names: str) -> dict[str, dict[str, Any]]:
     return {name: _read_options(study, INDEX[STEPS[name]]["steps"][name]) for name in chosen}
 
 
+def list_groups(study: Study) -> list[str]:
+    """List the names of the groups of datasets that are ranked."""
+    return sorted(study.settings["groups"]) if is_asked(study, "groups") else []
+
+
+def read_groups(study: Study) -> dict[str, Any]:
+    """Read what chooses the runs of groups of datasets; empty where none are ranked."""
+    if not is_asked(study, "groups"):
+        return {}
+    return _read_options(study, INDEX["groups"]["steps"]["choose_groups"])
+
+
 def read_facts(study: Study) -> dict[str, dict[str, Any]]:
     """Read what the words of a study's analyses are given, by analysis and parameter."""
     return {

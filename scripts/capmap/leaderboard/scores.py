@@ -12,7 +12,7 @@ from capmap.leaderboard.entries import describe_entries, summarize_submissions
 from capmap.normalization import find_limits
 from capmap.ranking.aggregation import FloatArray, rank_competitors, summarize_cells
 from capmap.ranking.estimates import join_estimates
-from capmap.ranking.ranks import keep_within, rank_statistic
+from capmap.ranking.ranks import rank_models
 from capmap.ranking.statistics import STATISTICS
 from capmap.settings.choices import Statistic
 from capmap.wording import ALL
@@ -20,15 +20,6 @@ from capmap.wording import ALL
 ENTRY = ["method", "model", "name", "submission"]
 RAW_COLUMNS = [*ENTRY, "dataset", "metric", "seeds", "mean", "sem"]
 ORDER = ["method", "name", "model", "dataset"]
-
-RANKED = {
-    "rank": "Int64",
-    "rank_low": "Int64",
-    "rank_high": "Int64",
-    "tie_group": "str",
-    "expected": "int64",
-    "complete": "bool",
-}
 
 
 def rank_cells(
@@ -39,7 +30,7 @@ def rank_cells(
     Parameters
     ----------
     cells : pandas.DataFrame
-        Single datasets, as `bootstrap_groups` returns them.
+        Single datasets, as `estimate_models` returns them.
     about : pandas.DataFrame
         What each model is, as `describe_entries` returns it.
     statistic : {"iqm", "mean", "median", "optimality_gap"}, optional
@@ -95,20 +86,24 @@ def rank_dimension(
     cells: pd.DataFrame,
     about: pd.DataFrame,
     *,
+    dimension: str,
     statistic: Statistic = "iqm",
     members: Sequence[str] | None,
     confidence_level: float,
+    limits: tuple[float, float] = (-np.inf, np.inf),
 ) -> pd.DataFrame:
     """Rank the entries of one dimension within each method.
 
     Parameters
     ----------
     estimates : pandas.DataFrame
-        Rows of one dimension and statistic, as `bootstrap_groups` returns them, in any order.
+        Rows of one dimension and statistic, as `estimate_models` returns them, in any order.
     cells : pandas.DataFrame
         Columns ``model``, ``dataset`` and ``mean``, a row per model and dataset with runs.
     about : pandas.DataFrame
         What each model is, as `describe_entries` returns it.
+    dimension : str
+        Its name.
     statistic : {"iqm", "mean", "median", "optimality_gap"}, optional
         What `estimates` hold and entries are ranked by.
     members : sequence of str, optional
@@ -116,6 +111,8 @@ def rank_dimension(
         that has all of them is ranked.
     confidence_level : float
         Of rank intervals and tie groups, between 0 and 1.
+    limits : tuple of float, optional
+        What scores can be, from `find_limits`.
 
     Returns
     -------
@@ -128,7 +125,7 @@ def rank_dimension(
 
     Notes
     -----
-    Only complete entries of one method are ranked against each other (`rank_estimates`), so no
+    Only complete entries of one method are ranked against each other (`rank_models`), so no
     entry without the necessary datasets moves a rank. Rank, rank interval and ties of the others
     are empty, as are rank interval and ties of complete entries without an interval.
 
@@ -140,31 +137,22 @@ def rank_dimension(
     wanted = set(cells["dataset"] if members is None else members)
     own = cells[cells["dataset"].isin(wanted)].sort_values(["model", "dataset"])
     table = estimates.merge(about, on="model", validate="one_to_one")
-    missing = pd.array([pd.NA] * len(table), dtype="Int64")
+    is_complete = table["datasets"] == len(wanted)
     table = table.assign(
         mean=table["model"].map({name: part.mean() for name, part in own.groupby("model")["mean"]}),
         bootstrap_mean=[_average(row) for row in table["replicates"]],
         bootstrap_sem=[_numerical_error(row) for row in table["replicates"]],
-        rank=missing,
-        rank_low=missing,
-        rank_high=missing,
-        tie_group="",
         expected=len(wanted),
-        complete=table["datasets"] == len(wanted),
+        complete=is_complete,
+        ranked=is_complete,
     )
-    parts = [table.iloc[:0].drop(columns=["replicates", "parts"])]
-    for _, group in table.groupby("method", sort=True):
-        if group["complete"].any():
-            ranking = rank_statistic(
-                group[group["complete"]], statistic, confidence_level=confidence_level
-            )
-            parts.append(ranking.sort_values(["rank", "name", "model"]))
-        if not group["complete"].all():
-            rest = group[~group["complete"]].drop(columns=["replicates", "parts"])
-            parts.append(rest.sort_values(["name", "model"]))
-    ranking = pd.concat([part.astype(RANKED) for part in parts], ignore_index=True)
-    ranking = ranking.drop(columns=statistic, errors="ignore")
-    return ranking.rename(columns={"group": "dimension", "estimate": statistic})
+    ranking = pd.concat(
+        rank_models(own, statistic, confidence_level=confidence_level, limits=limits)
+        for own in [table.iloc[:0], *(own for _, own in table.groupby("method"))]
+    )
+    ranking = ranking.sort_values(["method", "rank", "name", "model"], ignore_index=True)
+    ranking = ranking.drop(columns=statistic, errors="ignore").assign(dimension=dimension)
+    return ranking.rename(columns={"estimate": statistic})
 
 
 def join_dimensions(rankings: Iterable[pd.DataFrame]) -> pd.DataFrame:
@@ -231,7 +219,7 @@ def _rank_within(table: pd.DataFrame, keys: list[str], statistic: Statistic) -> 
 def rank_entries(
     exported: pd.DataFrame,
     runs: pd.DataFrame,
-    scopes: pd.DataFrame,
+    ranking: pd.DataFrame,
     bounds: pd.DataFrame,
     replicates: Sequence[str],
     descriptions: Sequence[str],
@@ -246,7 +234,7 @@ def rank_entries(
     ----------
     exported, runs : pandas.DataFrame
         Runs as exported, and normalized.
-    scopes : pandas.DataFrame
+    ranking : pandas.DataFrame
         The ranking, which says what ranks the models.
     bounds : pandas.DataFrame
         The bounds of the datasets.
@@ -265,22 +253,22 @@ def rank_entries(
         The tables ``entries``, ``dimensions`` and ``best``.
     """
     about, _ = _describe(exported, descriptions, benchmark)
-    cells, statistic = summarize_cells(runs), scopes["statistic"].iloc[0]
+    cells, (unit, statistic) = summarize_cells(runs), ranking[["unit", "statistic"]].iloc[0]
     limits = find_limits(bounds, runs)
+    # On all datasets they are those of the study.
+    own = {"kind": "study", "group": "", "unit": unit, "statistic": statistic}
     ranked = {
         name: rank_dimension(
-            keep_within(
-                join_estimates(
-                    replicates, {"kind": "dimension", "group": name, "statistic": statistic}
-                ),
-                limits,
-                statistic=statistic,
+            join_estimates(
+                replicates, own if name == ALL else {**own, "kind": "dimension", "group": name}
             ),
             cells,
             about,
+            dimension=name,
             statistic=statistic,
             members=members,
             confidence_level=confidence_level,
+            limits=limits,
         )
         for name, members in {ALL: None, **dimension_datasets}.items()
     }
@@ -293,7 +281,7 @@ def rank_entries(
 
 def summarize_entries(
     exported: pd.DataFrame,
-    scopes: pd.DataFrame,
+    ranking: pd.DataFrame,
     replicates: Sequence[str],
     descriptions: Sequence[str],
     benchmark: Sequence[str],
@@ -304,7 +292,7 @@ def summarize_entries(
     ----------
     exported : pandas.DataFrame
         Runs as exported.
-    scopes : pandas.DataFrame
+    ranking : pandas.DataFrame
         The ranking, which says what ranks the models.
     replicates : sequence of str
         Files of estimates on each dataset.
@@ -320,7 +308,7 @@ def summarize_entries(
     cells = join_estimates(replicates, {"kind": "dataset"})
     return {
         "raw": summarize_raw(exported, about),
-        "normalized": rank_cells(cells, about, statistic=scopes["statistic"].iloc[0]),
+        "normalized": rank_cells(cells, about, statistic=ranking["statistic"].iloc[0]),
         "submissions": summarize_submissions(exported, records),
     }
 

@@ -9,9 +9,10 @@ import pandas as pd
 from capmap.analyses import load_analysis
 from capmap.analyses.columns import spell_column
 from capmap.analyses.declarations import Table
-from capmap.claims import choose_first, find_candidates, has_letters
+from capmap.claims import find_candidates, has_letters
 from capmap.pages.accounts import count_rejected, list_files, list_warnings, tabulate_rows
 from capmap.pages.views import View, list_formats, make_view
+from capmap.ranking.table import choose
 from capmap.wording import SHARED_LETTERS, spell_statistic
 
 # Tables that stand on the page only.
@@ -27,14 +28,14 @@ OTHERS = {
     "versions": "Software in the environment that wrote this page.",
 }
 MAIN = load_analysis("main")
-CAPTIONS = {name: table.caption for name, table in MAIN.tables.items() if name != "iqm"} | OTHERS
+CAPTIONS = {name: table.caption for name, table in MAIN.tables.items()} | OTHERS
 # Rows of the ranking on the page.
 MOST_RANKED = 500
 INTERVALS = (
     " Scores and ranks come with intervals; the shaded rows are the models that may be the best."
 )
-SPARSE = {"ranking", "intervals", "seeds"}
-RANKING = [
+SPARSE = {"headline", "ranking", "seeds"}
+HEADLINE = [
     *("rank", "model", "score", "ci_low", "ci_high", "rank_low", "rank_high"),
     *("tie_group", "runs", "datasets", "filled"),
 ]
@@ -58,11 +59,13 @@ def show_tables(
     dict of str to View
         The tables by name. Without intervals, their columns are left out.
     """
-    ranking = choose_first(tables["scopes"])
+    everything = tables["ranking"]
+    ranking = choose(everything)
     statistic = ranking["statistic"].iloc[0]
     shown = {
         **tables,
-        "ranking": _count_datasets(ranking)[RANKING].rename(columns={"score": statistic}),
+        "headline": _count_datasets(ranking)[HEADLINE].rename(columns={"score": statistic}),
+        "ranking": everything.drop(index=ranking.index),
         "counts": tabulate_rows(validation),
         "rejected": count_rejected(validation),
         "warnings": list_warnings(validation),
@@ -70,18 +73,16 @@ def show_tables(
         "versions": pd.DataFrame(versions.items(), columns=["software", "version"]),
     }
     shown |= {name: shown[name].dropna(axis="columns", how="all") for name in SPARSE}
-    spare = [column for column in ("filled", "missing") if not ranking[column].any()]
+    spare = [column for column in ("filled", "missing") if not everything[column].any()]
     shown |= {
-        name: shown[name].drop(columns=spare, errors="ignore") for name in ("ranking", "scopes")
+        name: shown[name].drop(columns=spare, errors="ignore") for name in ("headline", "ranking")
     }
     best = find_candidates(ranking)
     heading = f"Models by {spell_statistic(statistic)}, best first."
     heading += INTERVALS if best else ""
     if ranking["tie_group"].map(has_letters).any():
         heading += f" {SHARED_LETTERS}"
-    files = {**files, "ranking": files.get("iqm" if statistic == "iqm" else "scopes", "")}
     declared = defaultdict(lambda: Table("", formats="csv"), MAIN.tables)
-    declared["ranking"] = MAIN.tables["iqm"]
     views = {
         name: make_view(
             shown[name],
@@ -93,13 +94,13 @@ def show_tables(
         )
         for name, caption in CAPTIONS.items()
     }
-    views["ranking"] = make_view(
-        shown["ranking"],
-        name="ranking",
+    views["headline"] = make_view(
+        shown["headline"],
+        name="headline",
         caption=heading,
-        files=list_formats(files["ranking"], declared["ranking"].formats),
-        best=declared["ranking"].best,
-        labels=_label_columns("ranking", shown["ranking"]),
+        files=list_formats(files.get("ranking", ""), "csv"),
+        best={statistic: "max"},
+        labels=_label_columns("headline", shown["headline"]),
         marked=best,
         most=MOST_RANKED,
     )

@@ -107,7 +107,6 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         verdict=write_page(describe_result(results)),
         is_board=is_board,
         statistic=write_page(main["note"]),
-        scopes=tables["scopes"]["unit"].nunique(),
         aggregation=write_page(main["aggregation"]),
         validation=results.validation,
         is_uneven=is_uneven(results.validation),

@@ -76,7 +76,7 @@ def render_paper(
     Parameters
     ----------
     tables : mapping of str to pandas.DataFrame
-        ``scopes``, ``seeds`` and ``bounds`` of the study, and ``leaderboard/entries`` if it has a
+        ``ranking``, ``seeds`` and ``bounds`` of the study, and ``leaderboard/entries`` if it has a
         leaderboard.
     words : mapping of str to mapping
         What the ranking ("main") and each analysis say, by the blocks of their templates.
@@ -93,7 +93,7 @@ def render_paper(
         Text of each file by its name without suffix. A leaderboard that ranks apart has no figures
         of all models.
     """
-    rankings = list_rankings(tables["scopes"], tables["seeds"], tables.get("leaderboard/entries"))
+    rankings = list_rankings(tables["ranking"], tables["seeds"], tables.get("leaderboard/entries"))
     is_board = not rankings or bool(rankings[0].within)
     drawn = [name for name in figures if not is_board or name not in TOGETHER]
     headline = [] if is_board else [words["main"]["headline"]]

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from capmap.claims import (
-    choose_ranked,
     find_candidates,
     find_rivals,
     has_letters,
@@ -23,6 +22,7 @@ from capmap.paper.latex import (
     write_lines,
     write_name,
 )
+from capmap.ranking.table import choose, choose_ranked
 from capmap.wording import (
     SHARED_LETTERS,
     find_statistic,
@@ -103,7 +103,7 @@ class Ranking:
 
 
 def list_rankings(
-    scopes: pd.DataFrame,
+    ranking: pd.DataFrame,
     seeds: pd.DataFrame,
     entries: pd.DataFrame | None = None,
 ) -> list[Ranking]:
@@ -111,8 +111,8 @@ def list_rankings(
 
     Parameters
     ----------
-    scopes : pandas.DataFrame
-        The columns of ``tables/scopes.csv``.
+    ranking : pandas.DataFrame
+        The columns of ``tables/ranking.csv``.
     seeds : pandas.DataFrame
         The columns ``model`` and ``dataset`` of ``tables/seeds.csv``.
     entries : pandas.DataFrame, optional
@@ -125,12 +125,12 @@ def list_rankings(
         where nothing is ranked.
     """
     tables = {} if entries is None else {"leaderboard/entries": entries}
-    first, unit = choose_ranked(scopes), str(scopes["unit"].iloc[0])
+    first, unit = choose_ranked(ranking), str(ranking["unit"].iloc[0])
     if entries is not None and ranks_apart(tables):
         return _list_methods(entries, seeds, unit)
     if first.empty:
         return []
-    others = scopes[scopes["unit"] != unit].dropna(subset="rank_low")
+    others = choose(ranking, unit=None).query("unit != @unit").dropna(subset="rank_low")
     names = {}
     if entries is not None:
         names = dict(zip(entries["model"], label_entries(entries), strict=True))

@@ -4,7 +4,7 @@ Everything here works on groups of unequal size, so ragged seeds and missing cel
 values: a cell without runs simply does not exist.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -194,41 +194,6 @@ def unstack_cells(cells: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def aggregate_models(cells: pd.DataFrame, *, aggregations: Sequence[Aggregation]) -> pd.DataFrame:
-    """Aggregate each model's cell means across datasets and rank the models.
-
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``mean``, as `summarize_cells` returns them, of
-        normalized scores.
-    aggregations : sequence of {"mean", "trimmed_mean", "median"}
-        What to compute; the first one orders the table.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``model``, a column per aggregation, a column ``rank_…`` per aggregation, and
-        ``datasets``, the number of datasets that the model has. Best first, ties by name.
-
-    Raises
-    ------
-    ValueError
-        If a mean is NaN or infinite.
-
-    Notes
-    -----
-    A model without runs on some dataset is aggregated over the datasets that it has.
-    """
-    models = cells.groupby("model", observed=True, sort=True)
-    groups = group_values(cells["mean"], models.ngroup())
-    table = models.size().index.to_frame(index=False)
-    values = {name: AGGREGATIONS[name](groups) for name in aggregations}
-    ranks = {f"rank_{name}": rank_competitors(column) for name, column in values.items()}
-    table = table.assign(**values, **ranks, datasets=groups.sizes)
-    return table.sort_values([f"rank_{aggregations[0]}", "model"], ignore_index=True)
-
-
 def rank_competitors(values: npt.ArrayLike, *, best: Direction = "max") -> IntArray:
     """Competition ranks (1, 2, 2, 4) along the last axis.
 
@@ -287,18 +252,3 @@ def round_significant(values: npt.ArrayLike) -> FloatArray:
     fine = np.round(numbers * np.where(shifts > 0, scales, 1.0))
     coarse = np.round(numbers / scales)
     return np.asarray(np.where(shifts > 0, fine / scales, coarse * scales))
-
-
-def aggregate_all(ranked: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """Aggregate models, those that are not ranked below the others."""
-    tables = [
-        aggregate_models(part, aggregations=[*AGGREGATIONS])
-        for part in (ranked, others)
-        if len(part)
-    ]
-    if len(others):
-        ranks = [f"rank_{name}" for name in AGGREGATIONS]
-        tables[-1] = tables[-1].sort_values("model")
-        tables[-1][ranks] = pd.NA
-        tables = [table.astype(dict.fromkeys(ranks, "Int64")) for table in tables]
-    return pd.concat(tables, ignore_index=True)

@@ -1,80 +1,172 @@
-"""Models estimated with their intervals, and ranked: the numbers of `tables/iqm`."""
+"""Models estimated with their intervals and ranked, on all datasets and on some."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from capmap.analyses.groups import bootstrap_groups
 from capmap.artifacts import read_parquet
+from capmap.ranking.groups import Group
 from capmap.ranking.holes import Effects
-from capmap.ranking.models import Options
-from capmap.ranking.ranks import keep_within, rank_statistic, widen_intervals
+from capmap.ranking.models import Options, bootstrap_models
+from capmap.ranking.ranks import rank_models
 from capmap.ranking.scopes import Scope
 from capmap.ranking.statistics import STATISTICS
+from capmap.ranking.table import COLUMNS
+from capmap.rng import make_stream
 from capmap.settings.choices import Statistic
-from capmap.wording import ALL
 
-RANKING = [
-    *("model", "iqm", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
-    *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "filled", "tie_group"),
-]
-SCOPES = [
-    *("unit", "statistic", "model", "score", "ci_low", "ci_high", "ci_low_all", "ci_high_all"),
-    *RANKING[4:-1],
-    *("missing", "tie_group"),
-]
-INTERVALS = [
-    *("statistic", "model", "estimate", "ci_low", "ci_high", "rank", "rank_low", "rank_high"),
-]
+Read = Callable[[Mapping[str, str]], pd.DataFrame]
 
 
-def estimate_models(
+@dataclass(frozen=True)
+class Part:
+    """Runs on which models are ranked, and how.
+
+    Parameters
+    ----------
+    kind, group : str
+        "study", "group", "dimension" or "dataset", and its name, empty for the study.
+    runs : pandas.DataFrame
+        Those of all models.
+    statistics : sequence of {"iqm", "mean", "median", "optimality_gap"}
+        What to estimate.
+    options : Options
+        How to bootstrap.
+    make_rng : callable
+        As in `bootstrap_models`.
+    effects : Effects, optional
+        Of the datasets, for models that lack some.
+    """
+
+    kind: str
+    group: str
+    runs: pd.DataFrame
+    statistics: Sequence[Statistic]
+    options: Options
+    make_rng: Callable[..., np.random.Generator]
+    effects: Effects | None = None
+
+
+def list_parts(
     runs: pd.DataFrame,
     scope: Scope,
     *,
     study: str,
     settings: Mapping[str, Any],
-    dimensions: Mapping[str, list[str]] | None = None,
-) -> pd.DataFrame:
-    """Estimate models, some or all of a study, with intervals and replicates.
+    groups: Sequence[Group] = (),
+    dimensions: Mapping[str, Sequence[str]] | None = None,
+) -> Iterator[Part]:
+    """List the sets of runs of a study on which models are ranked.
 
     Parameters
     ----------
     runs : pandas.DataFrame
-        Normalized runs of the models.
+        Normalized runs of the study.
     scope : mapping
         That of `Normalized`.
     study : str
         Name of the study, part of the names of its random streams.
     settings : mapping
         Those below ``bootstrap``.
-    dimensions : mapping of str to list of str, optional
-        The datasets of each dimension of a leaderboard.
+    groups : sequence of Group, optional
+        Groups of datasets that are ranked on their own.
+    dimensions : mapping of str to sequence of str, optional
+        The datasets of each dimension of a leaderboard, which also has the single datasets, on
+        which only runs are drawn.
+    """
+    options = Options(
+        settings["replicates"], settings["confidence"], settings["interval"], scope["unit"]
+    )
+    stream = partial(make_stream, settings["seed"], study)
+    statistics, rank_by = sorted(STATISTICS), [scope["rank_by"]]
+    effects = Effects.from_json(scope["effects"])
+
+    def draw(*model: str) -> np.random.Generator:
+        return stream(*(("bootstrap", *model) if model else ("datasets",)))
+
+    yield Part("study", "", runs, statistics, options, draw, effects)
+    if options.unit != "runs_and_datasets":
+        other = replace(options, unit="runs_and_datasets", interval="calibrated")
+        yield Part("study", "", runs, rank_by, other, draw, effects)
+    for group in groups:
+        draw_group = partial(stream, "groups", group.name)
+        yield Part("group", group.name, group.runs, statistics, options, draw_group, group.effects)
+    if dimensions is None:
+        return
+    for name, members in dimensions.items():
+        own = runs[runs["dataset"].isin(members)]
+        yield Part("dimension", name, own, rank_by, options, partial(stream, "leaderboard", name))
+    alone = replace(options, unit="runs")
+    for dataset, own in runs.groupby("dataset", sort=True, observed=True):
+        draw_cell = partial(stream, "leaderboard_cells", str(dataset))
+        yield Part("dataset", str(dataset), own, rank_by, alone, draw_cell)
+
+
+def estimate_models(
+    parts: Iterator[Part], *, models: Collection[str] | None = None
+) -> pd.DataFrame:
+    """Estimate models, some or all of a study, with intervals and replicates.
 
     Returns
     -------
     pandas.DataFrame
-        A row per kind and group of datasets, model and statistic.
+        As `bootstrap_models`, with ``unit``, ``kind`` and ``group`` of each part.
     """
-    return bootstrap_groups(
-        runs,
-        study=study,
-        statistics=sorted(STATISTICS),
-        rank_by=scope["rank_by"],
-        options=Options(
-            settings["replicates"],
-            settings["confidence"],
-            settings["interval"],
-            scope["unit"],
-        ),
-        seed=settings["seed"],
-        datasets=scope["datasets"],
-        seeds=scope["seeds"],
-        effects=Effects.from_json(scope["effects"]),
-        dimensions=dimensions,
-    )
+    tables = [
+        bootstrap_models(
+            part.runs,
+            statistics=part.statistics,
+            options=part.options,
+            make_rng=part.make_rng,
+            effects=part.effects,
+            models=models,
+        ).assign(unit=part.options.unit, kind=part.kind, group=part.group)
+        for part in parts
+    ]
+    return pd.concat([table for table in tables if len(table)], ignore_index=True)
+
+
+def rank_study(
+    read: Read, scope: Scope, *, groups: Collection[str] = (), confidence_level: float
+) -> pd.DataFrame:
+    """Rank the models of a study on all datasets and on groups of them.
+
+    Parameters
+    ----------
+    read : callable
+        Gives the rows of `estimate_models` of all models whose columns have these values.
+    scope : mapping
+        That of `Normalized`.
+    groups : collection of str, optional
+        Names of the groups.
+    confidence_level : float
+        Of intervals, sets of ranks and tie groups.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `COLUMNS`: the headline's ranking first, that over datasets, that by other statistics, and
+        those of each group; in each the best first, and last the models that are not ranked.
+    """
+    unit, rank_by, limits = scope["unit"], scope["rank_by"], read_limits(scope)
+    others = [name for name in STATISTICS if name != rank_by]
+    wanted = [("", unit, rank_by), ("", "runs_and_datasets", rank_by)]
+    wanted += [("", unit, name) for name in others]
+    wanted += [(group, unit, name) for group in sorted(groups) for name in (rank_by, *others)]
+    rankings = []
+    # One at a time: the replicates of all together could be too much at once.
+    for group, over, statistic in dict.fromkeys(wanted):
+        kind = "group" if group else "study"
+        models = read({"kind": kind, "group": group, "unit": over, "statistic": statistic})
+        if len(models):
+            rankings.append(
+                rank_models(models, statistic, confidence_level=confidence_level, limits=limits)
+            )
+    return pd.concat(rankings, ignore_index=True).rename(columns={"estimate": "score"})[COLUMNS]
 
 
 def join_estimates(paths: Sequence[str], where: Mapping[str, str]) -> pd.DataFrame:
@@ -88,61 +180,3 @@ def read_limits(scope: Scope) -> tuple[float, float]:
     """What normalized scores can be, on these datasets and on others like them."""
     low, high = scope["limits"]
     return -np.inf if low is None else low, np.inf if high is None else high
-
-
-def rank_estimates(
-    read: Callable[[Mapping[str, str]], pd.DataFrame],
-    statistic: Statistic,
-    *,
-    confidence_level: float,
-    limits: tuple[float, float],
-    kind: str = "dimension",
-) -> pd.DataFrame:
-    """Rank models by one statistic on all datasets.
-
-    Parameters
-    ----------
-    read : callable
-        Gives the rows of `estimate_models` of all models whose columns have these values.
-    statistic : str
-        What ranks the models.
-    confidence_level : float
-        Of rank intervals and tie groups.
-    limits : tuple of float
-        What scores can be, from `read_limits`.
-    kind : str
-        "dimension", or "beside" for the other of what intervals generalize to.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per model, best first, then those without datasets enough to be ranked; empty without
-        estimates.
-    """
-    models = read({"kind": kind, "group": ALL, "statistic": statistic})
-    if models.empty:
-        return models
-    table = rank_statistic(models[models["ranked"]], statistic, confidence_level=confidence_level)
-    table = widen_intervals(table, confidence_level=confidence_level)
-    others = models[~models["ranked"]].drop(columns=["replicates", "parts"])
-    table = join_unranked(table, others.sort_values("model"))
-    return keep_within(table, limits, statistic=statistic)
-
-
-def join_unranked(table: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """Put models that are not ranked below a ranking, without rank, sets of ranks and letters."""
-    if others.empty:
-        return table
-    names = [name for name in table if name not in others]
-    empty = pd.DataFrame(index=others.index, columns=names).astype(
-        {name: "Int64" if name == "rank" else table[name].dtype for name in names}
-    )
-    table = table.astype({"rank": "Int64"})
-    others = pd.concat([others, empty], axis=1)[list(table)].assign(tie_group="")
-    return pd.concat([table, others], ignore_index=True)
-
-
-def choose_columns(ranking: pd.DataFrame, statistic: Statistic) -> pd.DataFrame:
-    """Give a ranking the columns that are shown, its scores named after what ranks the models."""
-    columns = [statistic if name == "iqm" else name for name in RANKING]
-    return ranking.rename(columns={"estimate": statistic})[columns]

@@ -130,28 +130,6 @@ def fit_effects(cells: pd.DataFrame) -> Effects | None:
     )
 
 
-def fill_cells(cells: pd.DataFrame, effects: Effects | None) -> pd.DataFrame:
-    """Cells with the expected scores where there are no runs; as they are without `effects`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``mean``, a row per model and dataset.
-    """
-    known = cells[["model", "dataset", "mean"]]
-    if effects is None:
-        return known
-    rows = [
-        (model, dataset, mean)
-        for model, own in known.groupby("model")
-        for dataset, mean in effects.fill(
-            dict(zip(own["dataset"], own["mean"], strict=True))
-        ).items()
-    ]
-    filled = pd.DataFrame(rows, columns=list(known.columns))
-    return pd.concat([known, filled]).sort_values(["model", "dataset"], ignore_index=True)
-
-
 def require_connected(cells: pd.DataFrame) -> None:
     """Raise ValidationError if no chain of common datasets links some models with the others.
 

@@ -1,6 +1,6 @@
 """Estimates, intervals and replicates of models."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +44,7 @@ ESTIMATES = {
     "runs": "int64",
     "datasets": "int64",
     "filled": "int64",
+    "missing": "int64",
     "ranked": "bool",
 }
 
@@ -180,30 +181,31 @@ def bootstrap_model(
     if effects is not None and len(names) < len(effects.datasets):
         strata, filling = _fill_datasets(strata, names, effects)
         names = sorted(effects.datasets)
-    errors = [
-        measure_error(statistic, strata, unit=options.unit, filling=filling)
+    found = {
+        statistic: Estimate(
+            statistic, evaluate_runs(statistic, strata), np.nan, np.nan, None, np.empty(0)
+        )
         for statistic in statistics
-    ]
-    known = [error for error in errors if error is not None]
+    }
+    errors = {
+        name: measure_error(name, strata, unit=options.unit, filling=filling) for name in statistics
+    }
+    known = {name: error for name, error in errors.items() if error is not None}
     if not known:
-        return [
-            Estimate(statistic, evaluate_runs(statistic, strata), np.nan, np.nan, None, np.empty(0))
-            for statistic in statistics
-        ]
+        return list(found.values())
     n_resamples = 0 if options.interval == "calibrated" else options.n_resamples
-    replicates = np.empty((len(statistics), n_resamples))
+    replicates = np.empty((len(known), n_resamples))
     for block in iterate_blocks(n_resamples, runs=len(strata.scores)):
         width = block.stop - block.start
         times = None
         if pool is not None and options.resamples_datasets:
             times = draw_datasets(names, pool=pool, n_resamples=width, rng=rng)
         resamples = draw_resamples(strata, n_resamples=width, rng=rng, times=times)
-        for row, statistic in zip(replicates, statistics, strict=True):
+        for row, statistic in zip(replicates, known, strict=True):
             row[block] = evaluate_statistic(statistic, strata, resamples)
-    return [
-        _estimate_interval(statistic, strata, row, error, options=options)
-        for statistic, row, error in zip(statistics, replicates, known, strict=True)
-    ]
+    for row, (statistic, error) in zip(replicates, known.items(), strict=True):
+        found[statistic] = _estimate_interval(statistic, strata, row, error, options=options)
+    return list(found.values())
 
 
 def bootstrap_models(
@@ -212,8 +214,8 @@ def bootstrap_models(
     statistics: Sequence[Statistic],
     options: Options,
     make_rng: Callable[..., np.random.Generator],
-    drawn: Sequence[str] = (),
     effects: Effects | None = None,
+    models: Collection[str] | None = None,
 ) -> pd.DataFrame:
     """Estimate statistics of each model of a table of runs.
 
@@ -226,20 +228,20 @@ def bootstrap_models(
         As in `bootstrap_model`.
     make_rng : callable
         Makes a random generator: ``make_rng()`` draws datasets, ``make_rng(model)`` a model's runs.
-    drawn : sequence of str, optional
-        The datasets or seeds of all models, those in other shards as well, where the unit is
-        "runs_and_datasets" or "seeds".
     effects : Effects, optional
         As in `bootstrap_model`.
+    models : collection of str, optional
+        The models to estimate, without which all are. Datasets and seeds are drawn from those of
+        all models.
 
     Returns
     -------
     pandas.DataFrame
         A row per model and statistic, models by name: ``model``, ``statistic``, ``estimate``,
         ``ci_low``, ``ci_high``, ``standard_error``, ``freedom``, ``runs``, ``datasets``, ``filled``
-        (how many more have expected scores, of a ranked model), ``ranked``, ``replicates`` (array;
-        empty without a bootstrap) and
-        ``parts`` (array; what each of `drawn` adds to the error, empty where runs are drawn).
+        (how many more have expected scores, of a ranked model), ``missing`` (how many have none),
+        ``ranked``, ``replicates`` (array; empty without a bootstrap) and ``parts`` (array; what
+        each dataset or seed adds to the error, empty where runs are drawn).
 
     Raises
     ------
@@ -247,9 +249,10 @@ def bootstrap_models(
         If a score is NaN or infinite.
     """
     rows = []
-    known = np.array(sorted(set(drawn)), dtype=object)
-    kind = "seed" if options.unit == "seeds" else "dataset"
-    for model, own in runs.groupby("model", sort=True, observed=True):
+    kind, total = "seed" if options.unit == "seeds" else "dataset", runs["dataset"].nunique()
+    known = np.array(sorted(runs[kind].unique()), dtype=object)
+    chosen = runs if models is None else runs[runs["model"].isin(models)]
+    for model, own in chosen.groupby("model", sort=True, observed=True):
         names = own[kind].unique().tolist()
         count, filled = own["dataset"].nunique(), 0
         is_ranked = "ranked" not in own or bool(own["ranked"].iloc[0])
@@ -265,7 +268,7 @@ def bootstrap_models(
             statistics=statistics,
             options=options,
             rng=make_rng(str(model)),
-            pool=DatasetPool(drawn, make_rng()) if options.resamples_datasets else None,
+            pool=DatasetPool(known.tolist(), make_rng()) if options.resamples_datasets else None,
             seeds=own["seed"].tolist() if options.unit == "seeds" else None,
             effects=expected,
             resolutions=None if units is None else dict(zip(units.index, units, strict=True)),
@@ -277,8 +280,8 @@ def bootstrap_models(
             rows.append(
                 (
                     *(model, found.statistic, found.estimate, found.low, found.high),
-                    *(error.value, error.freedom, len(own), count, filled, is_ranked),
-                    *(found.replicates, parts),
+                    *(error.value, error.freedom, len(own), count, filled, total - count - filled),
+                    *(is_ranked, found.replicates, parts),
                 )
             )
     return pd.DataFrame(rows, columns=[*ESTIMATES, "replicates", "parts"]).astype(ESTIMATES)

@@ -39,8 +39,8 @@ class Normalized:
     bounds, dropped : pandas.DataFrame
         The bounds of each dataset, and what was left out.
     scope : mapping
-        What all models have in common: ``unit``, ``rank_by``, ``datasets``, ``seeds``,
-        ``effects`` and ``limits`` (of scores, None where there is none), as JSON.
+        What all models have in common: ``unit``, ``rank_by``, ``effects`` and ``limits`` (of
+        scores, None where there is none), as JSON.
     """
 
     runs: pd.DataFrame
@@ -125,7 +125,5 @@ def _describe_scope(
     return {
         "unit": unit,
         "rank_by": resolve_statistic(settings["rank_by"], runs),
-        "datasets": sorted(runs["dataset"].unique()),
-        "seeds": sorted(runs["seed"].unique()) if unit == "seeds" else [],
         "effects": effects.to_json() if effects else None,
     }

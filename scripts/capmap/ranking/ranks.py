@@ -21,6 +21,10 @@ CHUNK_CELLS = 1 << 20
 MOST_PARTS = 1000
 INTERVAL_ENDS = ["ci_low", "ci_high", "ci_low_all", "ci_high_all"]
 RANK_SETS = ["rank_low", "rank_high", "rank_low_all", "rank_high_all"]
+RANKED = dict.fromkeys(["rank", *RANK_SETS], "Int64") | {
+    "may_be_best": "boolean",
+    "tie_group": "str",
+}
 
 
 def rank_estimates(
@@ -87,10 +91,14 @@ def rank_estimates(
     return table
 
 
-def rank_statistic(
-    estimates: pd.DataFrame, statistic: Statistic, *, confidence_level: float
+def rank_models(
+    estimates: pd.DataFrame,
+    statistic: Statistic,
+    *,
+    confidence_level: float,
+    limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> pd.DataFrame:
-    """Rank models by one statistic, as `rank_estimates` does.
+    """Rank models by one statistic, as `rank_estimates` does, on whatever runs they have.
 
     Parameters
     ----------
@@ -100,24 +108,33 @@ def rank_statistic(
         Says which end has rank 1.
     confidence_level : float
         Between 0 and 1.
+    limits : tuple of float, optional
+        What scores can be, from `find_limits`.
 
     Returns
     -------
     pandas.DataFrame
-        `estimates` without ``replicates`` and ``parts``, with what `rank_estimates` adds.
+        `estimates` without ``replicates`` and ``parts``, with what `rank_estimates` and
+        `widen_intervals` add. Models that are not ``ranked`` come last, without rank, sets of ranks
+        and letters.
     """
-    parts = [row for row in estimates["parts"] if len(row)]
+    ranked, others = estimates[estimates["ranked"]], estimates[~estimates["ranked"]]
+    parts = [row for row in ranked["parts"] if len(row)]
     errors = SamplingErrors(
-        variances=estimates["standard_error"].to_numpy() ** 2,
-        freedom=estimates["freedom"].to_numpy(),
-        parts=_stack(estimates["parts"]) if parts else None,
+        variances=ranked["standard_error"].to_numpy() ** 2,
+        freedom=ranked["freedom"].to_numpy(),
+        parts=_stack(ranked["parts"]) if parts else None,
     )
-    return rank_estimates(
-        estimates.drop(columns=["replicates", "parts"]),
+    table = rank_estimates(
+        ranked.drop(columns=["replicates", "parts"]),
         errors,
         confidence_level=confidence_level,
         best=STATISTICS[statistic].best,
     )
+    table = widen_intervals(table, confidence_level=confidence_level)
+    others = others.sort_values("model").drop(columns=["replicates", "parts"]).assign(tie_group="")
+    table = pd.concat([table, others], ignore_index=True).astype(RANKED)
+    return keep_within(table, limits, statistic=statistic)
 
 
 def widen_intervals(table: pd.DataFrame, *, confidence_level: float) -> pd.DataFrame:

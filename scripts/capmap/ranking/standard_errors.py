@@ -139,6 +139,8 @@ def measure_influences(statistic: Statistic, strata: Strata) -> Influences:
         case "mean":
             shares = weights / weights.sum()
             return Influences(scores * shares, shares, none_lost)
+        case _:
+            raise ValueError(f"The influence of runs on the {statistic} is not known.")
 
 
 def measure_error(
@@ -163,9 +165,9 @@ def measure_error(
     Returns
     -------
     StandardError or None
-        None where the runs do not say it: fewer than half of the datasets have two runs or more
-        ("runs", "seeds"), or there are fewer than four datasets ("runs_and_datasets"); or the
-        variance about expected scores is not known.
+        None of a trimmed mean of datasets, and where the runs do not say it: fewer than half of the
+        datasets have two runs or more ("runs", "seeds"), or there are fewer than four datasets
+        ("runs_and_datasets"); or the variance about expected scores is not known.
 
     Notes
     -----
@@ -193,6 +195,8 @@ def measure_error(
     Yuen, K. K. (1974). The two-sample trimmed t for unequal population variances. Biometrika 61,
     165–170.
     """
+    if statistic == "trimmed_mean":
+        return None
     error = _measure_own(statistic, strata, unit, filling)
     if filling is None or error is None:
         return error

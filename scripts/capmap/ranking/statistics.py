@@ -25,10 +25,11 @@ def evaluate_statistic(statistic: Statistic, strata: Strata, resamples: Resample
 
     Parameters
     ----------
-    statistic : {"iqm", "mean", "median", "optimality_gap"}
+    statistic : {"iqm", "mean", "trimmed_mean", "median", "optimality_gap"}
         ``iqm``: 25% trimmed mean of the weighted runs of all datasets. ``mean``: their weighted
-        mean, under equal weights of datasets the mean of dataset means. ``median``: median of
-        dataset means. ``optimality_gap``: weighted mean of ``max(1 − score, 0)``; lower is better.
+        mean, under equal weights of datasets the mean of dataset means. ``trimmed_mean``: 25%
+        trimmed mean of dataset means, and ``median``: their median. ``optimality_gap``: weighted
+        mean of ``max(1 − score, 0)``; lower is better.
     strata : Strata
         A model's runs.
     resamples : Resamples
@@ -253,6 +254,13 @@ def _weighted_median(values: FloatArray, times: IntArray) -> FloatArray:
     return np.asarray(lower + (upper - lower) / 2)
 
 
+def _trim_over_datasets(strata: Strata, resamples: Resamples) -> FloatArray:
+    """As `scipy.stats.trim_mean` of the means of datasets."""
+    means = np.sort(average_datasets(strata, resamples), axis=0)
+    cut = int(TRIMMED * len(means))
+    return np.asarray(means[cut : len(means) - cut].mean(axis=0))
+
+
 class Measure(NamedTuple):
     """A statistic of a model: how it is computed, and which end is better."""
 
@@ -263,6 +271,7 @@ class Measure(NamedTuple):
 STATISTICS: Mapping[Statistic, Measure] = {
     "iqm": Measure(_trim_means),
     "mean": Measure(_average),
+    "trimmed_mean": Measure(_trim_over_datasets),
     "median": Measure(_median_over_datasets),
     "optimality_gap": Measure(_average_gaps, best="min"),
 }

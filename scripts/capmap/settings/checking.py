@@ -72,7 +72,7 @@ REMOVED: dict[str, str] = {
     "next": "leave it out; the table next lists all and can be filtered.",
     "patchml.cells": "leave it out: the grid is filled row by row, as published.",
     "predictions.datasets.<name>.classes": "write labels by the names in predictions.classes.",
-    "rank_by=optimality_gap": "use mean; the optimality gap is in tables/intervals.",
+    "rank_by=optimality_gap": "use mean; the optimality gap is in tables/ranking.",
     "ratings": "leave it out; equal means are ties, and 1000 is the mean rating.",
     "reading.delimiter": "leave it out; commas, semicolons, tabs and bars are found.",
     "redirects": "leave it out; redirects are followed, without credentials.",

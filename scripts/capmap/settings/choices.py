@@ -24,7 +24,7 @@ Incomplete = Literal["error", "drop_models", "drop_datasets", "adjust"]
 Aggregation = Literal["mean", "trimmed_mean", "median"]
 # Below that many, datasets do not show how much others like these would differ.
 FEWEST_DATASETS = 4
-Statistic = Literal["iqm", "mean", "median", "optimality_gap"]
+Statistic = Literal["iqm", "mean", "trimmed_mean", "median", "optimality_gap"]
 StatisticOrAuto = Literal["auto", "iqm", "mean", "median"]
 IntervalMethod = Literal["percentile", "calibrated"]
 Unit = Literal["runs", "seeds", "runs_and_datasets"]

@@ -171,7 +171,7 @@ class Published(Section):
     """Tables and figures of a publication, by name, and what stands beside them in the study."""
 
     file: FilePath = Field("", description="Table of its numbers as printed.")
-    table: str = Field("", description="The study's table beside it, such as tables/iqm.")
+    table: str = Field("", description="The study's table beside it, such as tables/ranking.")
     figure: str = Field("", description="Or its figure, such as intervals, which is only listed.")
     keys: dict[Name, Name] = Field(
         {"model": "model"}, description="Columns that say which row: as printed, and of the table."

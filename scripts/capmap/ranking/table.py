@@ -1,0 +1,65 @@
+"""The ranking, which is one table: a row per group of datasets, scope, statistic and model."""
+
+import pandas as pd
+
+COLUMNS = [
+    *("group", "unit", "statistic", "model", "score"),
+    *("ci_low", "ci_high", "ci_low_all", "ci_high_all", "rank", "rank_low", "rank_high"),
+    *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "filled", "missing"),
+    "tie_group",
+]
+# Ways to average scores over datasets.
+AVERAGES = ("mean", "trimmed_mean", "median", "iqm")
+
+
+def choose(
+    ranking: pd.DataFrame,
+    *,
+    unit: str | None = "",
+    statistic: str | None = "",
+    group: str | None = "",
+) -> pd.DataFrame:
+    """Choose rows of the ranking: those of the headline, unless told otherwise.
+
+    Parameters
+    ----------
+    ranking : pandas.DataFrame
+        The columns of ``tables/ranking.csv``; the headline's rows come first.
+    unit, statistic, group : str or None
+        What intervals are over, what ranks the models, and the group of datasets; "" means those of
+        the headline, which is on all datasets, and None means any.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows in their order.
+    """
+    if ranking.empty:
+        return ranking
+    first = ranking.iloc[0]
+    is_chosen = pd.Series(True, ranking.index)
+    if unit is not None:
+        is_chosen &= ranking["unit"] == (unit or first["unit"])
+    if statistic is not None:
+        is_chosen &= ranking["statistic"] == (statistic or first["statistic"])
+    if group is not None:
+        # Read back from CSV, no name is missing.
+        is_chosen &= ranking["group"].fillna("") == group
+    return ranking[is_chosen]
+
+
+def choose_ranked(ranking: pd.DataFrame) -> pd.DataFrame:
+    """Choose the headline's rows, without models that have too few datasets to be ranked."""
+    return choose(ranking).dropna(subset="rank")
+
+
+def choose_of_groups(ranking: pd.DataFrame) -> pd.DataFrame:
+    """Choose the rows of all groups of datasets, by what ranks the models."""
+    found = choose(ranking, group=None)
+    return found[found["group"].fillna("") != ""]
+
+
+def compare_ranks(ranking: pd.DataFrame) -> pd.DataFrame:
+    """Ranks on all datasets, by model (rows) and way to average scores (columns)."""
+    own = {name: choose(ranking, statistic=name).set_index("model")["rank"] for name in AVERAGES}
+    return pd.DataFrame(own).sort_index().dropna().astype("float64")
