@@ -199,7 +199,8 @@ def describe_analysis(
     function = load_analysis(name).find_facts
     for parameter in signature(function).parameters:
         place = place_read(parameter, name).removesuffix(".csv")
-        if parameter not in known and place in tables:
+        # Tables first: an option may have the name of one.
+        if place in tables:
             known[parameter] = tables[place]
     facts = {**options, **call_with(function, known)}
     made = vars(_make_environment().get_template(f"{name}.j2").make_module(facts))
