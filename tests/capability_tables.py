@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.capabilities.gaps import tabulate_gaps
-from capmap.ranking.aggregation import FloatArray
+from capmap.ranking import aggregation
 
 
 class Simulated(NamedTuple):
@@ -21,8 +21,8 @@ class Simulated(NamedTuple):
     """
 
     cells: pd.DataFrame
-    models: FloatArray
-    datasets: FloatArray
+    models: aggregation.FloatArray
+    datasets: aggregation.FloatArray
 
 
 def simulate_results(

@@ -3,36 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from capmap.figures.bump import draw_conditions
-from capmap.figures.capability_map import draw_attribute_maps, draw_map
-from capmap.figures.datasets import draw_groups, draw_runs_per_cell, draw_scores, draw_seed_spread
-from capmap.figures.drift import draw_drift
-from capmap.figures.leaderboard import draw_checkpoint_curves, draw_checkpoint_optimism
-from capmap.figures.multilabel import (
-    draw_label_counts,
-    draw_metric_lines,
-    draw_metric_rank_shift,
-    draw_subgroup_boxes,
-)
-from capmap.figures.pairwise import (
-    draw_bayes_matrix,
-    draw_comparison_matrix,
-    draw_comparison_reference,
-    draw_elo,
-    draw_winrate,
-)
-from capmap.figures.predictions import (
-    draw_dimensions,
-    draw_error_by_results,
-    draw_error_curve,
-    draw_fit,
-    draw_transfer,
-)
-from capmap.figures.profiles import draw_profiles, draw_score_profiles, draw_seed_widths
-from capmap.figures.rank_tests import draw_critical_difference
-from capmap.figures.rankings import draw_improvability, draw_intervals, draw_rank_shift
-from capmap.figures.robustness import draw_robustness
 from capmap.ranking.table import choose
+from tests.steps import make_figure
 
 HOSTILE = (
     ["$x_1$", "=cmd|calc", "<script>", "_private", "back\\slash\\alpha", "模型甲", "模型乙", "007"]
@@ -56,11 +28,11 @@ VERSIONS = compare("V1", "V2")
 def plan_main(tables):
     order = list(choose(tables["ranking"])["model"])
     return {
-        "scores": lambda: draw_scores(tables["scores"], order=order),
-        "intervals": lambda: draw_intervals(tables["ranking"]),
-        "rank_shift": lambda: draw_rank_shift(tables["ranking"]),
-        "runs_per_cell": lambda: draw_runs_per_cell(tables["seeds"], order=order),
-        "seed_spread": lambda: draw_seed_spread(tables["seeds"]),
+        "scores": lambda: make_figure("scores", tables["scores"], order=order),
+        "intervals": lambda: make_figure("intervals", tables["ranking"]),
+        "rank_shift": lambda: make_figure("rank_shift", tables["ranking"]),
+        "runs_per_cell": lambda: make_figure("runs_per_cell", tables["seeds"], order=order),
+        "seed_spread": lambda: make_figure("seed_spread", tables["seeds"]),
     }
 
 
@@ -69,14 +41,14 @@ def plan_comparisons(tables):
     pairs, against = tables["pairwise"], {"reference": order[0], "order": order}
     variations = (tables["robustness"], tables["robustness_ranks"], tables["flips"])
     plan = {
-        "pairwise": lambda: draw_comparison_matrix(pairs, order=order, alpha=0.05),
-        "pairwise_reference": lambda: draw_comparison_reference(pairs, **against),
-        "bayes": lambda: draw_bayes_matrix(pairs, order=order),
+        "pairwise": lambda: make_figure("pairwise", pairs, order=order, alpha=0.05),
+        "pairwise_reference": lambda: make_figure("pairwise_reference", pairs, **against),
+        "bayes": lambda: make_figure("bayes", pairs, order=order),
     }
     others = {
-        "robustness": lambda: draw_robustness(*variations, order=order),
-        "groups": lambda: draw_groups(tables["groups"]),
-        "improvability": lambda: draw_improvability(tables["improvability"]),
+        "robustness": lambda: make_figure("robustness", *variations, order=order),
+        "groups": lambda: make_figure("groups", tables["groups"]),
+        "improvability": lambda: make_figure("improvability", tables["improvability"]),
     }
     return others if pairs.empty else plan | others
 
@@ -86,45 +58,47 @@ def plan_curves(tables):
     tests = (tables["mean_ranks"], tables["nemenyi"], tables["friedman"])
     profiles, conditions = tables["profiles"], (tables["conditions"], tables["condition_ranks"])
     plan = {
-        "critical_difference": lambda: draw_critical_difference(*tests, alpha=0.05),
-        "profiles": lambda: draw_profiles(profiles, tables["profile_area"], order=order),
-        "score_profiles": lambda: draw_score_profiles(profiles, order=order),
-        "elo": lambda: draw_elo(tables["elo"], order=order, confidence_level=0.95),
-        "conditions": lambda: draw_conditions(*conditions, order=order),
-        "seed_widths": lambda: draw_seed_widths(tables["seed_widths"], tables["ranking"]),
+        "critical_difference": lambda: make_figure("critical_difference", *tests, alpha=0.05),
+        "profiles": lambda: make_figure("profiles", profiles, tables["profile_area"], order=order),
+        "score_profiles": lambda: make_figure("score_profiles", profiles, order=order),
+        "elo": lambda: make_figure("elo", tables["elo"], order=order, confidence_level=0.95),
+        "conditions": lambda: make_figure("conditions", *conditions, order=order),
+        "seed_widths": lambda: make_figure("seed_widths", tables["seed_widths"], tables["ranking"]),
     }
-    winrate = {"winrate": lambda: draw_winrate(tables["winrate"])}
+    winrate = {"winrate": lambda: make_figure("winrate", tables["winrate"])}
     return plan if tables["winrate"].empty else plan | winrate
 
 
 def plan_map(tables):
     described = tables["models"], tables["datasets"]
     return {
-        "map": lambda: draw_map(tables["map"], *described),
-        "attribute_maps": lambda: draw_attribute_maps(tables["map"], *described),
+        "map": lambda: make_figure("capability_map", tables["map"], *described),
+        "attribute_maps": lambda: make_figure("capability_attributes", tables["map"], *described),
     }
 
 
 def plan_errors(tables):
     points = tables["training"], tables["validation"], tables["summary"]
     return {
-        "fit": lambda: draw_fit(*points, dimension=5),
-        "dimensions": lambda: draw_dimensions(tables["summary"]),
-        "by_results": lambda: draw_error_by_results(tables["by_results"], method="l2_ridge"),
-        "curve": lambda: draw_error_curve(tables["error_curve"], confidence_level=0.9),
-        "drift": lambda: draw_drift(tables["drift"]),
-        "transfer": lambda: draw_transfer(tables["transfer"]),
+        "fit": lambda: make_figure("prediction_fit", *points, dimension=5),
+        "dimensions": lambda: make_figure("prediction_dimensions", tables["summary"]),
+        "by_results": lambda: make_figure(
+            "error_by_results", tables["by_results"], method="l2_ridge"
+        ),
+        "curve": lambda: make_figure("error_curve", tables["error_curve"], confidence_level=0.9),
+        "drift": lambda: make_figure("drift", tables["drift"]),
+        "transfer": lambda: make_figure("transfer", tables["transfer"]),
     }
 
 
 def plan_labels(tables, *, degradation=VERSIONS):
     metrics, shifts = tables["metrics"], tables["rank_shift"]
     return {
-        "label_counts": lambda: draw_label_counts(tables["label_counts"]),
-        "metric_lines": lambda: draw_metric_lines(tables["summary"], degradation),
-        "subgroup_boxes": lambda: draw_subgroup_boxes(metrics, degradation),
-        "metric_rank_shift": lambda: draw_metric_rank_shift(
-            shifts, degradation, metrics, rank_by="asma"
+        "label_counts": lambda: make_figure("label_counts", tables["label_counts"]),
+        "metric_lines": lambda: make_figure("metric_lines", tables["summary"], degradation),
+        "subgroup_boxes": lambda: make_figure("subgroup_boxes", metrics, degradation),
+        "metric_rank_shift": lambda: make_figure(
+            "metric_rank_shift", shifts, degradation, metrics, rank_by="asma"
         ),
     }
 
@@ -132,8 +106,8 @@ def plan_labels(tables, *, degradation=VERSIONS):
 def plan_checkpoints(tables, *, metric="accuracy", order=()):
     curves = (tables["curves"], tables["selected"], tables["checkpoints"])
     return {
-        "curves": lambda: draw_checkpoint_curves(*curves, metric=metric, order=order),
-        "optimism": lambda: draw_checkpoint_optimism(tables["selected"]),
+        "curves": lambda: make_figure("checkpoint_curves", *curves, metric=metric, order=order),
+        "optimism": lambda: make_figure("checkpoint_optimism", tables["selected"]),
     }
 
 

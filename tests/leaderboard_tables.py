@@ -7,7 +7,7 @@ from bootstrap import bootstrap
 from capmap.artifacts import write_json
 from capmap.leaderboard.entries import describe_entries
 from capmap.leaderboard.scores import join_dimensions, rank_dimension
-from capmap.ranking.aggregation import summarize_cells
+from capmap.ranking import aggregation
 from capmap.ranking.estimates import estimate_models, list_parts
 from capmap.wording import ALL
 from tests.steps import make_bounds, put, read_step, run_step
@@ -75,7 +75,7 @@ def rank(runs, dimensions=DIMENSIONS, *, estimates=None, about=None):
     return {
         name: rank_dimension(
             estimates[estimates["group"] == ("" if name == ALL else name)],
-            summarize_cells(runs),
+            aggregation.summarize_cells(runs),
             about,
             dimension=name,
             members=members,

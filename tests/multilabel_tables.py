@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from capmap.multilabel.published import share_images
-from capmap.multilabel.rankings import shift_all_ranks, summarize_models
+from capmap.multilabel import published, rankings
 
 SHIPPED = Path(__file__).parents[1] / "data" / "imagenet"
 SHARED = Path(__file__).parents[2] / "shared" / "reference" / "imagenet"
@@ -72,11 +71,11 @@ def make_metrics(models, *, datasets=("V1", "V2"), seeds=5, seed=3):
 def make_evaluation(models, *, datasets=("V1", "V2"), seeds=5):
     """Make all tables of an evaluation that figures read."""
     metrics = make_metrics(models, datasets=datasets, seeds=seeds)
-    summary = summarize_models(metrics)
+    summary = rankings.summarize_models(metrics)
     return {
         "metrics": metrics,
         "summary": summary,
-        "rank_shift": shift_all_ranks(metrics),
+        "rank_shift": rankings.shift_all_ranks(metrics),
         "label_counts": make_counts([*datasets, "PatchML"]),
     }
 
@@ -88,4 +87,4 @@ def make_counts(datasets):
         pd.DataFrame({"dataset": name, "labels": labels, "images": [place, 900, 50, 9, 0, 3, 2]})
         for place, name in enumerate(datasets)
     ]
-    return share_images(pd.concat(tables, ignore_index=True))
+    return published.share_images(pd.concat(tables, ignore_index=True))

@@ -11,9 +11,6 @@ from capmap import artifacts
 from capmap.analyses import load_analysis
 from capmap.changes import COLUMNS as CHANGES
 from capmap.changes import KEY
-from capmap.figures.capability_map import draw_map
-from capmap.figures.datasets import draw_runs_per_cell, draw_scores
-from capmap.figures.rankings import draw_intervals, draw_rank_shift
 from capmap.figures.style import save_figure
 from capmap.folders import write_index
 from capmap.inputs.analyses import read_facts
@@ -21,7 +18,7 @@ from capmap.inputs.studies import Study
 from capmap.pages import accounts
 from report import report
 from tests.report_tables import make_ranking
-from tests.steps import put
+from tests.steps import make_figure, put
 from tests.toy_settings import make_settings
 
 NORMALIZED = ("bounds", "dropped")
@@ -162,11 +159,11 @@ def draw_study(folder: Path, models: list[str], datasets: list[str]) -> Path:
     """Make the page of a study; in the place of a spread stands a map."""
     tables = make_tables(models, datasets)
     drawn = {
-        "intervals": draw_intervals(tables["ranking"]),
-        "rank_shift": draw_rank_shift(tables["ranking"]),
-        "scores": draw_scores(tables["scores"], order=models),
-        "runs_per_cell": draw_runs_per_cell(tables["seeds"], order=models),
-        "seed_spread": draw_map(*_draw_points(models, datasets)),
+        "intervals": make_figure("intervals", tables["ranking"]),
+        "rank_shift": make_figure("rank_shift", tables["ranking"]),
+        "scores": make_figure("scores", tables["scores"], order=models),
+        "runs_per_cell": make_figure("runs_per_cell", tables["seeds"], order=models),
+        "seed_spread": make_figure("capability_map", *_draw_points(models, datasets)),
     }
     for name, figure in drawn.items():
         save_figure(figure, [folder / f"drawn/{name}.svg"])

@@ -74,3 +74,8 @@ def find_draw(name: str) -> Callable[..., Any]:
     module, _, function = load_analysis(FIGURES[name]).figures[name].draw.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), function)
     return found
+
+
+def make_figure(name: str, /, *tables: Any, **options: Any) -> Any:
+    """Draw a figure from its tables and options."""
+    return find_draw(name)(*tables, **options)

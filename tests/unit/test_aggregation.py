@@ -9,16 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.ranking.aggregation import (
-    group_medians,
-    group_standard_deviations,
-    group_trimmed_means,
-    group_values,
-    rank_competitors,
-    round_significant,
-    summarize_cells,
-    unstack_cells,
-)
+from capmap.ranking import aggregation
 from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.statistics import evaluate_runs
 from capmap.settings.choices import Statistic
@@ -37,9 +28,9 @@ def make_cells(matrix: pd.DataFrame) -> pd.DataFrame:
 
 def test_cell_is_summarized_by_hand() -> None:
     # 1, 2, 3, 6: mean 3, variance (4 + 1 + 0 + 9) / 3 = 14/3, trimmed mean (2 + 3) / 2.
-    [cell] = summarize_cells(make_runs([("m", "d", x) for x in (6.0, 1.0, 3.0, 2.0)])).to_dict(
-        "records"
-    )
+    [cell] = aggregation.summarize_cells(
+        make_runs([("m", "d", x) for x in (6.0, 1.0, 3.0, 2.0)])
+    ).to_dict("records")
     assert cell["n"] == 4
     assert (cell["min"], cell["max"], cell["mean"], cell["iqm"]) == (1, 6, 3, 2.5)
     assert cell["std"] == pytest.approx(np.sqrt(14 / 3), abs=1e-15)
@@ -47,14 +38,14 @@ def test_cell_is_summarized_by_hand() -> None:
 
 
 def test_single_run_has_no_spread() -> None:
-    cells = summarize_cells(make_runs([("m", "d", 0.5)]))
+    cells = aggregation.summarize_cells(make_runs([("m", "d", 0.5)]))
     assert cells[["std", "sem"]].isna().all(axis=None)
     assert cells.loc[0, ["mean", "min", "max", "iqm"]].tolist() == [0.5] * 4
 
 
 def test_equal_runs_have_exactly_no_spread() -> None:
     # The naive mean of three times 0.1 is 0.10000000000000002 / ...; distances to 0.1 are 0.
-    cells = summarize_cells(make_runs([("m", "d", 0.1)] * 3))
+    cells = aggregation.summarize_cells(make_runs([("m", "d", 0.1)] * 3))
     assert cells.loc[0, ["mean", "std", "iqm"]].tolist() == [0.1, 0.0, 0.1]
 
 
@@ -62,13 +53,17 @@ def test_equal_runs_have_exactly_no_spread() -> None:
 @given(st.lists(scores, min_size=1, max_size=6))
 def test_groups_agree_with_scipy_and_numpy(groups: list[list[float]]) -> None:
     codes = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    grouped = group_values(np.concatenate(groups), codes)
+    grouped = aggregation.group_values(np.concatenate(groups), codes)
     trimmed = [stats.trim_mean(group, 0.25) for group in groups]
     medians = [np.median(group) for group in groups]
     stds = [np.std(group, ddof=1) if len(group) > 1 else np.nan for group in groups]
-    np.testing.assert_allclose(group_trimmed_means(grouped), trimmed, rtol=1e-12, atol=1e-10)
-    np.testing.assert_allclose(group_medians(grouped), medians, rtol=1e-12, atol=1e-10)
-    np.testing.assert_allclose(group_standard_deviations(grouped), stds, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(
+        aggregation.group_trimmed_means(grouped), trimmed, rtol=1e-12, atol=1e-10
+    )
+    np.testing.assert_allclose(aggregation.group_medians(grouped), medians, rtol=1e-12, atol=1e-10)
+    np.testing.assert_allclose(
+        aggregation.group_standard_deviations(grouped), stds, rtol=1e-9, atol=1e-10
+    )
 
 
 def test_row_order_changes_no_byte() -> None:
@@ -76,13 +71,15 @@ def test_row_order_changes_no_byte() -> None:
     runs = make_runs([(f"m{i % 7}", f"d{i % 5}", x) for i, x in enumerate(rng.random(200))])
     shuffled = runs.sample(frac=1, random_state=1)
     pd.testing.assert_frame_equal(
-        summarize_cells(runs), summarize_cells(shuffled), check_exact=True
+        aggregation.summarize_cells(runs), aggregation.summarize_cells(shuffled), check_exact=True
     )
 
 
 def test_missing_cells_are_empty_in_the_matrix() -> None:
-    cells = summarize_cells(make_runs([("a", "x", 1.0), ("a", "y", 0.0), ("b", "x", 0.7)]))
-    assert unstack_cells(cells).iloc[1].isna().tolist() == [False, False, True]
+    cells = aggregation.summarize_cells(
+        make_runs([("a", "x", 1.0), ("a", "y", 0.0), ("b", "x", 0.7)])
+    )
+    assert aggregation.unstack_cells(cells).iloc[1].isna().tolist() == [False, False, True]
 
 
 def evaluate(matrix: pd.DataFrame, statistic: Statistic) -> dict[str, float]:
@@ -101,7 +98,7 @@ def test_tutorial_rankings_are_reproduced(statistic: Statistic) -> None:
     published = pd.read_csv(TUTORIAL / "bench_rankings.csv").set_index("model")
     found = pd.Series(evaluate(matrix, statistic))[published.index]
     rank = f"{statistic.removesuffix('_mean')}_rank"
-    assert rank_competitors(found).tolist() == published[rank].tolist()
+    assert aggregation.rank_competitors(found).tolist() == published[rank].tolist()
     # The published scores are themselves rounded to three decimals, as are the aggregates.
     np.testing.assert_allclose(found, published[statistic], atol=1.001e-3)
 
@@ -115,34 +112,34 @@ def test_toy_means_are_reproduced() -> None:
 
 
 def test_float_noise_makes_no_order() -> None:
-    assert rank_competitors([0.3, 0.1 + 0.2, 0.5, 0.1]).tolist() == [2, 2, 1, 4]
-    assert rank_competitors([0.3, 0.300000001]).tolist() == [2, 1]
+    assert aggregation.rank_competitors([0.3, 0.1 + 0.2, 0.5, 0.1]).tolist() == [2, 2, 1, 4]
+    assert aggregation.rank_competitors([0.3, 0.300000001]).tolist() == [2, 1]
 
 
 def test_lower_can_be_best() -> None:
-    assert rank_competitors([0.3, 0.1, 0.2], best="min").tolist() == [3, 1, 2]
+    assert aggregation.rank_competitors([0.3, 0.1, 0.2], best="min").tolist() == [3, 1, 2]
 
 
 @settings(max_examples=60)
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=12))
 def test_ranks_count_the_better_ones(values: list[int]) -> None:
     better = [1 + sum(other > value for other in values) for value in values]
-    assert rank_competitors(values).tolist() == better
+    assert aggregation.rank_competitors(values).tolist() == better
 
 
 @pytest.mark.parametrize("tiny", [0.0, 5e-324, 1e-300, 1e300, -2.5e-7])
 def test_extreme_numbers_survive_rounding(tiny: float) -> None:
-    assert round_significant([tiny])[0] == pytest.approx(tiny, rel=1e-11, abs=1e-300)
+    assert aggregation.round_significant([tiny])[0] == pytest.approx(tiny, rel=1e-11, abs=1e-300)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_scores_that_are_not_finite_are_refused(bad: float) -> None:
     with pytest.raises(ValueError, match="finite"):
-        group_values([1.0, bad], [0, 0])
+        aggregation.group_values([1.0, bad], [0, 0])
     with pytest.raises(ValueError, match="finite"):
-        rank_competitors([1.0, bad])
+        aggregation.rank_competitors([1.0, bad])
 
 
 def test_dataset_may_be_called_model() -> None:
-    cells = summarize_cells(make_runs([("m", "model", 0.25)]))
-    assert list(unstack_cells(cells)) == ["model", "model"]
+    cells = aggregation.summarize_cells(make_runs([("m", "model", 0.25)]))
+    assert list(aggregation.unstack_cells(cells)) == ["model", "model"]

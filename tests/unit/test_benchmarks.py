@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from capmap.benchmarks import Benchmark, BenchmarkDataset, complete_rules, read_benchmark
+from capmap import benchmarks
 from capmap.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -18,16 +18,18 @@ SMALL = "datasets: {a: {metric: accuracy, direction: max}}\n"
 def read(folder, text):
     path = folder / "benchmark.yaml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_benchmark(str(path))
+    return benchmarks.read_benchmark(str(path))
 
 
 def test_a_definition_needs_datasets_only(tmp_path):
     benchmark = read(tmp_path, SMALL)
-    assert benchmark == Benchmark("", "", {"a": BenchmarkDataset("accuracy", "max")}, {}, {})
+    assert benchmark == benchmarks.Benchmark(
+        "", "", {"a": benchmarks.BenchmarkDataset("accuracy", "max")}, {}, {}
+    )
 
 
 def test_the_shipped_definition_is_described_throughout():
-    benchmark = read_benchmark(str(SHIPPED))
+    benchmark = benchmarks.read_benchmark(str(SHIPPED))
     assert benchmark.title == "GEO-Bench-2"
     assert all(dataset.description.endswith(".") for dataset in benchmark.datasets.values())
     assert next(iter(benchmark.dimensions)) == "Core"
@@ -39,7 +41,7 @@ def test_the_shipped_definition_is_described_throughout():
 
 @needs_shared
 def test_the_shipped_definition_holds_the_published_lists():
-    benchmark = read_benchmark(str(SHIPPED))
+    benchmark = benchmarks.read_benchmark(str(SHIPPED))
     lists = json.loads((SHARED / "reference/geobench/benchmark.json").read_text("utf-8"))
     models = json.loads((SHARED / "data/geobench/model_info.json").read_text("utf-8"))
     placeholders = {"TBD", ""}
@@ -100,22 +102,22 @@ def test_what_is_no_definition_is_refused_in_words(tmp_path, text, part):
 
 def test_an_absent_file_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="cannot be read"):
-        read_benchmark(str(tmp_path / "none.yaml"))
+        benchmarks.read_benchmark(str(tmp_path / "none.yaml"))
 
 
 def test_rules_of_the_study_win_over_those_of_the_benchmark():
     datasets = {
-        "a": BenchmarkDataset("accuracy", "max"),
-        "b": BenchmarkDataset("RMSE", "max"),
-        "c": BenchmarkDataset("accuracy", "max"),
+        "a": benchmarks.BenchmarkDataset("accuracy", "max"),
+        "b": benchmarks.BenchmarkDataset("RMSE", "max"),
+        "c": benchmarks.BenchmarkDataset("accuracy", "max"),
     }
-    benchmark = Benchmark("", "", datasets, {}, {})
+    benchmark = benchmarks.Benchmark("", "", datasets, {}, {})
     transform = {"scale_rmse": {"std": 0.25}}
     own = {"a": {"metric": "F1"}, "b": {"transform": transform}, "z": {"low": 0}}
-    assert complete_rules(own, benchmark, ["b", "a", "other"]) == {
+    assert benchmarks.complete_rules(own, benchmark, ["b", "a", "other"]) == {
         "a": {"metric": "F1", "direction": "max"},
         # The transform says which converted score is better.
         "b": {"metric": "RMSE", "transform": transform},
         "z": {"low": 0},
     }
-    assert complete_rules(own, None, ["a"]) == own
+    assert benchmarks.complete_rules(own, None, ["a"]) == own

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from capmap.capabilities.crossvalidation import locate_bend
+from capmap.capabilities import crossvalidation
 
 KNOWN = np.array([5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28, 32, 38, 45, 50, 60], dtype=float)
 
@@ -11,7 +11,7 @@ KNOWN = np.array([5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 28, 32, 38, 45, 50,
 def locate(errors, known=KNOWN, weights=None, seed=0):
     weights = np.ones(len(known)) if weights is None else weights
     rng = np.random.default_rng(seed)
-    return locate_bend(known, errors, weights, confidence_level=0.95, rng=rng)
+    return crossvalidation.locate_bend(known, errors, weights, confidence_level=0.95, rng=rng)
 
 
 def curve(bend, slope=0.1, level=0.05):

@@ -13,15 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.pages.leaderboard import (
-    MAX_PAGE,
-    PARTS,
-    TEMPLATES,
-    choose_runs,
-    pack_table,
-    write_script_data,
-    write_texts,
-)
+from capmap.pages import leaderboard
 from tests.board_tables import HOSTILE, make_board, write_board
 
 MAX_SIZE = 2_000_000
@@ -115,8 +107,8 @@ def test_the_page_fetches_nothing_and_allows_only_its_own_script_and_style(hosti
 
 
 def test_the_script_writes_text_only():
-    for name in PARTS:
-        code = (TEMPLATES / f"{name}.js").read_text("utf-8")
+    for name in leaderboard.PARTS:
+        code = (leaderboard.TEMPLATES / f"{name}.js").read_text("utf-8")
         assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", code)
         assert len(code.splitlines()) <= 460
 
@@ -148,7 +140,7 @@ def test_a_study_of_the_size_of_geobench_keeps_every_run_within_two_megabytes(tm
     page = write_board(tmp_path, board)
     assert page.stat().st_size < MAX_SIZE
     assert read_content(page)["runs"]["rows"] == 18 * 19 * 5
-    assert MAX_PAGE < MAX_SIZE
+    assert leaderboard.MAX_PAGE < MAX_SIZE
 
 
 def test_a_study_may_have_one_model_one_dataset_and_no_intervals(tmp_path):
@@ -179,7 +171,7 @@ def test_only_runs_of_the_leaderboard_are_kept_in_the_order_of_their_lines():
             "decoder": None,
         }
     )
-    kept = choose_runs(runs, ["A"])
+    kept = leaderboard.choose_runs(runs, ["A"])
     assert kept["line"].tolist() == ["2", "9", "10"]
     assert kept["score"].tolist() == ["", "0.30000000000000004", "0.1"]
     assert "decoder" not in kept, "it is empty everywhere"
@@ -191,8 +183,8 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 @given(st.lists(st.tuples(TEXTS, st.sampled_from(["long enough to be coded", "b"])), max_size=30))
 def test_packing_loses_nothing_and_never_makes_a_table_larger(rows):
     table = pd.DataFrame(rows, columns=["a", "b"], dtype="object")
-    packed = pack_table(table)
-    text = write_script_data(packed)
+    packed = leaderboard.pack_table(table)
+    text = leaderboard.write_script_data(packed)
     assert unpack(json.loads(text)).to_numpy().tolist() == table.to_numpy().tolist()
     plain = sum(len(json.dumps(table[name].tolist(), ensure_ascii=False)) for name in "ab")
     frame = len('{"rows":30,"columns":[{"name":"a","cells":},{"name":"b","cells":}]}')
@@ -203,4 +195,4 @@ def test_packing_loses_nothing_and_never_makes_a_table_larger(rows):
 
 def test_numbers_keep_their_digits_and_missing_ones_are_empty():
     table = pd.DataFrame({"n": pd.array([1, None], dtype="Int64"), "x": [1e-05, float("nan")]})
-    assert write_texts(table).to_numpy().tolist() == [["1", "1e-05"], ["", ""]]
+    assert leaderboard.write_texts(table).to_numpy().tolist() == [["1", "1e-05"], ["", ""]]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.ranking.aggregation import FloatArray
+from capmap.ranking import aggregation
 from capmap.ranking.models import Options, bootstrap_model
 from capmap.ranking.resampling import (
     DatasetPool,
@@ -40,14 +40,14 @@ def stratify(runs: list[list[float]]) -> Strata:
     return stratify_runs(np.concatenate(runs), names)
 
 
-def unfold(strata: Strata, counts: FloatArray) -> list[FloatArray]:
+def unfold(strata: Strata, counts: aggregation.FloatArray) -> list[aggregation.FloatArray]:
     """The runs of one resample, dataset by dataset."""
     drawn = np.repeat(strata.scores, counts.astype(int))
     owner = np.repeat(strata.datasets, counts.astype(int))
     return [drawn[owner == dataset] for dataset in np.unique(owner)]
 
 
-def trim_weighted(values: FloatArray, weights: FloatArray) -> float:
+def trim_weighted(values: aggregation.FloatArray, weights: aggregation.FloatArray) -> float:
     """Weighted trimmed mean by integrating the quantile function piece by piece."""
     order = np.argsort(values, kind="stable")
     ends = np.cumsum(weights[order])
@@ -58,7 +58,7 @@ def trim_weighted(values: FloatArray, weights: FloatArray) -> float:
     return float((pieces * values[order]).sum() / pieces.sum())
 
 
-def compute(statistic: Statistic, resample: list[FloatArray]) -> float:
+def compute(statistic: Statistic, resample: list[aggregation.FloatArray]) -> float:
     """A statistic from its definition."""
     means = np.array([scores.mean() for scores in resample])
     gaps = np.array([np.maximum(1 - scores, 0).mean() for scores in resample])

@@ -5,13 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from capmap.capabilities.crossvalidation import (
-    group_by_results,
-    join_folds,
-    list_training,
-    list_validation,
-    summarize_folds,
-)
+from capmap.capabilities import crossvalidation
 
 NAN = float("nan")
 COLUMNS = [
@@ -50,11 +44,13 @@ SIMPLE = make_baseline(
 
 
 def summarize(*tables: pd.DataFrame, dimension: int = 5) -> pd.DataFrame:
-    return summarize_folds(join_folds(tables), dimension=dimension, confidence_level=0.95)
+    return crossvalidation.summarize_folds(
+        crossvalidation.join_folds(tables), dimension=dimension, confidence_level=0.95
+    )
 
 
 def count(folds: pd.DataFrame, *, confidence_level: float = 0.95) -> pd.DataFrame:
-    return group_by_results(folds, dimension=5, confidence_level=confidence_level)
+    return crossvalidation.group_by_results(folds, dimension=5, confidence_level=confidence_level)
 
 
 def test_summary_by_hand() -> None:
@@ -83,11 +79,13 @@ def test_summary_by_hand() -> None:
 
 
 def test_intervals_have_the_level_that_is_asked_for() -> None:
-    found = summarize_folds(join_folds([PLAIN]), dimension=5, confidence_level=0.5).iloc[0]
+    found = crossvalidation.summarize_folds(
+        crossvalidation.join_folds([PLAIN]), dimension=5, confidence_level=0.5
+    ).iloc[0]
     # Deviations from 0.075: a -0.035 - 0.065, b 0.085, c 0.015.
     reach = stats.t.ppf(0.75, 2) * np.sqrt(3 / 2 * (0.1**2 + 0.085**2 + 0.015**2)) / 4
     assert (found["mse_low"], found["mse_high"]) == pytest.approx((0.075 - reach, 0.075 + reach))
-    own = count(join_folds([PLAIN]), confidence_level=0.5).iloc[1]
+    own = count(crossvalidation.join_folds([PLAIN]), confidence_level=0.5).iloc[1]
     assert own["mse_high"] == pytest.approx(0.1 + 0.06)
 
 
@@ -155,7 +153,7 @@ def test_single_predictions_have_no_correlation() -> None:
 
 
 def test_errors_by_number_of_results_by_hand() -> None:
-    table = count(join_folds([SIMPLE, PLAIN, BETTER]))
+    table = count(crossvalidation.join_folds([SIMPLE, PLAIN, BETTER]))
     assert table["source"].unique().tolist() == ["cross-validation"]
     assert table["distance"].tolist() == ["l2"] * 3 + ["additive"] * 3
     assert table["results_from"].tolist() == [1, 5, 40] * 2
@@ -172,7 +170,7 @@ def test_errors_by_number_of_results_by_hand() -> None:
 def test_classes_of_results_are_closed_at_both_ends() -> None:
     counts = [0, 1, 4, 5, 9, 10, 19, 20, 39, 40, 500]
     folds = make_folds(*((0, f"m{count}", 0.5, 0.25, count) for count in counts))
-    table = count(join_folds([folds]))
+    table = count(crossvalidation.join_folds([folds]))
     assert table["results_from"].tolist() == [0, 1, 5, 10, 20, 40]
     assert table["results_to"].astype(object).tolist() == [0, 4, 9, 19, 39, pd.NA]
     assert table["predictions"].tolist() == [1, 2, 2, 2, 2, 2]
@@ -181,17 +179,19 @@ def test_classes_of_results_are_closed_at_both_ends() -> None:
 def test_only_random_splits_count_by_number_of_results() -> None:
     others = [PLAIN.assign(protocol=name) for name in ("strict", "family")]
     trained = PLAIN.assign(set="train")
-    expected = count(join_folds([PLAIN]))
-    found = count(join_folds([PLAIN, *others, trained]))
+    expected = count(crossvalidation.join_folds([PLAIN]))
+    found = count(crossvalidation.join_folds([PLAIN, *others, trained]))
     pd.testing.assert_frame_equal(found, expected)
-    assert len(count(join_folds([BETTER]))) == 0
+    assert len(count(crossvalidation.join_folds([BETTER]))) == 0
 
 
 def test_predictions_are_listed_in_a_fixed_order() -> None:
     trained = PLAIN[PLAIN["fold"] == 0].assign(set="train")
     tables = [SIMPLE, PLAIN, BETTER, trained]
-    folds = join_folds(tables)
-    pd.testing.assert_frame_equal(join_folds([table.iloc[::-1] for table in tables[::-1]]), folds)
-    validation = list_validation(folds)
+    folds = crossvalidation.join_folds(tables)
+    pd.testing.assert_frame_equal(
+        crossvalidation.join_folds([table.iloc[::-1] for table in tables[::-1]]), folds
+    )
+    validation = crossvalidation.list_validation(folds)
     assert validation["model"].tolist() == ["a", "b", "a", "c"] * 3
-    assert list_training(folds)["model"].tolist() == ["a", "b"]
+    assert crossvalidation.list_training(folds)["model"].tolist() == ["a", "b"]

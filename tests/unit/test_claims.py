@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from capmap import claims
 from capmap.analyses import main
-from capmap.ranking.rank_sets import SamplingErrors
-from capmap.ranking.ranks import rank_estimates
+from capmap.ranking import rank_sets, ranks
 from tests.toy_settings import make_settings
 
 
@@ -17,8 +16,8 @@ def make_scope(estimates: list[float], *, error: float, unit: str = "runs") -> p
     """A ranking of models "a", "b", … with equal standard errors."""
     n = len(estimates)
     models = pd.DataFrame({"model": list("abcdefgh"[:n]), "estimate": estimates})
-    errors = SamplingErrors(np.full(n, error**2), np.full(n, 30.0))
-    ranked = rank_estimates(models, errors, confidence_level=0.95)
+    errors = rank_sets.SamplingErrors(np.full(n, error**2), np.full(n, 30.0))
+    ranked = ranks.rank_estimates(models, errors, confidence_level=0.95)
     about = {"ci_low": -1.0, "ci_high": 1.0, "ci_low_all": -2.0, "ci_high_all": 2.0}
     return ranked.rename(columns={"estimate": "score"}).assign(
         unit=unit, statistic="iqm", datasets=5, filled=0, missing=0, runs=15, **about

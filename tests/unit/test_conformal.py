@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.capabilities.intervals import Hidden, find_intervals
-from capmap.ranking.aggregation import FloatArray
+from capmap.ranking import aggregation
 
 MODELS = 30
 
 
-def draw(count: int, seed: int) -> tuple[Hidden, FloatArray]:
+def draw(count: int, seed: int) -> tuple[Hidden, aggregation.FloatArray]:
     """Predictions and truths: errors are large in the middle, skewed at the ends, and by model."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, MODELS, count)

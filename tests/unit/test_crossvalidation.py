@@ -11,22 +11,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.artifacts import read_parquet
+from capmap.capabilities import crossvalidation
 from capmap.capabilities.baselines import BASELINES, fit_additive, fit_mean
-from capmap.capabilities.crossvalidation import (
-    PROTOCOLS,
-    Split,
-    correlate,
-    crossvalidate,
-    measure_errors,
-    split_results,
-)
 from capmap.capabilities.gaps import (
     Results,
     arrange_results,
     choose_results,
     order_by_names,
 )
-from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking import aggregation
 from capmap.rng import make_stream
 from tests.capability_tables import list_cells, make_gaps, simulate_results
 from tests.steps import read_step, run_step
@@ -44,8 +37,10 @@ def name_families(results: Results) -> list[str]:
     return [str(place % 3) for place in range(len(results.datasets))]
 
 
-def split(results: Results, protocol: str, seed: int = 0, held_out: int = 5) -> Split:
-    return split_results(
+def split(
+    results: Results, protocol: str, seed: int = 0, held_out: int = 5
+) -> crossvalidation.Split:
+    return crossvalidation.split_results(
         results,
         protocol=protocol,
         families=name_families(results),
@@ -77,7 +72,7 @@ def test_random_splits_hide_and_keep_every_result(seed: int, held_out: int) -> N
 @given(seed=seeds)
 def test_all_protocols_hide_the_same_results(seed: int) -> None:
     results = draw(seed)
-    found = {protocol: split(results, protocol, seed) for protocol in PROTOCOLS}
+    found = {protocol: split(results, protocol, seed) for protocol in crossvalidation.PROTOCOLS}
     hidden = {protocol: list_pairs(one.test) for protocol, one in found.items()}
     assert hidden["family"] == hidden["random"]
     known = set(found["strict"].train.columns.tolist())
@@ -133,7 +128,7 @@ def test_strict_splits_do_not_ask_for_datasets_without_known_results() -> None:
 
 def test_errors_by_hand() -> None:
     truth, predicted = np.array([0.0, 0.5, 1.0]), np.array([0.2, 0.5, 0.7])
-    errors = measure_errors(truth, predicted)
+    errors = crossvalidation.measure_errors(truth, predicted)
     assert errors["mse"] == pytest.approx((0.04 + 0.09) / 3)
     assert errors["mae"] == pytest.approx(0.5 / 3)
     assert errors["pearson"] == pytest.approx(stats.pearsonr(truth, predicted).statistic)
@@ -142,13 +137,13 @@ def test_errors_by_hand() -> None:
 @pytest.mark.parametrize("values", [[0.3], [0.1, 0.1, 0.1], []])
 def test_correlation_needs_variation(values: list[float]) -> None:
     if values:
-        assert np.isnan(correlate(np.array(values), np.arange(len(values)) + 0.5))
-    assert np.isnan(correlate(np.zeros(2), np.array([0.0, 1.0])))
+        assert np.isnan(crossvalidation.correlate(np.array(values), np.arange(len(values)) + 0.5))
+    assert np.isnan(crossvalidation.correlate(np.zeros(2), np.array([0.0, 1.0])))
 
 
 def run(results: Results, families: list[str] | None = None, **options: object) -> pd.DataFrame:
     given = {"n_splits": 4, "held_out": 6} | options
-    return crossvalidate(
+    return crossvalidation.crossvalidate(
         results,
         lambda known, *pairs: {"additive": fit_additive(known).predict(*pairs)},
         families=families or name_families(results),
@@ -161,9 +156,9 @@ def test_crossvalidation_is_the_sum_of_its_splits() -> None:
     results = draw(0)
     table = run(results)
     hidden = table[table["set"] == "validation"]
-    assert table["protocol"].drop_duplicates().tolist() == list(PROTOCOLS)
+    assert table["protocol"].drop_duplicates().tolist() == list(crossvalidation.PROTOCOLS)
     for (protocol, fold), own in hidden.groupby(["protocol", "fold"]):
-        expected = split_results(
+        expected = crossvalidation.split_results(
             results,
             protocol=protocol,
             families=name_families(results),
@@ -178,7 +173,7 @@ def test_crossvalidation_is_the_sum_of_its_splits() -> None:
         assert own["results"].tolist() == expected.train.per_model[test.rows].tolist()
         predicted = expected.restore(fitted.predict(test.rows, test.columns))
         assert own["prediction"].tolist() == predicted.tolist()
-        known = measure_errors(
+        known = crossvalidation.measure_errors(
             expected.train.gaps, fitted.predict(expected.train.rows, expected.train.columns)
         )
         if protocol == "random":
@@ -195,21 +190,23 @@ def test_many_results_share_a_fit_from_which_all_splits_are_hidden() -> None:
     results = draw(0, models=30, datasets=14, share=1.0)
     fitted: list[Results] = []
 
-    def fit(known: Results, rows: IntArray, columns: IntArray) -> dict[str, FloatArray]:
+    def fit(
+        known: Results, rows: aggregation.IntArray, columns: aggregation.IntArray
+    ) -> dict[str, aggregation.FloatArray]:
         fitted.append(known)
         return {"additive": fit_additive(known).predict(rows, columns)}
 
     make_rng = partial(make_stream, 0, "toy")
     families = name_families(results)
-    table = crossvalidate(
+    table = crossvalidation.crossvalidate(
         results, fit, families=families, n_splits=4, held_out=2, make_rng=make_rng
     )
     # Of 420 results 4 may be hidden: two splits of two.
-    assert len(fitted) == 2 * len(PROTOCOLS)
+    assert len(fitted) == 2 * len(crossvalidation.PROTOCOLS)
     hidden = table[(table["set"] == "validation") & (table["protocol"] == "random")]
     assert hidden.groupby("fold").size().tolist() == [2, 2, 2, 2]
     for fold, own in hidden.groupby("fold"):
-        alone = split_results(
+        alone = crossvalidation.split_results(
             results, protocol="random", families=families, held_out=2, rng=make_rng(str(fold))
         )
         assert own["truth"].tolist() == alone.test.gaps.tolist()
@@ -273,7 +270,7 @@ def test_the_step_hides_the_same_results_from_every_method(tmp_path: Path) -> No
         pd.testing.assert_frame_equal(own[columns], by_method["l2", 2][columns])
     means = by_method["mean", 0]
     results = choose_results(gaps)
-    known = split_results(
+    known = crossvalidation.split_results(
         results,
         protocol="random",
         families=[""] * len(results.datasets),

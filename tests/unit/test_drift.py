@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from capmap.analyses import drift
+from capmap.capabilities import factors, geometry
 from capmap.capabilities.baselines import fit_additive
 from capmap.capabilities.embedding import METHODS, Embedding, Method
-from capmap.capabilities.factors import Moments, gather_attributes
 from capmap.capabilities.gaps import Results, arrange_results, split_halves
-from capmap.capabilities.geometry import enter_ball
 from capmap.rng import make_stream
 from tests.capability_tables import list_cells, make_gaps, simulate_results
 from tests.steps import read_step, run_step
@@ -137,7 +136,7 @@ def test_the_radius_of_a_poincare_map_is_measured_in_the_ball() -> None:
     # Two points on either side of the middle: the shift to their double is known in the ball.
     small, large = np.array([[0.5], [-0.5]]), np.array([[1.0], [-1.0]])
     maps = [make_map(one[:1], one[1:], distance="poincare") for one in (small, large)]
-    inner, outer = enter_ball(small)[0, 0], enter_ball(large)[0, 0]
+    inner, outer = geometry.enter_ball(small)[0, 0], geometry.enter_ball(large)[0, 0]
     assert drift.measure_shift(*maps, maps[1]) == pytest.approx((outer - inner) / outer)
 
 
@@ -167,15 +166,15 @@ def test_only_earlier_results_and_the_other_half_of_newcomers_are_known(monkeypa
     results = simulate()
     seen = []
 
-    def record(parts, _, pairs, **__) -> list[Moments]:
+    def record(parts, _, pairs, **__) -> list[factors.Moments]:
         seen.extend(zip(parts, pairs, strict=True))
-        return [Moments(np.zeros(len(own.rows)), np.zeros(len(own.rows))) for own in pairs]
+        return [factors.Moments(np.zeros(len(own.rows)), np.zeros(len(own.rows))) for own in pairs]
 
     monkeypatch.setattr(drift, "predict_gaps", record)
     families = [str(place // 2) for place in range(len(results.datasets))]
     half = split_halves(results, families, make_stream(0, "toy"))
     earlier, new = results.rows < 10, (results.rows >= 10) & (results.rows < 14)
-    attributes = gather_attributes(results)
+    attributes = factors.gather_attributes(results)
     found = drift.predict_newcomers(results, earlier, new, half, attributes, make_stream(0, "toy"))
     family = np.array(families)
     additive = []

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from capmap.artifacts import read_parquet, read_table
+from capmap.capabilities import geometry
 from capmap.capabilities.embedding import (
     METHODS,
     draw_start,
@@ -14,7 +15,6 @@ from capmap.capabilities.embedding import (
     tabulate_positions,
 )
 from capmap.capabilities.gaps import arrange_results, choose_results
-from capmap.capabilities.geometry import DISTANCES
 from tests.capability_tables import list_cells, make_gaps, simulate_results
 from tests.steps import read_step, run_step
 
@@ -68,7 +68,7 @@ def test_positions_give_the_distances_of_the_fit(results, method):
         points = 2 * points / (1 - lengths[:, None] ** 2)  # from the ball to the hyperboloid
     rows, columns = results.rows, len(results.models) + results.columns
     distance = first.method.distance
-    predicted, *_ = DISTANCES[distance](points[rows], points[columns])
+    predicted, *_ = geometry.DISTANCES[distance](points[rows], points[columns])
     np.testing.assert_allclose(predicted, first.predict(results.rows, results.columns), atol=1e-5)
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capmap import metrics
 from capmap.exports import read_exports
-from capmap.metrics import find_metric
 
 
 def rows(exports, *columns):
@@ -235,7 +235,7 @@ def test_geobench_has_18_backbones_on_19_datasets_with_16_empty_cells():
     exports = read("geobench/results_and_parameters.csv", columns=columns)
     assert exports.problems == []
     assert count_names(exports) == (18, 19, 18 * 19 * 5 - 16 * 5)
-    assert all(find_metric(metric) for metric in set(exports.runs["metric"]))
+    assert all(metrics.find_metric(metric) for metric in set(exports.runs["metric"]))
     assert "205" in set(exports.runs["seed"])
 
 

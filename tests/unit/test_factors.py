@@ -10,16 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
-from capmap.capabilities.factors import (
-    Moments,
-    Pairs,
-    SideInformation,
-    fit_factors,
-    gather_attributes,
-    predict_gaps,
-)
+from capmap.capabilities import factors
 from capmap.capabilities.gaps import Results, arrange_results
-from capmap.ranking.aggregation import FloatArray
+from capmap.ranking import aggregation
 from capmap.rng import combine_keys, draw_uniforms, hash_names, make_stream
 from tests.capability_tables import list_cells
 
@@ -27,12 +20,12 @@ NOISE = 0.03
 stream = partial(make_stream, 0, "test")
 
 
-def make_results(gaps: FloatArray) -> Results:
+def make_results(gaps: aggregation.FloatArray) -> Results:
     """Results with these gaps, not rescaled; NaN is empty."""
     return replace(arrange_results(list_cells(gaps)), gaps=gaps[~np.isnan(gaps)])
 
 
-def draw_low_rank(seed: int = 0, *, models: int = 30, datasets: int = 24) -> FloatArray:
+def draw_low_rank(seed: int = 0, *, models: int = 30, datasets: int = 24) -> aggregation.FloatArray:
     rng = np.random.default_rng(seed)
     slopes = 1 + 0.4 * rng.normal(size=datasets)
     gaps = 0.5 + 0.12 * rng.normal(size=(models, 1)) * slopes + 0.1 * rng.normal(size=datasets)
@@ -40,7 +33,7 @@ def draw_low_rank(seed: int = 0, *, models: int = 30, datasets: int = 24) -> Flo
     return np.asarray(gaps + NOISE * rng.normal(size=gaps.shape))
 
 
-def hide(gaps: FloatArray, share: float, seed: int = 0) -> tuple[Results, Results]:
+def hide(gaps: aggregation.FloatArray, share: float, seed: int = 0) -> tuple[Results, Results]:
     """Known and hidden results."""
     results = make_results(gaps)
     is_hidden = np.random.default_rng(seed).random(len(results.gaps)) < share
@@ -48,11 +41,11 @@ def hide(gaps: FloatArray, share: float, seed: int = 0) -> tuple[Results, Result
 
 
 def fit(
-    train: Results, test: Results, known: SideInformation | None = None, name: str = ""
-) -> Moments:
-    known = known or gather_attributes(train)
-    pairs = [Pairs(test.rows, test.columns)]
-    return fit_factors([train], known, pairs, chains=4, rng=stream(name))[0]
+    train: Results, test: Results, known: factors.SideInformation | None = None, name: str = ""
+) -> factors.Moments:
+    known = known or factors.gather_attributes(train)
+    pairs = [factors.Pairs(test.rows, test.columns)]
+    return factors.fit_factors([train], known, pairs, chains=4, rng=stream(name))[0]
 
 
 def test_factors_predict_simulated_results_and_know_how_well() -> None:
@@ -74,7 +67,7 @@ def test_an_attribute_tells_of_results_of_others_that_share_it() -> None:
     train, test = hide(gaps, 0.7)
     table = pd.DataFrame({"dataset": train.datasets, "family": family})
     errors = []
-    for known in (gather_attributes(train, None, table), gather_attributes(train)):
+    for known in (factors.gather_attributes(train, None, table), factors.gather_attributes(train)):
         errors.append(np.mean((fit(train, test, known).mean - test.gaps) ** 2))
     assert errors[0] < 0.5 * errors[1]
 
@@ -88,16 +81,16 @@ def test_a_covariate_tells_of_models_without_results() -> None:
     is_new = np.isin(results.rows, [0, 1, 2, 3])
     train, test = results.choose(~is_new), results.choose(is_new)
     models = pd.DataFrame({"model": results.models, "parameters": np.exp(size)})
-    errors = fit(train, test, gather_attributes(train, models)).mean - test.gaps
+    errors = fit(train, test, factors.gather_attributes(train, models)).mean - test.gaps
     assert np.mean(errors**2) < 0.3 * np.mean((train.gaps.mean() - test.gaps) ** 2)
 
 
 def test_each_part_is_fitted_as_if_the_others_were_not_there() -> None:
     train, test = hide(draw_low_rank(), 0.3)
     other = replace(train, gaps=train.gaps[::-1].copy())
-    pairs, known = [Pairs(test.rows, test.columns)] * 2, gather_attributes(train)
+    pairs, known = [factors.Pairs(test.rows, test.columns)] * 2, factors.gather_attributes(train)
     means = [
-        fit_factors(parts, known, pairs, chains=2, rng=stream())[place].mean
+        factors.fit_factors(parts, known, pairs, chains=2, rng=stream())[place].mean
         for place, parts in enumerate([[train, other], [other, train]])
     ]
     np.testing.assert_allclose(means[1], means[0], rtol=1e-6)
@@ -121,8 +114,8 @@ def test_the_order_of_models_and_datasets_has_no_influence_on_draws(seed: int) -
         )
         for own in (train, test)
     ]
-    found = fit(train, test, gather_attributes(train, None, family))
-    other = fit(*moved, gather_attributes(moved[0], None, family))
+    found = fit(train, test, factors.gather_attributes(train, None, family))
+    other = fit(*moved, factors.gather_attributes(moved[0], None, family))
     np.testing.assert_allclose(other.mean, found.mean, atol=1e-6)
     np.testing.assert_allclose(other.variance, found.variance, atol=1e-6)
 
@@ -165,14 +158,14 @@ def test_attributes_by_hand() -> None:
         }
     )
     datasets = pd.DataFrame({"dataset": results.datasets, "family": "F", "type": ["x", "y", "x"]})
-    found = gather_attributes(results, models, datasets)
+    found = factors.gather_attributes(results, models, datasets)
     # M002 is not among the models, so its architecture is one of its own.
     codes = found.models[0]
     assert codes[1] == codes[3]
     assert len({codes[0], codes[1], codes[2]}) == 3
     # What is not known is none of the groups, whatever these are called.
     numbers = pd.DataFrame({"dataset": results.datasets, "type": ["1", None, "1"]})
-    assert [own.tolist() for own in gather_attributes(results, None, numbers).datasets] == [
+    assert [own.tolist() for own in factors.gather_attributes(results, None, numbers).datasets] == [
         [0, 1, 0]
     ]
     # A family that all datasets have says nothing.
@@ -181,12 +174,12 @@ def test_attributes_by_hand() -> None:
     np.testing.assert_allclose(found.covariates[:, 1], [-1, 0, 0, 1])
 
 
-def predict_all(train: Results) -> FloatArray:
+def predict_all(train: Results) -> aggregation.FloatArray:
     """Predictions of all pairs."""
     shape = len(train.models), len(train.datasets)
     rows, columns = (own.ravel() for own in np.indices(shape))
-    pairs = [Pairs(rows, columns)]
-    (found,) = predict_gaps([train], gather_attributes(train), pairs, rng=stream())
+    pairs = [factors.Pairs(rows, columns)]
+    (found,) = factors.predict_gaps([train], factors.gather_attributes(train), pairs, rng=stream())
     return found.mean.reshape(shape)
 
 

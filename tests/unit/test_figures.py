@@ -6,10 +6,8 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
+from capmap.figures import heatmap
 from capmap.figures.canvas import Wording
-from capmap.figures.datasets import draw_scores, draw_seed_spread
-from capmap.figures.heatmap import Mark, Scale, Writing, draw_grid, span_evenly
-from capmap.figures.rankings import draw_intervals, draw_rank_shift
 from capmap.figures.style import figure_style, model_colors, save_figure
 from capmap.ranking.table import choose
 from tests.figure_checks import (
@@ -21,6 +19,7 @@ from tests.figure_checks import (
 )
 from tests.figure_plans import name, plan_main
 from tests.report_tables import make_ranking
+from tests.steps import make_figure
 
 DASH = "\N{EN DASH}"
 
@@ -69,7 +68,7 @@ def test_a_thousand_models_fall_back_to_forty_and_say_so():
 
 def test_missing_cells_of_a_heat_map_are_hatched_and_not_zero():
     tables = make_tables(name("m", 9), name("d", 9), missing=0.3)
-    figure = draw_scores(tables["scores"])
+    figure = make_figure("scores", tables["scores"])
     axes = figure.axes[0]
     drawn = axes.collections[0].get_array()
     expected = tables["scores"].drop(columns="model").isna().to_numpy()
@@ -80,7 +79,7 @@ def test_missing_cells_of_a_heat_map_are_hatched_and_not_zero():
 
 def test_the_best_model_is_on_top_with_its_interval():
     scopes = choose(make_tables(name("m", 3), ["d"])["ranking"])
-    figure = draw_intervals(scopes.iloc[::-1])
+    figure = make_figure("intervals", scopes.iloc[::-1])
     assert row_labels(figure) == name("m", 3)
     ends = figure.axes[0].lines[0].get_xdata()
     assert tuple(ends) == (scopes["ci_low"][0], scopes["ci_high"][0])
@@ -90,7 +89,7 @@ def test_the_best_model_is_on_top_with_its_interval():
 def test_a_model_without_interval_has_an_open_marker_and_a_note():
     scopes = choose(make_tables(name("m", 2), ["d"])["ranking"])
     scopes.loc[1, ["ci_low", "ci_high", "rank_low", "rank_high"]] = np.nan
-    figure = draw_intervals(scopes)
+    figure = make_figure("intervals", scopes)
     markers = [line for line in figure.axes[0].lines if line.get_marker() != "None"]
     assert [line.get_markerfacecolor() for line in markers][1] == "white"
     assert len(figure.axes[0].lines) == 3
@@ -103,7 +102,7 @@ def test_tied_ranks_have_the_same_number_and_places_of_their_own():
         make_ranking(model=["a", "b", "c"], statistic=["iqm"] * 3, rank=own).assign(statistic=name)
         for name, own in ranks.items()
     )
-    axes = draw_rank_shift(ranking).axes[0]
+    axes = make_figure("rank_shift", ranking).axes[0]
     heights = {tuple(line.get_ydata()) for line in axes.lines}
     # By mean a and b are tied: b stands above a because it is better by trimmed mean.
     assert heights == {(1, 2, 2, 2), (0, 0, 0, 0), (2, 1, 1, 1)}
@@ -115,7 +114,7 @@ def test_the_noisiest_dataset_is_on_top():
     seeds = pd.DataFrame(
         {"model": "m", "dataset": ["a", "b", "c"], "normalized_std": [0.1, np.nan, 0.3]}
     )
-    figure = draw_seed_spread(seeds)
+    figure = make_figure("seed_spread", seeds)
     assert row_labels(figure) == ["c", "a", "b"]
     assert " one run per cell" in drawn_words(figure)
 
@@ -126,14 +125,14 @@ def draw_toy_grid(*writings, rows=2):
         index=pd.Index([f"m-{row}" for row in range(rows)], name="model"),
         columns=pd.Index(["c", "d"], name="column"),
     )
-    ways = [Writing(table.map(lambda _, text=text: text), note) for text, note in writings]
+    ways = [heatmap.Writing(table.map(lambda _, text=text: text), note) for text, note in writings]
     with figure_style():
-        return draw_grid(
+        return heatmap.draw_grid(
             table,
-            scale=Scale("unit", -1, 1, (), "cividis"),
+            scale=heatmap.Scale("unit", -1, 1, (), "cividis"),
             wording=Wording("Toy", "", ("Always.",)),
             writings=ways,
-            marks=[Mark(table == 0)],
+            marks=[heatmap.Mark(table == 0)],
         ).figure
 
 
@@ -145,15 +144,15 @@ def test_the_first_way_of_writing_that_fits_is_used_and_explained():
 
 
 def test_differing_colors_reach_as_far_below_zero_as_above():
-    assert span_evenly(pd.DataFrame([[-0.5, np.nan], [0.25, -0.5]])) == pytest.approx(0.5)
-    assert span_evenly(pd.DataFrame([[0.0, np.nan]])) == 1
-    assert span_evenly(pd.DataFrame([[np.nan]])) == 1
+    assert heatmap.span_evenly(pd.DataFrame([[-0.5, np.nan], [0.25, -0.5]])) == pytest.approx(0.5)
+    assert heatmap.span_evenly(pd.DataFrame([[0.0, np.nan]])) == 1
+    assert heatmap.span_evenly(pd.DataFrame([[np.nan]])) == 1
 
 
 def test_a_bar_is_as_long_as_its_score_and_a_missing_one_is_a_cross():
     scores = pd.DataFrame({"model": ["a", "b"], "d": [-0.5, np.nan], "e": [0.0, 1.25]})
-    axes = draw_scores(scores).axes[0]
+    axes = make_figure("scores", scores).axes[0]
     assert sorted(bar.get_width() for bar in axes.patches) == [-0.5, 0.0, 1.25]
     crosses = [line for line in axes.lines if line.get_marker() == "x"]
     assert [len(cross.get_xdata()) for cross in crosses] == [0, 1]
-    assert "\N{MULTIPLICATION SIGN}: no score." in drawn_words(draw_scores(scores))
+    assert "\N{MULTIPLICATION SIGN}: no score." in drawn_words(make_figure("scores", scores))

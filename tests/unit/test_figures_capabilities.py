@@ -6,15 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.figures.capability_map import (
-    draw_attribute_maps,
-    draw_map,
-    scale_points,
-)
+from capmap.figures.capability_map import scale_points
 from capmap.figures.names import Label, place_labels
 from tests.capability_figure_tables import make_capabilities
 from tests.figure_checks import drawn_words
 from tests.figure_plans import name
+from tests.steps import make_figure
 
 points_in_area = st.lists(
     st.tuples(st.floats(0.1, 2.9), st.floats(0.1, 1.9)), min_size=1, max_size=25
@@ -69,7 +66,7 @@ def test_variants_share_a_name_where_they_lie_close():
     datasets = {"A / 1%": (9.0, 0.0), "A / 2%": (9.9, 0.0), "A / 3%": (1.0, 5.0)}
     datasets |= {"B / OA": (10.0, 5.0), "C": (5.0, 5.0)}
     tables = place_by_hand(datasets, ["A", "A", "A", "B", np.nan])
-    figure = draw_map(*tables)
+    figure = make_figure("capability_map", *tables)
     words = drawn_words(figure)
     assert {"M", "A \N{MULTIPLICATION SIGN}2", "A / 3%", "B", "C"} <= set(words)
     assert not {"A / 1%", "A / 2%", "B / OA"} & set(words)
@@ -82,7 +79,7 @@ def test_the_most_frequent_categories_have_colors_and_the_rest_is_other_or_unkno
     kinds = [f"kind {number}" for number in range(9) for _ in range(9 - number)]
     models = pd.DataFrame({"model": name("m", 46), "architecture": [*kinds, None]})
     models = models.assign(parameters=np.nan, date=np.nan)
-    figure = draw_attribute_maps(tables["map"], models, tables["datasets"])
+    figure = make_figure("capability_attributes", tables["map"], models, tables["datasets"])
     words = drawn_words(figure)
     shown = [word for word in words if word.startswith("kind") or word in {"other", "unknown"}]
     assert shown == [*(f"kind {number}" for number in range(7)), "other", "unknown"]

@@ -4,21 +4,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import to_hex
 
-from capmap.figures.datasets import draw_groups
-from capmap.figures.pairwise import (
-    NO_SHARED,
-    draw_bayes_matrix,
-    draw_comparison_matrix,
-    draw_comparison_reference,
-    mirror_pairs,
-)
-from capmap.figures.robustness import draw_robustness
+from capmap.figures.pairwise import NO_SHARED, mirror_pairs
 from tests.figure_checks import (
     assert_legible,
     cell_texts,
     drawn_words,
 )
 from tests.matrix_figure_tables import make_apart, make_pair
+from tests.steps import make_figure
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -41,7 +34,7 @@ def test_a_pair_seen_from_the_other_side_swaps_what_is_better():
 
 
 def test_the_comparison_matrix_shows_row_minus_column_and_marks_what_is_significant():
-    figure = draw_comparison_matrix(make_pair(), order=["b", "a"], alpha=0.05)
+    figure = make_figure("pairwise", make_pair(), order=["b", "a"], alpha=0.05)
     assert cell_texts(figure) == {(0, 1): f"{MINUS}.250\n1/2/7", (1, 0): ".250\n7/2/1"}
     assert marked_cells(figure, 0) == {(0, 0), (1, 1)}  # the gray diagonal
     assert marked_cells(figure, 1) == {(0, 1), (1, 0)}
@@ -53,21 +46,21 @@ def test_the_comparison_matrix_shows_row_minus_column_and_marks_what_is_signific
 
 def test_a_pair_without_a_dataset_in_common_is_hatched_and_said_to_be():
     apart = make_apart()
-    for figure in (draw_comparison_matrix(apart, alpha=0.05), draw_bayes_matrix(apart)):
+    for figure in (make_figure("pairwise", apart, alpha=0.05), make_figure("bayes", apart)):
         assert np.ma.getmaskarray(figure.axes[0].collections[0].get_array()).all()
         assert "Hatched: no dataset in common." in drawn_words(figure)
         assert not cell_texts(figure)
-    figure = draw_comparison_reference(apart, reference="a")
+    figure = make_figure("pairwise_reference", apart, reference="a")
     assert NO_SHARED in drawn_words(figure)
     assert_legible(figure)
 
 
 def test_decisions_are_marked_on_both_sides_of_the_diagonal():
-    figure = draw_bayes_matrix(make_pair(), order=["a", "b"])
+    figure = make_figure("bayes", make_pair(), order=["a", "b"])
     assert cell_texts(figure) == {(0, 1): ".97", (1, 0): ".01"}
     assert [marked_cells(figure, mark) for mark in (1, 2)] == [{(0, 1), (1, 0)}, set()]
     same = make_pair(decision="equivalent", p_a_better=0.01, p_equivalent=0.98)
-    figure = draw_bayes_matrix(same, order=["a", "b"])
+    figure = make_figure("bayes", same, order=["a", "b"])
     assert [marked_cells(figure, mark) for mark in (1, 2)] == [set(), {(0, 1), (1, 0)}]
 
 
@@ -89,7 +82,7 @@ def test_a_rank_better_than_the_reported_one_is_blue():
         columns=["aggregation", "bounds", "left_out", "kendall_tau"],
     )
     flips = pd.DataFrame({"model_a": ["a"], "model_b": ["b"], "flips": [1], "variations": [2]})
-    figure = draw_robustness(summary, ranks, flips, order=["a", "b"])
+    figure = make_figure("robustness", summary, ranks, flips, order=["a", "b"])
     assert figure.axes[0].collections[0].get_array().tolist() == [[-1, 0], [1, 0]]
     # A range is told where leaving out a dataset changes the rank.
     assert cell_texts(figure) == {
@@ -109,7 +102,7 @@ def test_groups_have_scores_with_ranks_and_mark_the_best():
         [("g", "a", 0.5, 2), ("g", "b", 0.75, 1), ("h", "b", 0.25, 1)],
         columns=["group", "model", "score", "rank"],
     ).assign(unit="runs", statistic="iqm")
-    figure = draw_groups(groups)
+    figure = make_figure("groups", groups)
     # b has mean rank 1, a has 2; h leaves a out.
     assert cell_texts(figure) == {(0, 0): ".750 (1)", (0, 1): ".250 (1)", (1, 0): ".500 (2)"}
     assert marked_cells(figure, 0) == {(0, 0), (0, 1)}
@@ -117,7 +110,7 @@ def test_groups_have_scores_with_ranks_and_mark_the_best():
 
 
 def test_the_reference_is_compared_with_the_difference_of_the_model():
-    figure = draw_comparison_reference(make_pair(), reference="a")
+    figure = make_figure("pairwise_reference", make_pair(), reference="a")
     line, interval, point = figure.axes[0].lines
     assert list(line.get_xdata()) == [0, 0]
     assert tuple(interval.get_xdata()) == (-0.5, -0.125)

@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 
 from capmap.analyses.releases import track_ranks
-from capmap.figures.leaderboard import draw_leaderboard_dimensions, draw_rank_history, label_entries
+from capmap.figures.leaderboard import label_entries
 from tests.figure_checks import assert_legible, assert_same_bytes, cell_texts
 from tests.figure_plans import make_checkpoints, plan_checkpoints
 from tests.leaderboard_tables import HOSTILE, make_entry_runs, make_leaderboard
+from tests.steps import make_figure
 
 PAIR = [("a", "frozen", "s1"), ("b", "frozen", "s1")]
 
@@ -61,7 +62,7 @@ def make_rows(ranks):
 
 def test_twenty_entries_in_ten_dimensions_show_scores_ranks_and_intervals():
     table = make_dimensions(name_many("Model", 20), ["All", *name_many("Dimension", 9)])
-    figure = draw_leaderboard_dimensions(table)
+    figure = make_figure("leaderboard_dimensions", table)
     assert_legible(figure)
     texts = cell_texts(figure)
     assert len(texts) == 200
@@ -74,7 +75,7 @@ def test_twenty_entries_in_ten_dimensions_show_scores_ranks_and_intervals():
 def test_partial_entries_have_a_bar_and_no_rank_and_missing_ones_are_hatched():
     runs = make_entry_runs(PAIR, missing=[("a", "w"), ("b", "y"), ("b", "z")])
     table = make_leaderboard(runs)[1]
-    figure = draw_leaderboard_dimensions(table)
+    figure = make_figure("leaderboard_dimensions", table)
     words = assert_legible(figure)
     assert {"Bar: too few datasets to be ranked.", "Hatched: no runs."} <= set(words)
     assert not any("(1)" in text for (_, column), text in cell_texts(figure).items() if not column)
@@ -82,7 +83,7 @@ def test_partial_entries_have_a_bar_and_no_rank_and_missing_ones_are_hatched():
 
 def test_methods_follow_each_other_and_share_the_rows():
     table = make_dimensions(name_many("m", 100), ["All", "Core"], methods=("frozen", "full_ft"))
-    words = assert_legible(draw_leaderboard_dimensions(table))
+    words = assert_legible(make_figure("leaderboard_dimensions", table))
     assert "The first 40 of 100 entries." in words
     assert {"m number 00", "m number 39"} <= set(words)
     assert "m number 40" not in words
@@ -91,16 +92,16 @@ def test_methods_follow_each_other_and_share_the_rows():
 def test_hostile_names_are_drawn_as_they_stand():
     entries = [(name, name, name) for name in HOSTILE]
     table = make_leaderboard(make_entry_runs(entries), {name: ["w"] for name in HOSTILE[:3]})[1]
-    assert_legible(draw_leaderboard_dimensions(table))
+    assert_legible(make_figure("leaderboard_dimensions", table))
     history = make_history(dict.fromkeys(HOSTILE[1:3], entries))
-    assert_legible(draw_rank_history(history))
+    assert_legible(make_figure("rank_history", history))
 
 
 def test_the_order_of_rows_within_a_dimension_does_not_matter(tmp_path):
     table = make_leaderboard(make_entry_runs([*PAIR, ("c", "full_ft", "s2")]))[1]
     parts = [own.iloc[::-1] for _, own in table.groupby("dimension", sort=False)]
     assert_same_bytes(
-        lambda rows: {"dimensions": draw_leaderboard_dimensions(rows)},
+        lambda rows: {"dimensions": make_figure("leaderboard_dimensions", rows)},
         table,
         pd.concat(parts),
         tmp_path,
@@ -130,7 +131,7 @@ def test_entries_are_named_by_as_little_as_tells_them_apart():
 
 def test_a_history_has_a_number_per_rank_and_names_at_both_ends():
     releases = {"2025-01": PAIR[:1], "2025-02": [PAIR[1], PAIR[0]], "current": PAIR}
-    figure = draw_rank_history(make_history(releases))
+    figure = make_figure("rank_history", make_history(releases))
     words = assert_legible(figure)
     assert sorted(text.get_text() for text in figure.axes[0].texts) == ["1", "1", "1", "2", "2"]
     assert (words.count("a"), words.count("b")) == (2, 1)

@@ -7,20 +7,13 @@ import pandas as pd
 import pytest
 from matplotlib.markers import CARETLEFT, CARETRIGHT
 
-from capmap.figures.bump import draw_conditions
 from capmap.figures.curves import cast_models
-from capmap.figures.pairwise import draw_elo, draw_winrate
-from capmap.figures.profiles import (
-    draw_profiles,
-    trace_steps,
-)
-from capmap.figures.rank_tests import (
-    draw_critical_difference,
-    stack_bars,
-)
+from capmap.figures.profiles import trace_steps
+from capmap.figures.rank_tests import stack_bars
 from tests.curve_figure_tables import make_study, name
 from tests.figure_checks import assert_legible, drawn_words
 from tests.figure_plans import plan_curves
+from tests.steps import make_figure
 
 
 def test_the_ten_best_models_have_colors_and_the_others_are_gray():
@@ -38,7 +31,7 @@ def test_a_profile_is_a_step_function_up_to_the_largest_ratio():
     rows += [("raw", "b", 4.0, 1.0)]
     profiles = pd.DataFrame(rows, columns=["kind", "model", "tau", "fraction"])
     area = pd.DataFrame({"model": ["a", "b"], "share_raw": [0.75, 0.5], "share_normalized": np.nan})
-    figure = draw_profiles(profiles, area)
+    figure = make_figure("profiles", profiles, area)
     best, other = figure.axes[0].lines
     assert best.get_xydata().tolist() == [[1, 0.5], [2, 0.5], [2, 1], [4, 1]]
     assert other.get_xydata()[-1].tolist() == [4, 1]
@@ -49,14 +42,14 @@ def test_a_profile_is_a_step_function_up_to_the_largest_ratio():
 def test_endless_elo_intervals_leave_room_for_the_ratings():
     elo = make_study(["a", "b"])["elo"].assign(elo=[1100.0, 900.0])
     elo[["ci_low", "ci_high"]] = [[1000.0, 4500.0], [-2500.0, 1000.0]]
-    figure = draw_elo(elo, confidence_level=0.95)
+    figure = make_figure("elo", elo, confidence_level=0.95)
     low, high = figure.axes[0].get_xlim()
     assert 400 < low < 500
     assert 1500 < high < 1600
     assert "Arrow: the interval goes on." in drawn_words(figure)
     arrows = [line for line in figure.axes[0].lines if line.get_marker() in (CARETLEFT, CARETRIGHT)]
     assert [(*line.get_xdata(), *line.get_ydata()) for line in arrows] == [(500, 1), (1500, 0)]
-    kept = draw_elo(elo.assign(ci_low=880.0, ci_high=1120.0), confidence_level=0.95)
+    kept = make_figure("elo", elo.assign(ci_low=880.0, ci_high=1120.0), confidence_level=0.95)
     assert "Arrow: the interval goes on." not in drawn_words(kept)
 
 
@@ -65,7 +58,7 @@ def test_endless_elo_intervals_leave_room_for_the_ratings():
 def test_a_figure_warns_of_the_ridge(separated, confidence_level):
     # Half of what lies beyond an end: 5%, 1.25% and 0.25%.
     elo = make_study(["a", "b"])["elo"].assign(separated=separated)
-    figure = draw_elo(elo, confidence_level=confidence_level)
+    figure = make_figure("elo", elo, confidence_level=confidence_level)
     is_named = separated > {0.8: 0.05, 0.95: 0.0125, 0.99: 0.0025}[confidence_level]
     assert any("ridge of the fit" in words for words in drawn_words(figure)) == is_named
     assert_legible(figure)
@@ -76,7 +69,7 @@ def test_win_rates_stand_in_the_row_of_the_winner_sorted_by_their_average():
     rates = {("a", "b"): 0.25, ("b", "a"): 0.75, ("b", "c"): 1.0, ("c", "b"): 0.0}
     rates |= {("a", "c"): 0.6, ("c", "a"): 0.4, ("a", "d"): np.nan, ("d", "a"): np.nan}
     rows = [(*pair, rate) for pair, rate in rates.items()]
-    figure = draw_winrate(pd.DataFrame(rows, columns=["model", "opponent", "win_rate"]))
+    figure = make_figure("winrate", pd.DataFrame(rows, columns=["model", "opponent", "win_rate"]))
     axes = figure.axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["b", "a", "c", "d"]
     cells = {text.get_position(): text.get_text() for text in axes.texts if text.get_text()}
@@ -98,7 +91,7 @@ def test_the_present_width_stands_over_the_present_number_of_runs():
 
 def draw_critical(tables):
     names = ("mean_ranks", "nemenyi", "friedman")
-    return draw_critical_difference(*map(tables.get, names), alpha=0.05)
+    return make_figure("critical_difference", *map(tables.get, names), alpha=0.05)
 
 
 def draw_diagram(letters):
@@ -110,7 +103,8 @@ def draw_diagram(letters):
         for pair, (a, b) in zip(combinations(models, 2), combinations(ranks, 2), strict=True)
     ]
     nemenyi = pd.DataFrame(pairs, columns=["model_a", "model_b", "rank_difference"])
-    return draw_critical_difference(
+    return make_figure(
+        "critical_difference",
         pd.DataFrame({"model": models, "mean_rank": ranks, "nemenyi_group": letters}),
         nemenyi.assign(critical_difference=1.0, datasets=8),
         pd.DataFrame({"test": ["friedman"], "p": [0.01]}),
@@ -158,7 +152,8 @@ def test_critical_differences_are_drawn_at_the_ranks_of_the_common_datasets():
     rows = [("a", "b", -0.25), ("a", "c", -1.25), ("b", "c", -1.0)]
     nemenyi = pd.DataFrame(rows, columns=["model_a", "model_b", "rank_difference"])
     ranks = pd.DataFrame({"model": list("bca"), "mean_rank": [1.2, 1.4, 2.9], "nemenyi_group": "a"})
-    figure = draw_critical_difference(
+    figure = make_figure(
+        "critical_difference",
         ranks.assign(datasets=9),
         nemenyi.assign(critical_difference=1.6, datasets=4),
         pd.DataFrame({"test": ["friedman"], "p": [0.01]}),
@@ -172,7 +167,9 @@ def test_a_line_leads_from_the_rank_here_to_the_rank_there_and_ties_stand_below_
     ranks = pd.DataFrame({"model": list("abc"), "rank": [1, 2, 3], "rank_other": [3, 1, 1]})
     row = ("dark", "kendall_tau", -1 / 3, np.nan, np.nan, 3, 1)
     names = ["condition", "statistic", "estimate", "ci_low", "ci_high", "models", "datasets"]
-    figure = draw_conditions(pd.DataFrame([row], columns=names), ranks.assign(condition="dark"))
+    figure = make_figure(
+        "conditions", pd.DataFrame([row], columns=names), ranks.assign(condition="dark")
+    )
     heights = [tuple(line.get_ydata()) for line in figure.axes[0].lines]
     assert heights == [(0, 2), (1, 0), (2, 1)]
     assert "tau \N{MINUS SIGN}0.33, 3 models, 1 dataset in common" in " ".join(drawn_words(figure))

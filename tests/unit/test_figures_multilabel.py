@@ -5,14 +5,7 @@ import pytest
 from matplotlib.patches import PathPatch, Rectangle
 
 from capmap.figures.canvas import NothingToDraw
-from capmap.figures.multilabel import (
-    draw_label_counts,
-    draw_metric_lines,
-    draw_metric_rank_shift,
-    draw_subgroup_boxes,
-)
-from capmap.multilabel.published import share_images, split_published
-from capmap.multilabel.rankings import shift_all_ranks, summarize_models
+from capmap.multilabel import published, rankings
 from tests.figure_checks import assert_legible, drawn_words
 from tests.figure_plans import compare, name
 from tests.multilabel_tables import (
@@ -21,24 +14,29 @@ from tests.multilabel_tables import (
     make_evaluation,
     read_shipped_runs,
 )
+from tests.steps import make_figure
 
 
 def test_the_published_table_of_315_models_is_legible():
-    metrics = split_published(read_shipped_runs())
-    summary = summarize_models(metrics)
+    metrics = published.split_published(read_shipped_runs())
+    summary = rankings.summarize_models(metrics)
     versions = ("ImageNetV1", "ImageNetV2")
-    shifts = shift_all_ranks(metrics)
+    shifts = rankings.shift_all_ranks(metrics)
     compared = compare(*versions)
-    assert_legible(draw_metric_lines(summary, compared))
-    figure = draw_metric_rank_shift(shifts, compared, metrics, rank_by="asma")
+    assert_legible(make_figure("metric_lines", summary, compared))
+    figure = make_figure("metric_rank_shift", shifts, compared, metrics, rank_by="asma")
     assert_legible(figure)
     assert (
         f"Named: 16 of {shifts['model'].nunique()} models, by the largest shifts."
         in drawn_words(figure)
     )
-    assert_legible(draw_label_counts(share_images(pd.read_csv(SHIPPED / "label_counts.csv"))))
+    assert_legible(
+        make_figure(
+            "label_counts", published.share_images(pd.read_csv(SHIPPED / "label_counts.csv"))
+        )
+    )
     with pytest.raises(NothingToDraw, match="No model has an accuracy by number of labels"):
-        draw_subgroup_boxes(metrics, compared)
+        make_figure("subgroup_boxes", metrics, compared)
 
 
 def list_bars(axes):
@@ -47,7 +45,7 @@ def list_bars(axes):
 
 def test_bars_of_label_counts_are_as_long_as_the_shares():
     counts = make_counts(["A"])
-    figure = draw_label_counts(counts)
+    figure = make_figure("label_counts", counts)
     widths = [bar.get_width() for bar in list_bars(figure.axes[0])]
     # 900, 50, 9, 3 and 2 of 964 images; no image has 4 labels.
     assert widths == pytest.approx([100 * n / 964 for n in (900, 50, 9, 3, 2)])
@@ -60,7 +58,7 @@ def test_bars_of_label_counts_are_as_long_as_the_shares():
 
 def test_lines_show_percents_and_differences_in_points():
     tables = make_evaluation(name("m", 5))
-    figure = draw_metric_lines(tables["summary"], compare("V1", "V2"))
+    figure = make_figure("metric_lines", tables["summary"], compare("V1", "V2"))
     upper, lower = figure.axes[1:]
     values = tables["summary"].set_index(["dataset", "model"])
     order = values.loc["V1"].sort_values("top1", ascending=False).index
@@ -83,7 +81,7 @@ def test_the_largest_shifts_are_named_with_their_size():
         }
     )
     given = (table, compare("V1", "V2"), tables["metrics"])
-    words = drawn_words(draw_metric_rank_shift(*given, rank_by="real"))
+    words = drawn_words(make_figure("metric_rank_shift", *given, rank_by="real"))
     assert {"up +2", "down \N{MINUS SIGN}2", "same ±0"} <= set(words)
     assert {"rises (1)", "falls (1)", "stays (1)"} <= set(words)
     assert "rank by ReaL on PatchML (1 = best)" in words
@@ -91,7 +89,7 @@ def test_the_largest_shifts_are_named_with_their_size():
 
 def test_boxes_stand_for_the_models_of_each_dataset():
     tables = make_evaluation(name("m", 30))
-    figure = draw_subgroup_boxes(tables["metrics"], compare("V1", "V2"))
+    figure = make_figure("subgroup_boxes", tables["metrics"], compare("V1", "V2"))
     for axes in figure.axes[1:]:
         assert sum(isinstance(patch, PathPatch) for patch in axes.patches) == 2 * 5
     medians = [line for line in figure.axes[2].lines if line.get_color() == "black"]

@@ -4,14 +4,11 @@ import numpy as np
 import pytest
 from matplotlib.collections import LineCollection
 
-from capmap.figures.drift import draw_drift
-from capmap.figures.predictions import (
-    draw_transfer,
-)
 from capmap.figures.style import PAGE_WIDTH
 from tests.figure_checks import assert_legible, draw_shown, drawn_words
 from tests.figure_plans import plan_errors
 from tests.prediction_figure_tables import TASKS, make_errors
+from tests.steps import make_figure
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +73,7 @@ def test_the_first_step_has_no_shift_and_no_newcomer(figures):
     drift, figure = make_errors()["drift"], figures["drift"]
     assert [len(line.get_xdata()) for line in figure.axes[1].lines] == [9, 10, 10]
     assert [len(line.get_xdata()) for line in figure.axes[2].lines] == [9, 9]
-    words = drawn_words(draw_drift(drift.iloc[:1]))
+    words = drawn_words(make_figure("drift", drift.iloc[:1]))
     assert "One step: no earlier map to compare with." in words
     assert "No result of a newcomer could be predicted." in words
 
@@ -86,7 +83,7 @@ def test_rows_of_transfer_have_their_errors_and_the_difference_in_words():
     transfer.loc[0, ["mse", "mse_low", "mse_high"]] = [0.07, 0.06, 0.08]
     transfer.loc[0, ["mse_alone", "mse_additive"]] = [0.08, 0.09]
     transfer.loc[0, ["difference", "difference_low", "difference_high"]] = [-0.01, -0.02, 0.0]
-    figure = draw_transfer(transfer)
+    figure = make_figure("transfer", transfer)
     drawn = [line.get_xdata()[0] for line in figure.axes[0].lines]
     assert sorted(drawn) == [0.07, 0.08, 0.09]
     assert find_bars(figure.axes[0])[0].get_segments()[0][:, 0].tolist() == [0.06, 0.08]

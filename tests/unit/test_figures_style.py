@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from capmap.figures.datasets import draw_scores
 from capmap.figures.names import break_name, printable_text, shorten_names, text_width, wrap_text
 from capmap.figures.style import (
     PALETTE,
@@ -23,6 +22,7 @@ from capmap.figures.style import (
     save_figure,
 )
 from tests.figure_checks import make_tables
+from tests.steps import make_figure
 
 # Machado, Oliveira and Fernandes (2009), severity 1.0, acting on linear RGB.
 VISION = {
@@ -145,7 +145,7 @@ def test_wrapped_text_breaks_at_spaces_and_ends_in_an_ellipsis():
 
 def test_drawing_leaves_the_settings_of_the_process_alone():
     before = dict(mpl.rcParams)
-    draw_scores(make_tables(["a"], ["d"])["scores"])
+    make_figure("scores", make_tables(["a"], ["d"])["scores"])
     assert dict(mpl.rcParams) == before
 
 
@@ -156,7 +156,7 @@ def test_an_unknown_suffix_is_refused_before_anything_is_written(tmp_path):
 
 
 def test_files_hold_no_date_no_version_and_true_type_fonts(tmp_path):
-    figure = draw_scores(make_tables(["a", "b"], ["d"])["scores"])
+    figure = make_figure("scores", make_tables(["a", "b"], ["d"])["scores"])
     paths = [tmp_path / f"f.{suffix}" for suffix in ("pdf", "svg", "png")]
     save_figure(figure, paths)
     pdf, svg, png = (path.read_bytes() for path in paths)
@@ -185,7 +185,7 @@ def test_environment_and_user_settings_do_not_change_a_byte(tmp_path):
         [tmp_path / place / f"f.{suffix}" for suffix in ("pdf", "svg", "png")]
         for place in ("here", "there")
     )
-    save_figure(draw_scores(scores), here)
+    save_figure(make_figure("scores", scores), here)
     environment = os.environ | {
         "MPLBACKEND": "TkAgg",
         "MATPLOTLIBRC": str(settings_file),

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
-from capmap.ranking.aggregation import summarize_cells
+from capmap.ranking import aggregation, ranks
 from capmap.ranking.holes import Effects, fit_effects
 from capmap.ranking.models import Options, bootstrap_models
-from capmap.ranking.ranks import rank_models
 from capmap.rng import make_stream
 from capmap.settings.choices import Unit
 
@@ -45,7 +44,7 @@ def estimate(runs: pd.DataFrame, *, unit: Unit = "runs", adjust: bool = True) ->
         statistics=["iqm", "mean"],
         options=Options(unit=unit),
         make_rng=lambda *_: make_stream(0, "test"),
-        effects=fit_effects(summarize_cells(runs)) if adjust else None,
+        effects=fit_effects(aggregation.summarize_cells(runs)) if adjust else None,
     ).set_index(["statistic", "model"])
 
 
@@ -61,7 +60,7 @@ def fill(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_effects_are_those_of_least_squares() -> None:
-    cells = summarize_cells(mask(draw(0), 0.4))
+    cells = aggregation.summarize_cells(mask(draw(0), 0.4))
     effects = fit_effects(cells)
     assert effects is not None
     design = pd.get_dummies(cells[["model", "dataset"]], dtype=float)
@@ -77,25 +76,25 @@ def test_an_additive_table_is_completed_exactly() -> None:
     runs = draw(1, spread=0).groupby(["model", "dataset"]).head(1)
     level = np.add.outer(np.linspace(0, 0.4, 6), np.linspace(0.1, 0.5, 8) ** 2)
     runs = runs.assign(score=level.ravel())
-    cells = summarize_cells(mask(runs, 0.5))
+    cells = aggregation.summarize_cells(mask(runs, 0.5))
     assert fill(cells).to_numpy() == pytest.approx(level, abs=1e-9)
 
 
 def test_full_tables_need_no_effects() -> None:
-    assert fit_effects(summarize_cells(draw(2))) is None
+    assert fit_effects(aggregation.summarize_cells(draw(2))) is None
 
 
 def test_models_without_a_link_are_refused() -> None:
     runs = draw(3)
     apart = runs[runs["model"].isin(["m0", "m1"]) == runs["dataset"].isin(["d0", "d1"])]
     with pytest.raises(ValidationError, match=r"4 models with the others.*'m2'"):
-        fit_effects(summarize_cells(apart))
+        fit_effects(aggregation.summarize_cells(apart))
 
 
 @given(st.integers(0, 10**6))
 def test_order_and_scale(number: int) -> None:
     runs = mask(draw(number, seeds=1), 0.4, number)
-    cells = summarize_cells(runs)
+    cells = aggregation.summarize_cells(runs)
     found = fit_effects(cells)
     moved = fit_effects(cells.sample(frac=1, random_state=0).assign(mean=3 * cells["mean"] + 1))
     if found is None or moved is None:
@@ -138,7 +137,7 @@ def test_complete_models_keep_their_estimate(unit: Unit) -> None:
 
 def test_the_mean_is_that_of_the_filled_table() -> None:
     runs = mask(draw(5), 0.5)
-    full = fill(summarize_cells(runs)).mean(axis=1)
+    full = fill(aggregation.summarize_cells(runs)).mean(axis=1)
     assert estimate(runs).loc["mean", "estimate"].to_dict() == pytest.approx(full.to_dict())
 
 
@@ -168,7 +167,7 @@ def test_equal_models_with_holes_are_seldom_separated(unit: Unit) -> None:
         noise = 0.01 * rng.standard_normal((6, 12, 3))
         runs = mask(runs.assign(score=(level[:, :, None] + noise).ravel()), 0.5, number)
         table = estimate(runs, unit=unit).loc["mean"].reset_index()
-        ranked = rank_models(table, "mean", confidence_level=0.95)
+        ranked = ranks.rank_models(table, "mean", confidence_level=0.95)
         separated.append(ranked["rank_high_all"].lt(6).any())
     assert np.mean(separated) <= 0.15
 

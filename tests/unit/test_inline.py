@@ -11,20 +11,10 @@ from hypothesis import strategies as st
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from capmap.figures.datasets import draw_scores, draw_seed_spread
-from capmap.figures.marks import (
-    Mark,
-    find_grid,
-    mark,
-    mark_members,
-    render_svg,
-    write_estimates,
-    write_points,
-)
-from capmap.figures.multilabel import draw_metric_lines, draw_metric_rank_shift
-from capmap.figures.rankings import draw_intervals
+from capmap.figures import marks
 from capmap.figures.style import figure_style
 from tests.report_tables import make_ranking
+from tests.steps import make_figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = ["<b>&amp;", "a--b ]]>", '"quoted"', "line\nbreak", "</svg><script>"]
@@ -32,7 +22,7 @@ HOSTILE = ["<b>&amp;", "a--b ]]>", '"quoted"', "line\nbreak", "</svg><script>"]
 
 @figure_style()
 def read(figure: Figure, name: str = "f") -> ElementTree.Element:
-    return ElementTree.fromstring(render_svg(figure, name=name))  # noqa: S314 - our own
+    return ElementTree.fromstring(marks.render_svg(figure, name=name))  # noqa: S314 - our own
 
 
 def find_marked(root: ElementTree.Element, **told: str) -> list[ElementTree.Element]:
@@ -46,11 +36,14 @@ def draw_lines(names):
     figure = Figure(figsize=(3, 2))
     axes = figure.add_axes((0.2, 0.2, 0.7, 0.7))
     [line] = axes.plot([0, 1], [0, 1])
-    mark(line, names[0], dataset=names[1], text=names[2])
+    marks.mark(line, names[0], dataset=names[1], text=names[2])
     [markers] = axes.plot([0, 0.5, 1], [1, 0.5, 0], "o", linestyle="none")
-    mark_members(markers, [Mark(names[0]), Mark(dataset=names[1]), Mark(names[2], more=names[0])])
+    marks.mark_members(
+        markers,
+        [marks.Mark(names[0]), marks.Mark(dataset=names[1]), marks.Mark(names[2], more=names[0])],
+    )
     lines = LineCollection([[(0, 0), (1, 0.2)], [(0, 0.4), (1, 0.6)]])
-    mark_members(lines, [Mark(names[1]), Mark(names[2])])
+    marks.mark_members(lines, [marks.Mark(names[1]), marks.Mark(names[2])])
     axes.add_collection(lines)
     return figure
 
@@ -76,8 +69,8 @@ def test_any_name_comes_back_as_it_was(names):
 def test_text_is_text_and_nothing_needs_a_style_or_a_foreign_id():
     table = pd.DataFrame({"model": HOSTILE, "D <1>": 0.5, "D 2": [0.1, np.nan, 0.3, 0.4, 0.5]})
     figures = {
-        "scores": draw_scores(table, order=HOSTILE),
-        "intervals": draw_intervals(make_ranking(model=HOSTILE)),
+        "scores": make_figure("scores", table, order=HOSTILE),
+        "intervals": make_figure("intervals", make_ranking(model=HOSTILE)),
     }
     ids = []
     for name, figure in figures.items():
@@ -100,13 +93,15 @@ def test_text_is_text_and_nothing_needs_a_style_or_a_foreign_id():
 def test_rows_and_cells_are_told_with_their_place():
     models = ["a", "b", "c", "d"]
     table = make_ranking(model=models)
-    [grid] = [json.loads(one.text) for one in read(draw_intervals(table)).iter(f"{SVG}metadata")]
+    [grid] = [
+        json.loads(one.text) for one in read(make_figure("intervals", table)).iter(f"{SVG}metadata")
+    ]
     assert (grid["rows"], grid["kinds"]) == (models, ["model", ""])
     assert grid["texts"][0] == "0.800 [0.790, 0.810]"
     assert grid["band"] == [0.0, 244.8]
     many = [f"m{place}" for place in range(12)]
     scores = pd.DataFrame({"model": many, **{f"D{i}": np.arange(12) / 8 for i in range(9)}})
-    root = read(draw_scores(scores, order=many))
+    root = read(make_figure("scores", scores, order=many))
     [grid] = [json.loads(one.text) for one in root.iter(f"{SVG}metadata")]
     assert grid["kinds"] == ["model", "dataset"]
     assert (len(grid["rows"]), len(grid["columns"])) == (12, 9)
@@ -121,15 +116,15 @@ def test_rows_and_cells_are_told_with_their_place():
     [((0.25, 0.75), "0.500 [0.250, 0.750]"), ((np.nan, 1), "0.500"), ((0, np.inf), "0.500")],
 )
 def test_estimates_have_their_ends_if_both_are_known(ends, text):
-    assert write_estimates([[0.5, *ends]]) == [text]
-    assert write_estimates([[np.nan, *ends]]) == [""]
+    assert marks.write_estimates([[0.5, *ends]]) == [text]
+    assert marks.write_estimates([[np.nan, *ends]]) == [""]
 
 
 def test_rows_of_spreads_tell_their_numbers():
     seeds = pd.DataFrame(
         {"model": ["a", "b", "c"], "dataset": "d", "normalized_std": [0.1, 0.3, 0.2]}
     )
-    [grid] = filter(None, map(find_grid, draw_seed_spread(seeds).axes))
+    [grid] = filter(None, map(marks.find_grid, make_figure("seed_spread", seeds).axes))
     assert (grid.rows, grid.texts) == (["d"], ["median 0.200, largest 0.300 (b)"])
 
 
@@ -141,7 +136,7 @@ def test_every_point_of_shifted_ranks_has_its_model():
     shift["shift"] = shift["rank_a"] - shift["rank_b"]
     degradation = pd.DataFrame({"dataset_a": ["A"], "dataset_b": ["A"]})
     metrics = pd.DataFrame({"dataset": ["A"]})
-    root = read(draw_metric_rank_shift(shift, degradation, metrics, rank_by="asma"))
+    root = read(make_figure("metric_rank_shift", shift, degradation, metrics, rank_by="asma"))
     assert find_marked(root, model="m0", text="1 by top-1, 30 by ASMA")
     assert {one.get("data-model") for one in root.iter()} >= set(models)
 
@@ -149,7 +144,9 @@ def test_every_point_of_shifted_ranks_has_its_model():
 def test_lines_over_models_tell_each_value_that_there_is():
     summary = pd.DataFrame({"dataset": [*"AABB"], "model": [*"yzyz"], "asma": np.nan})
     summary["top1"], summary["real"] = [0.8, 0.7, np.nan, 0.5], [0.9, np.nan, 0.6, np.nan]
-    root = read(draw_metric_lines(summary, pd.DataFrame({"dataset_a": ["A"], "dataset_b": ["B"]})))
+    root = read(
+        make_figure("metric_lines", summary, pd.DataFrame({"dataset_a": ["A"], "dataset_b": ["B"]}))
+    )
     told = [one.get("data-text") for one in root.iter() if one.get("data-model") == "y"]
     assert sorted(told) == ["ReaL, A less B: 30%", "ReaL, A: 90%", "ReaL, B: 60%", "top-1, A: 80%"]
     told = [one.get("data-text") for one in root.iter() if one.get("data-model") == "z"]
@@ -158,6 +155,6 @@ def test_lines_over_models_tell_each_value_that_there_is():
 
 def test_curves_tell_points_from_the_first_to_the_last():
     points = [[step, step / 100] for step in range(1, 100)] + [[100, np.nan]]
-    assert write_points(points) == "1: 0.01\n25: 0.25\n50: 0.5\n75: 0.75\n99: 0.99"
-    assert write_points([[3, np.nan]]) == ""
-    assert write_points([[3, 1]]) == "3: 1"
+    assert marks.write_points(points) == "1: 0.01\n25: 0.25\n50: 0.5\n75: 0.75\n99: 0.99"
+    assert marks.write_points([[3, np.nan]]) == ""
+    assert marks.write_points([[3, 1]]) == "3: 1"

@@ -13,13 +13,12 @@ from PIL import Image
 from capmap.analyses import list_figures
 from capmap.figures.canvas import choose_models
 from capmap.figures.curves import cast_models
-from capmap.figures.datasets import draw_scores
-from capmap.figures.rankings import draw_intervals, draw_rank_shift
 from capmap.figures.style import PALETTE, Look, model_colors, read_look, save_figure, wear_look
 from capmap.settings.checking import check_settings
 from capmap.settings.study import Study
 from tests.curve_figure_tables import make_study
 from tests.figure_checks import make_tables
+from tests.steps import make_figure
 
 MODELS = ["a", "b", "c"]
 FORMATS = ("pdf", "png", "svg")
@@ -31,7 +30,7 @@ def draw(folder: Path, options: dict[str, Any], *, models: list[str] | None = No
     """Draw the intervals of some models with a look, and write them in all formats."""
     scopes = make_tables(models or MODELS, ["D", "-1"])["ranking"]
     with wear_look(read_look(options)):
-        figure = draw_intervals(scopes)
+        figure = make_figure("intervals", scopes)
         save_figure(figure, [folder / f"intervals.{suffix}" for suffix in FORMATS])
     return figure
 
@@ -164,9 +163,9 @@ def test_no_label_reaches_over_the_edge(width: float, size: float) -> None:
     tables = make_study(models) | make_tables(models, ["D", "-1"])
     with wear_look(Look(width=width, font_size=size)):
         figures = [
-            draw_intervals(tables["ranking"]),
-            draw_rank_shift(tables["ranking"]),
-            draw_scores(tables["scores"]),
+            make_figure("intervals", tables["ranking"]),
+            make_figure("rank_shift", tables["ranking"]),
+            make_figure("scores", tables["scores"]),
         ]
         for figure in figures:
             figure.canvas.draw()

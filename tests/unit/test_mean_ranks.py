@@ -6,12 +6,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.analyses.ranks import tabulate_mean_ranks
-from capmap.comparison.rank_tests import (
-    average_ranks,
-    find_critical_difference,
-    rank_within_datasets,
-    rescale_ranks,
-)
+from capmap.comparison import rank_tests
 from tests.toy_scores import arrange, draw, run_on_runs
 
 
@@ -19,7 +14,7 @@ def test_nemenyi_groups_are_the_longest_runs_within_the_critical_difference() ->
     rng = np.random.default_rng(0)
     matrix = arrange(rng.normal(np.linspace(2, 0, 8)[:, None], 1, (8, 30)))
     ranks = tabulate_mean_ranks(matrix, alpha=0.05)
-    critical = find_critical_difference(models=8, datasets=30, alpha=0.05)
+    critical = rank_tests.find_critical_difference(models=8, datasets=30, alpha=0.05)
     values = ranks["mean_rank"].tolist()
     runs = {
         (first, max(j for j in range(8) if values[j] - values[first] < critical))
@@ -34,14 +29,24 @@ def test_nemenyi_groups_are_the_longest_runs_within_the_critical_difference() ->
 
 
 def test_the_best_of_few_has_the_rank_of_the_best_of_all() -> None:
-    ranks = rank_within_datasets(np.array([[3.0, 1.0], [2.0, np.nan], [1.0, 2.0], [0.0, 3.0]]))
+    ranks = rank_tests.rank_within_datasets(
+        np.array([[3.0, 1.0], [2.0, np.nan], [1.0, 2.0], [0.0, 3.0]])
+    )
     # Ranks 1, 2 and 3 of three become 1, 2.5 and 4 of four.
-    np.testing.assert_equal(rescale_ranks(ranks)[:, 1], [4.0, np.nan, 2.5, 1.0])
-    assert average_ranks(rescale_ranks(ranks)).tolist() == [2.5, 2.0, 2.75, 2.5]
+    np.testing.assert_equal(rank_tests.rescale_ranks(ranks)[:, 1], [4.0, np.nan, 2.5, 1.0])
+    assert rank_tests.average_ranks(rank_tests.rescale_ranks(ranks)).tolist() == [
+        2.5,
+        2.0,
+        2.75,
+        2.5,
+    ]
 
 
 def test_noise_of_floating_point_makes_no_rank() -> None:
-    assert rank_within_datasets(np.array([[0.1 + 0.2], [0.3]])).tolist() == [[1.5], [1.5]]
+    assert rank_tests.rank_within_datasets(np.array([[0.1 + 0.2], [0.3]])).tolist() == [
+        [1.5],
+        [1.5],
+    ]
 
 
 def test_step_writes_tables_that_read_back(tmp_path: Path) -> None:

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.metrics import METRICS, canonical_name, find_metric, suggest
+from capmap import metrics
 
 
 def find(name):
-    metric = find_metric(name)
+    metric = metrics.find_metric(name)
     assert metric is not None, name
     return metric
 
@@ -47,7 +47,7 @@ def find(name):
     ],
 )
 def test_names_are_found_without_case_and_separators(name, known):
-    metric = find_metric(name)
+    metric = metrics.find_metric(name)
     assert (metric.name if metric else None) == known
 
 
@@ -101,24 +101,28 @@ def test_a_negative_that_belongs_to_the_name_does_not_turn_it_around():
 
 
 def test_no_name_stands_for_two_metrics():
-    names = [canonical_name(n) for metric in METRICS for n in (metric.name, *metric.aliases)]
+    names = [
+        metrics.canonical_name(n)
+        for metric in metrics.METRICS
+        for n in (metric.name, *metric.aliases)
+    ]
     assert sorted(names) == sorted(set(names))
 
 
 def test_bounds_are_in_order():
-    for metric in METRICS:
+    for metric in metrics.METRICS:
         if metric.low is not None and metric.high is not None:
             assert metric.low < metric.high, metric.name
 
 
 def test_a_misspelt_name_is_answered_with_the_nearest_known_one():
-    assert suggest("acuracy") == "accuracy"
-    assert suggest("Jacard_Index") == "jaccard index"
-    assert suggest("wholly different") is None
+    assert metrics.suggest("acuracy") == "accuracy"
+    assert metrics.suggest("Jacard_Index") == "jaccard index"
+    assert metrics.suggest("wholly different") is None
 
 
 @settings(max_examples=100)
-@given(st.sampled_from([n for m in METRICS for n in (m.name, *m.aliases)]), st.randoms())
+@given(st.sampled_from([n for m in metrics.METRICS for n in (m.name, *m.aliases)]), st.randoms())
 def test_every_alias_is_found_whatever_its_case_and_separators(alias, random):
     noisy = "".join(random.choice([c.upper(), c.lower()]) for c in alias)
     noisy = f" {noisy.replace(' ', random.choice(['_', '-', '/', '  ']))}\t"
@@ -128,6 +132,6 @@ def test_every_alias_is_found_whatever_its_case_and_separators(alias, random):
 @settings(max_examples=100)
 @given(st.text())
 def test_any_text_has_one_canonical_name(name):
-    once = canonical_name(name)
-    assert canonical_name(once) == once
-    find_metric(name)
+    once = metrics.canonical_name(name)
+    assert metrics.canonical_name(once) == once
+    metrics.find_metric(name)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capmap.multilabel import ranks
 from capmap.multilabel.comparisons import compare_dataset_pair, compare_model_pair, match_images
 from capmap.multilabel.labels import arrange_labels
 from capmap.multilabel.metrics import ORDER, estimate_metrics
@@ -17,7 +18,6 @@ from capmap.multilabel.outcomes import (
     evaluate_images,
     score_images,
 )
-from capmap.multilabel.ranks import rank_labels
 from capmap.rng import make_stream
 from tests.multilabel_oracle import arrange_case, draw_case, evaluate
 
@@ -30,7 +30,7 @@ OPTIONS = {
 
 def value_images(scores: np.ndarray, sets: list[list[int]], single: list[int]) -> ImageValues:
     labels = arrange_case(sets, single, scores.shape[1])
-    return evaluate_images(score_images(labels, rank_labels(scores, labels)))
+    return evaluate_images(score_images(labels, ranks.rank_labels(scores, labels)))
 
 
 def read_rows(table: pd.DataFrame, *columns: str) -> dict:
@@ -122,7 +122,7 @@ def test_one_image_of_one_class_has_no_interval() -> None:
 
 def test_outcomes_have_a_row_per_image_and_survive_a_file(tmp_path) -> None:
     labels = arrange_labels([[0, 1], []], n_classes=3, single=[-1, 2], images=["x", "y"])
-    outcomes = score_images(labels, rank_labels(np.array([[1.0, 0, 2], [0, 1, 2]]), labels))
+    outcomes = score_images(labels, ranks.rank_labels(np.array([[1.0, 0, 2], [0, 1, 2]]), labels))
     assert outcomes.dtypes.astype(str).to_dict() == OUTCOMES | {"id": outcomes["id"].dtype.name}
     assert outcomes["id"].tolist() == ["x", "y"]
     assert outcomes["labels"].tolist() == [2, 0]

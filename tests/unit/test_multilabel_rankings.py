@@ -7,15 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.multilabel.rankings import (
-    SHIFTS,
-    SUMMARY,
-    average_metrics,
-    rank_densely,
-    shift_all_ranks,
-    shift_ranks,
-    summarize_models,
-)
+from capmap.multilabel import rankings
 from tests.multilabel_tables import make_metrics
 
 STEPS = st.lists(st.integers(0, 6), max_size=20)
@@ -29,40 +21,42 @@ def shift(top1: list[float], asma: list[float], **images: int) -> pd.DataFrame:
     """Shifts from top-1 accuracy on D to ASMA on P."""
     rows = [(f"m{place:03d}", "D", "", "top1", value) for place, value in enumerate(top1)]
     rows += [(f"m{place:03d}", "P", "", "asma", value) for place, value in enumerate(asma)]
-    values = average_metrics(make_table(*rows), ["top1", "asma"])
-    return shift_ranks(values, ("top1", "D"), ("asma", "P"), images=images)
+    values = rankings.average_metrics(make_table(*rows), ["top1", "asma"])
+    return rankings.shift_ranks(values, ("top1", "D"), ("asma", "P"), images=images)
 
 
 @given(STEPS)
 def test_exact_values_have_the_dense_ranks_of_scipy(steps):
     values = np.array(steps) / 10
-    assert rank_densely(values).tolist() == stats.rankdata(-values, method="dense").tolist()
+    assert (
+        rankings.rank_densely(values).tolist() == stats.rankdata(-values, method="dense").tolist()
+    )
 
 
 @given(STEPS)
 def test_ties_without_end_have_the_competition_ranks_of_scipy(steps):
     values = np.array(steps) / 10
     expected = stats.rankdata(-values, method="min").tolist()
-    assert rank_densely(values, hidden=np.inf).tolist() == expected
+    assert rankings.rank_densely(values, hidden=np.inf).tolist() == expected
 
 
 @given(STEPS, st.floats(1, 50))
 def test_hidden_values_put_ranks_between_dense_and_competition_ranks(steps, hidden):
     values = np.array(steps) / 10
-    ranks = rank_densely(values, hidden=hidden)
-    assert (rank_densely(values) <= ranks).all()
-    assert (ranks <= rank_densely(values, hidden=np.inf)).all()
+    ranks = rankings.rank_densely(values, hidden=hidden)
+    assert (rankings.rank_densely(values) <= ranks).all()
+    assert (ranks <= rankings.rank_densely(values, hidden=np.inf)).all()
 
 
 def test_rounding_noise_makes_no_ranks():
-    assert rank_densely([0.3, 0.1 + 0.2, 0.2]).tolist() == [1, 1, 2]
+    assert rankings.rank_densely([0.3, 0.1 + 0.2, 0.2]).tolist() == [1, 1, 2]
 
 
 def test_a_tie_counts_the_values_that_it_is_expected_to_hide():
     # Two of 5 values are different with chance 4/5, so 10 pairs hide 18 ranks: 10 more than shown
     # less 2. The 11th level has rank 1 + 18 = 19 instead of 11.
     values = np.repeat(np.arange(11, 0, -1), [2] * 10 + [1]) / 100
-    assert rank_densely(values, hidden=5).max() == 19
+    assert rankings.rank_densely(values, hidden=5).max() == 19
 
 
 def test_hidden_ranks_are_right_on_average_when_values_are_rounded():
@@ -72,14 +66,14 @@ def test_hidden_ranks_are_right_on_average_when_values_are_rounded():
     for _ in range(40):
         exact = rng.integers(2000, size=400)
         rounded = exact // 5
-        ranks = rank_densely(rounded / 400, hidden=5)
-        errors.append(int(ranks.max() - rank_densely(exact / 2000).max()))
+        ranks = rankings.rank_densely(rounded / 400, hidden=5)
+        errors.append(int(ranks.max() - rankings.rank_densely(exact / 2000).max()))
     assert abs(np.mean(errors)) < 3
-    assert np.mean([rank_densely(rounded / 400).max() - len(np.unique(exact))]) < -80
+    assert np.mean([rankings.rank_densely(rounded / 400).max() - len(np.unique(exact))]) < -80
 
 
 def test_a_summary_has_means_over_seeds_and_ranks_within_a_dataset():
-    summary = summarize_models(
+    summary = rankings.summarize_models(
         make_table(
             ("a", "P", "0", "asma", 0.2),
             ("a", "P", "1", "asma", 0.4),
@@ -104,7 +98,7 @@ def test_a_summary_has_means_over_seeds_and_ranks_within_a_dataset():
 
 
 def test_an_empty_seed_that_was_read_from_a_file_is_a_seed():
-    summary = summarize_models(make_table(("a", "V", None, "asma", 0.2)))
+    summary = rankings.summarize_models(make_table(("a", "V", None, "asma", 0.2)))
     assert summary["seeds"].to_list() == [1]
 
 
@@ -127,7 +121,7 @@ def test_all_pairs_of_columns_have_the_ranks_of_pandas(seed, rank_by):
     metrics["value"] = metrics["value"].round(1)
     whole = metrics[metrics["subgroup"].isna()]
     wide = whole.pivot_table("value", ["metric", "dataset"], "model", aggfunc="mean").round(9)
-    shifts = shift_all_ranks(metrics, rank_by=rank_by)
+    shifts = rankings.shift_all_ranks(metrics, rank_by=rank_by)
     pairs = ["metric_a", "dataset_a", "metric_b", "dataset_b"]
     # Seven columns: top-1, ReaL and ASMA of V1 and V2, and ASMA of PatchML.
     assert len(shifts[pairs].drop_duplicates()) == 7 * 6 / 2
@@ -144,7 +138,7 @@ def test_all_pairs_of_columns_have_the_ranks_of_pandas(seed, rank_by):
 
 def test_the_metric_that_orders_the_models_comes_first():
     metrics = make_metrics(["a", "b"])
-    first = shift_all_ranks(metrics, rank_by="real").iloc[0]
+    first = rankings.shift_all_ranks(metrics, rank_by="real").iloc[0]
     assert first[["metric_a", "dataset_a", "metric_b", "dataset_b"]].to_list() == [
         *("top1", "V1", "real", "V1")
     ]
@@ -154,8 +148,8 @@ def test_the_metric_that_orders_the_models_comes_first():
 def test_a_model_has_one_rank_in_the_summary_and_in_the_shifts(images):
     metrics = make_metrics([f"m{place:02d}" for place in range(40)])
     metrics["value"] = metrics["value"].round(2)
-    summary = summarize_models(metrics, images=images).set_index(["dataset", "model"])
-    shifts = shift_all_ranks(metrics, images=images)
+    summary = rankings.summarize_models(metrics, images=images).set_index(["dataset", "model"])
+    shifts = rankings.shift_all_ranks(metrics, images=images)
     for side in ("a", "b"):
         for row in shifts.itertuples():
             metric, dataset = (getattr(row, f"{name}_{side}") for name in ("metric", "dataset"))
@@ -183,11 +177,13 @@ def test_values_with_every_decimal_are_exact_whatever_the_number_of_images():
 
 @pytest.mark.parametrize("images", [{}, {"D": 100}])
 def test_nothing_to_rank_gives_empty_tables_with_their_columns(images):
-    summary = summarize_models(make_table(), images=images)
-    assert {name: str(kind) for name, kind in summary.dtypes.items()}.keys() == SUMMARY.keys()
-    for shifts in (shift([], [], **images), shift_all_ranks(make_table())):
+    summary = rankings.summarize_models(make_table(), images=images)
+    assert {
+        name: str(kind) for name, kind in summary.dtypes.items()
+    }.keys() == rankings.SUMMARY.keys()
+    for shifts in (shift([], [], **images), rankings.shift_all_ranks(make_table())):
         assert shifts.empty
-        assert list(shifts) == list(SHIFTS)
+        assert list(shifts) == list(rankings.SHIFTS)
 
 
 @settings(max_examples=5)
@@ -195,7 +191,7 @@ def test_nothing_to_rank_gives_empty_tables_with_their_columns(images):
 def test_the_order_of_rows_does_not_matter(models, seed):
     metrics = make_metrics(models, seeds=3, seed=seed)
     shuffled = metrics.sample(frac=1, random_state=seed)
-    for function in (summarize_models, shift_all_ranks):
+    for function in (rankings.summarize_models, rankings.shift_all_ranks):
         pd.testing.assert_frame_equal(function(shuffled), function(metrics), check_exact=True)
 
 
@@ -206,7 +202,7 @@ def test_equal_values_shift_no_model_where_the_images_are_not_known():
         for metric in ("top1", "asma")
     ]
     rows += [(f"m{place}", "d1", "", "top1", 0.5) for place in range(5)]
-    shifts = shift_all_ranks(make_table(*rows), images={"d1": 50_000})
+    shifts = rankings.shift_all_ranks(make_table(*rows), images={"d1": 50_000})
     own = shifts[(shifts["dataset_a"] == "d2") & (shifts["dataset_b"] == "d2")]
     assert len(own) == 5
     assert own["shift"].eq(0).all()

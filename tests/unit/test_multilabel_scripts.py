@@ -9,11 +9,10 @@ import pytest
 
 from capmap.artifacts import read_parquet, write_parquet
 from capmap.errors import ValidationError
-from capmap.images.composition import tabulate_pairs
+from capmap.images import composition
+from capmap.multilabel import published, rankings
 from capmap.multilabel.comparisons import choose_pair
 from capmap.multilabel.gathering import find_unused_objects, pool_label_counts
-from capmap.multilabel.published import PUBLISHED, count_labels
-from capmap.multilabel.rankings import shift_all_ranks, summarize_models
 from tests.multilabel_study import SINGLE, Study, draw_scores, make_study
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +38,7 @@ def test_objects_in_no_composed_image_are_counted() -> None:
     # Of 14 objects, 4 images of three leave 2 over; sizes without room leave out all.
     tally = Counter({(2, 20, 2): 7, (3, 20, 3): 3, (3, 20, 1): 1})
     pairs = [(2, 20), (3, 20), (3, 90)]
-    table = tabulate_pairs(tally, dataset="PatchML0", objects=14, pairs=pairs)
+    table = composition.tabulate_pairs(tally, dataset="PatchML0", objects=14, pairs=pairs)
     [skipped, unused] = find_unused_objects(pd.DataFrame({"object": [1, 4]}), table)
     assert (skipped.severity, skipped.value) == ("warning", "2")
     assert "size in pixels: 2 of 14 (3 x 20), 14 of 14 (3 x 90)." in unused.reason
@@ -69,7 +68,7 @@ def test_label_counts_are_over_all_seeds_and_shares_without_unlabeled_images(
 def test_images_are_counted_by_their_different_labels(tmp_path: Path) -> None:
     labels = tmp_path / "labels.json"
     labels.write_text("[[3], [], [5, 8], [7, 7], [1, 2], []]")
-    (fact,) = count_labels([str(labels)], ["V1"])
+    (fact,) = published.count_labels([str(labels)], ["V1"])
     # Twice the same label is one.
     assert fact == {"dataset": "V1", "seed": "", "labels": {"0": 2, "1": 2, "2": 2}}
 
@@ -165,7 +164,7 @@ def test_another_metric_is_set_against_top_1_accuracy(tmp_path: Path, rank_by: s
 
 def make_scores(rows: list[tuple[str, str, str, float]]) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=["model", "dataset", "metric", "value"]).assign(seed="")
-    return table.reindex(columns=list(PUBLISHED)).astype(PUBLISHED)
+    return table.reindex(columns=list(published.PUBLISHED)).astype(published.PUBLISHED)
 
 
 def test_ranks_are_dense_and_a_shift_upward_is_positive() -> None:
@@ -175,11 +174,11 @@ def test_ranks_are_dense_and_a_shift_upward_is_positive() -> None:
         [(model, "V1", "top1", value) for model, value in top1.items()]
         + [(model, "ML", "asma", value) for model, value in asma.items()]
     )
-    rows = shift_all_ranks(scores).set_index("model")
+    rows = rankings.shift_all_ranks(scores).set_index("model")
     assert rows.index.tolist() == ["b", "c", "a"]
     assert rows["rank_a"].to_dict() == {"a": 1, "b": 2, "c": 2}
     assert rows["shift"].to_dict() == {"a": -2, "b": 1, "c": 0}
-    summary = summarize_models(scores)
+    summary = rankings.summarize_models(scores)
     assert summary["top1_rank"].dtype == "Int64"
     assert summary["model"].tolist() == ["e", "b", "c", "a", "a", "b", "c", "d"]
 

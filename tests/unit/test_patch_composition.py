@@ -16,16 +16,7 @@ from PIL import Image
 
 from capmap.artifacts import read_table
 from capmap.errors import ValidationError
-from capmap.images.composition import (
-    Tally,
-    choose_pairs,
-    compose_image,
-    fit_size,
-    plan_images,
-    tabulate_labels,
-    tabulate_pairs,
-    write_images,
-)
+from capmap.images import composition
 from capmap.images.crops import Box, Crop, encode_image, read_annotations, shrink_image, write_crops
 from capmap.rng import make_stream
 from compose import compose
@@ -55,7 +46,7 @@ def make_pool(folder: Path, labels: list[str], seed: int = 0) -> pd.DataFrame:
 
 def plan(pool: pd.DataFrame, *, counts=(1, 2, 4), sizes=(20, 30), seed: int = 0):
     return list(
-        plan_images(
+        composition.plan_images(
             pool,
             pairs=[(count, size) for count in counts for size in sizes],
             side=SIDE,
@@ -64,8 +55,8 @@ def plan(pool: pd.DataFrame, *, counts=(1, 2, 4), sizes=(20, 30), seed: int = 0)
     )
 
 
-def write(folder: Path, pool: pd.DataFrame, plans) -> Tally:
-    return write_images(
+def write(folder: Path, pool: pd.DataFrame, plans) -> composition.Tally:
+    return composition.write_images(
         plans,
         pool,
         archive=folder / "crops.tar",
@@ -99,7 +90,9 @@ def test_planned_boxes_are_disjoint_inside_and_proportional(pool, seed):
     for one in plan(crops, seed=seed):
         canvas = np.zeros((SIDE, SIDE), dtype=int)
         for patch, (left, top, right, bottom) in zip(one.patches, one.boxes, strict=True):
-            size = fit_size(int(crops["right"][patch]), int(crops["bottom"][patch]), one.size)
+            size = composition.fit_size(
+                int(crops["right"][patch]), int(crops["bottom"][patch]), one.size
+            )
             assert (right - left, bottom - top) == size
             assert 0 <= left < right <= SIDE
             assert 0 <= top < bottom <= SIDE
@@ -130,7 +123,7 @@ def test_patches_stand_on_black_where_the_plan_says(tmp_path):
             content[start : start + size]
             for start, size in zip(rows["offset"], rows["bytes"], strict=True)
         ]
-        image = Image.open(BytesIO(compose_image(one, jpegs, side=SIDE)))
+        image = Image.open(BytesIO(composition.compose_image(one, jpegs, side=SIDE)))
         expected = np.zeros((SIDE, SIDE, 3))
         for label, (left, top, right, bottom) in zip(rows["label"], one.boxes, strict=True):
             expected[top:bottom, left:right] = COLORS[label]
@@ -176,7 +169,7 @@ def test_counts_per_objects_and_size_are_those_of_algorithm_1(tmp_path):
     pool, counts = make_pool(tmp_path, labels), [1, 2, 4]
     tally = write(tmp_path, pool, plan(pool, counts=counts))
     asked = [(count, size) for count in counts for size in (20, 30)]
-    table = tabulate_pairs(tally, dataset="P", objects=len(pool), pairs=asked)
+    table = composition.tabulate_pairs(tally, dataset="P", objects=len(pool), pairs=asked)
     manifest = read_table(tmp_path / "manifest.csv", names=NAMES)
     assert len(table) == 6
     for row in table.itertuples():
@@ -190,7 +183,7 @@ def test_counts_per_objects_and_size_are_those_of_algorithm_1(tmp_path):
         assert found == (images, len(left), int((kinds < row.count).sum()), 45)
         assert images == own["image"].nunique()
     # No image is lost between the two tables.
-    assert tabulate_labels(tally, dataset="P", counts=counts).iloc[0, 1:].sum() == (
+    assert composition.tabulate_labels(tally, dataset="P", counts=counts).iloc[0, 1:].sum() == (
         table["images"].sum()
     )
 
@@ -251,7 +244,7 @@ def test_archive_of_other_crops_is_refused(tmp_path):
 
 def test_label_counts_have_the_shape_of_the_published_table():
     tally = Counter({(2, 20, 2): 30, (3, 20, 3): 19, (3, 20, 2): 1, (5, 9, 5): 1})
-    table = tabulate_labels(tally, dataset="PatchML1", counts=[3, 2, 4])
+    table = composition.tabulate_labels(tally, dataset="PatchML1", counts=[3, 2, 4])
     assert table.to_dict("records") == [
         {"dataset": "PatchML1", "2": 31, "3": 19, "4": 0, "other": 1}
     ]
@@ -263,7 +256,7 @@ def test_sizes_of_their_own_make_as_many_images_as_published():
     # one in a thousand pairs shares one, so nine objects have 3.5% fewer labels than objects.
     counts = [2, 3, 4, 6, 9]
     published = pd.read_csv(REFERENCE).drop(columns="dataset").mean()
-    pairs = choose_pairs(counts=counts, sizes={}, side=224)
+    pairs = composition.choose_pairs(counts=counts, sizes={}, side=224)
     assert pairs == [(2, 112), (3, 112), (4, 112), (6, 74), (9, 74)]
     images = [53_510 // count for count, _ in pairs]
     assert images == pytest.approx(published.tolist(), rel=0.04)

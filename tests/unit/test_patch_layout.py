@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.errors import ValidationError
-from capmap.images.composition import (
-    choose_pairs,
-    draw_sets,
-    fit_size,
-    list_edges,
-    place_patches,
-)
+from capmap.images import composition
 from capmap.rng import make_stream
 
 REFERENCE = Path(__file__).parents[3] / "shared/reference/imagenet/patchml_label_counts.csv"
@@ -41,7 +35,7 @@ def test_pair_fits_exactly_when_both_conditions_of_the_paper_hold(side, size, co
     fits = count * size**2 <= side**2 and count <= cols**2
     sizes = {str(count): size}
     try:
-        assert choose_pairs(counts=[count], sizes=sizes, side=side) == [(count, size)]
+        assert composition.choose_pairs(counts=[count], sizes=sizes, side=side) == [(count, size)]
     except ValidationError:
         assert not fits
     else:
@@ -53,26 +47,28 @@ def test_without_sizes_each_count_has_the_largest_that_fits(count, side):
     # By trying all sizes from the largest on.
     fitting = [size for size in range(side, 0, -1) if (side // size) ** 2 >= count]
     if fitting:
-        assert choose_pairs(counts=[count], sizes={}, side=side) == [(count, fitting[0])]
+        assert composition.choose_pairs(counts=[count], sizes={}, side=side) == [
+            (count, fitting[0])
+        ]
     else:
         with pytest.raises(ValidationError, match="do not fit"):
-            choose_pairs(counts=[count], sizes={}, side=side)
+            composition.choose_pairs(counts=[count], sizes={}, side=side)
 
 
 def test_sizes_are_of_their_counts_and_fit():
-    pairs = choose_pairs(counts=[9, 2, 2], sizes={"9": 56}, side=224)
+    pairs = composition.choose_pairs(counts=[9, 2, 2], sizes={"9": 56}, side=224)
     assert pairs == [(2, 112), (9, 56)]
     for counts, sizes, message in [
         ([2], {"9": 74}, "9 is none of patchml.counts, which are 2"),
         ([9], {"9": 112}, "9 patches of 112 pixels do not fit a canvas of 224 x 224 pixels"),
     ]:
         with pytest.raises(ValidationError, match=f"patchml.sizes: {message}"):
-            choose_pairs(counts=counts, sizes=sizes, side=224)
+            composition.choose_pairs(counts=counts, sizes=sizes, side=224)
 
 
 @given(st.integers(0, 200), st.integers(1, 12), st.integers(0, 99))
 def test_sets_use_each_patch_at_most_once_until_too_few_remain(pool, count, seed):
-    sets = draw_sets(pool, count, rng=make_stream(seed, "sets"))
+    sets = composition.draw_sets(pool, count, rng=make_stream(seed, "sets"))
     assert sets.shape == (pool // count, count)
     assert len(np.unique(sets)) == sets.size
     assert not sets.size or (sets.min() >= 0 and sets.max() < pool)
@@ -83,7 +79,7 @@ def test_all_sets_are_equally_likely():
     rng = make_stream(0, "sets")
     partners = [0, 0, 0, 0]
     for _ in range(3000):
-        for first, second in draw_sets(4, 2, rng=rng).tolist():
+        for first, second in composition.draw_sets(4, 2, rng=rng).tolist():
             if 0 in (first, second):
                 partners[first + second] += 1
     assert stats.chisquare(partners[1:]).pvalue > 0.001
@@ -100,7 +96,7 @@ def test_one_whole_pool_per_count_explains_the_published_numbers_of_images():
     labels = rng.choice(1000, 53_510, p=frequencies / frequencies.sum())
     images = dict.fromkeys(range(1, 10), 0)
     for count in (2, 3, 4, 6, 9):
-        own = np.sort(labels[draw_sets(len(labels), count, rng=rng)], axis=1)
+        own = np.sort(labels[composition.draw_sets(len(labels), count, rng=rng)], axis=1)
         distinct = 1 + np.count_nonzero(np.diff(own, axis=1), axis=1)
         for number, times in zip(*np.unique(distinct, return_counts=True), strict=True):
             images[int(number)] += int(times)
@@ -110,7 +106,7 @@ def test_one_whole_pool_per_count_explains_the_published_numbers_of_images():
 
 @given(st.integers(1, 5000), st.integers(1, 5000), st.integers(1, 500))
 def test_resizing_keeps_proportions_to_half_a_pixel(width, height, size):
-    new = fit_size(width, height, size)
+    new = composition.fit_size(width, height, size)
     assert max(new) == size
     longest = max(width, height)
     for before, after in zip((width, height), new, strict=True):
@@ -119,16 +115,16 @@ def test_resizing_keeps_proportions_to_half_a_pixel(width, height, size):
 
 
 def test_small_patches_are_enlarged():
-    assert fit_size(10, 5, 100) == (100, 50)
+    assert composition.fit_size(10, 5, 100) == (100, 50)
 
 
 @given(draw_layouts())
 def test_patches_stay_in_cells_of_their_own_and_never_overlap(layout):
     side, size, patches, seed = layout
-    sizes = [fit_size(*patch, size) for patch in patches]
+    sizes = [composition.fit_size(*patch, size) for patch in patches]
     rng = make_stream(seed, "places")
-    places = place_patches(sizes, size=size, side=side, rng=rng)
-    edges = np.array(list_edges(size=size, side=side))
+    places = composition.place_patches(sizes, size=size, side=side, rng=rng)
+    edges = np.array(composition.list_edges(size=size, side=side))
     cells = set()
     boxes = []
     for (left, top), (width, height) in zip(places, sizes, strict=True):
@@ -146,7 +142,7 @@ def test_patches_stay_in_cells_of_their_own_and_never_overlap(layout):
 def test_cells_share_the_whole_canvas_and_hold_the_patch_size(side, size):
     if size > side:
         return
-    edges = list_edges(size=size, side=side)
+    edges = composition.list_edges(size=size, side=side)
     widths = np.diff(edges)
     assert (edges[0], edges[-1], len(widths)) == (0, side, side // size)
     assert widths.min() >= size
@@ -156,7 +152,7 @@ def test_cells_share_the_whole_canvas_and_hold_the_patch_size(side, size):
 def test_offsets_are_equally_likely():
     # Canvas 12, size 4: a patch of 4 x 2 has 3 offsets in its cell.
     rng = make_stream(0, "places")
-    draw = partial(place_patches, [(4, 2)], size=4, side=12, rng=rng)
+    draw = partial(composition.place_patches, [(4, 2)], size=4, side=12, rng=rng)
     places = [draw()[0] for _ in range(1800)]
     _, times = np.unique(places, axis=0, return_counts=True)
     assert len(times) == 3
@@ -166,9 +162,9 @@ def test_offsets_are_equally_likely():
 @given(draw_layouts())
 def test_by_index_the_grid_fills_row_by_row(layout):
     side, size, patches, seed = layout
-    sizes = [fit_size(*patch, size) for patch in patches]
-    places = place_patches(sizes, size=size, side=side, rng=make_stream(seed, "places"))
-    edges = list_edges(size=size, side=side)
+    sizes = [composition.fit_size(*patch, size) for patch in patches]
+    places = composition.place_patches(sizes, size=size, side=side, rng=make_stream(seed, "places"))
+    edges = composition.list_edges(size=size, side=side)
     cells = [(row, column) for row in range(len(edges) - 1) for column in range(len(edges) - 1)]
     for (left, top), (row, column) in zip(places, cells, strict=False):
         assert edges[column] <= left < edges[column + 1]
@@ -176,5 +172,5 @@ def test_by_index_the_grid_fills_row_by_row(layout):
 
 
 def test_as_many_patches_as_cells_fill_the_grid():
-    places = place_patches([(5, 5)] * 4, size=5, side=10, rng=make_stream(0, "full"))
+    places = composition.place_patches([(5, 5)] * 4, size=5, side=10, rng=make_stream(0, "full"))
     assert sorted(places) == [(0, 0), (0, 5), (5, 0), (5, 5)]

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import optimize
 
+from capmap.capabilities import error_curve, factors, geometry, placement
 from capmap.capabilities.embedding import (
     METHODS,
     Embedding,
@@ -16,17 +17,7 @@ from capmap.capabilities.embedding import (
     fit_embedding,
     tabulate_fit,
 )
-from capmap.capabilities.error_curve import COUNTS, CURVE, leave_few, measure_curve
-from capmap.capabilities.factors import gather_attributes
 from capmap.capabilities.gaps import Results, choose_results, scale_scores, tabulate_gaps
-from capmap.capabilities.geometry import DISTANCES, settle_points
-from capmap.capabilities.placement import (
-    Newcomers,
-    choose_newcomers,
-    join_results,
-    place_models,
-    place_newcomers,
-)
 from capmap.rng import make_stream
 from tests.steps import read_step, run_step
 
@@ -67,21 +58,21 @@ def fit(results: Results, method: str = "l2_ridge") -> Embedding:
 
 def draw_curve(results: Results) -> dict[str, pd.DataFrame]:
     make_rng = partial(make_stream, 0, "toy", "capabilities", "error_curve")
-    return measure_curve(
-        results, gather_attributes(results), confidence_level=0.9, make_rng=make_rng
+    return error_curve.measure_curve(
+        results, factors.gather_attributes(results), confidence_level=0.9, make_rng=make_rng
     )
 
 
-def place(gaps: pd.DataFrame, *, method: str = "l2_ridge") -> Newcomers:
+def place(gaps: pd.DataFrame, *, method: str = "l2_ridge") -> placement.Newcomers:
     results = choose_results(gaps)
-    newcomers = choose_newcomers(gaps, results)
-    return place_newcomers(
+    newcomers = placement.choose_newcomers(gaps, results)
+    return placement.place_newcomers(
         newcomers,
         results,
         fit(results, method),
         draw_curve(results)["few_results"],
         scale=scale_scores(gaps),
-        attributes=gather_attributes(join_results(results, newcomers)),
+        attributes=factors.gather_attributes(placement.join_results(results, newcomers)),
         confidence_level=0.9,
         rng=make_stream(0, "toy", "capabilities", "placements"),
     )
@@ -92,7 +83,7 @@ def test_newcomers_are_the_dropped_models_with_results_on_kept_datasets() -> Non
     alone = pd.DataFrame({"model": ["new 0", "z"], "dataset": ["alone", "alone"], "score": 0.5})
     gaps = tabulate(pd.concat([runs, alone], ignore_index=True))
     results = choose_results(gaps)
-    newcomers = choose_newcomers(gaps.sample(frac=1, random_state=1), results)
+    newcomers = placement.choose_newcomers(gaps.sample(frac=1, random_state=1), results)
     assert newcomers.models == ["new 0", "new 1", "new 2"]
     assert newcomers.datasets == results.datasets
     assert newcomers.per_model.tolist() == [1, 2, 3]
@@ -105,12 +96,12 @@ def test_gaps_of_newcomers_are_by_the_bounds_of_the_others() -> None:
     low, high = others.min(), others.max()
     runs.loc[runs["model"] == "new 0", "score"] = high + (high - low) / 2
     gaps = tabulate(runs)
-    newcomers = choose_newcomers(gaps, choose_results(gaps))
+    newcomers = placement.choose_newcomers(gaps, choose_results(gaps))
     np.testing.assert_allclose(newcomers.gaps, [-0.5])
 
 
 @cache
-def place_toy(method: str = "l2_ridge") -> Newcomers:
+def place_toy(method: str = "l2_ridge") -> placement.Newcomers:
     return place(tabulate(draw_runs()), method=method)
 
 
@@ -135,11 +126,13 @@ def test_each_newcomer_has_a_place_and_predictions(method: str) -> None:
 def test_models_stand_where_their_distances_come_nearest_the_gaps(method: str) -> None:
     gaps = tabulate(draw_runs())
     results = choose_results(gaps)
-    newcomers, own = choose_newcomers(gaps, results), fit(results, method)
-    settled = settle_points(np.concatenate([own.models, own.datasets]), distance=own.distance)
+    newcomers, own = placement.choose_newcomers(gaps, results), fit(results, method)
+    settled = geometry.settle_points(
+        np.concatenate([own.models, own.datasets]), distance=own.distance
+    )
     middle, datasets = settled[:14].mean(axis=0), settled[14:]
     middle = 0 * middle if own.method.ridge else middle
-    found = place_models(own, newcomers)
+    found = placement.place_models(own, newcomers)
     if method == "poincare":
         found = 2 * found / (1 - (found**2).sum(axis=1, keepdims=True))
     for row, point in enumerate(found):
@@ -147,7 +140,9 @@ def test_models_stand_where_their_distances_come_nearest_the_gaps(method: str) -
         known = datasets[part.columns]
 
         def measure(at: np.ndarray, known: np.ndarray = known, part: Results = part) -> float:
-            distances, *_ = DISTANCES[own.distance](np.broadcast_to(at, known.shape), known)
+            distances, *_ = geometry.DISTANCES[own.distance](
+                np.broadcast_to(at, known.shape), known
+            )
             return float(((distances - part.gaps) ** 2).sum() + 0.5 * ((at - middle) ** 2).sum())
 
         if method != "cosine":  # of which only the direction is told
@@ -156,7 +151,7 @@ def test_models_stand_where_their_distances_come_nearest_the_gaps(method: str) -
 
 def test_the_mean_gap_is_of_results_and_of_predictions_for_the_rest() -> None:
     gaps, found = tabulate(draw_runs()), place_toy()
-    newcomers = choose_newcomers(gaps, choose_results(gaps))
+    newcomers = placement.choose_newcomers(gaps, choose_results(gaps))
     known = np.bincount(newcomers.rows, newcomers.gaps)
     means = (known + found.predictions.groupby("model")["predicted"].sum().to_numpy()) / 12
     np.testing.assert_allclose(found.placements["mean_gap"], means)
@@ -209,7 +204,7 @@ def test_newcomers_are_predicted_only_where_results_connect_them() -> None:
 def test_models_are_left_with_as_many_results_as_is_said() -> None:
     results = choose_results(tabulate(draw_runs(new=0)))
     for count in (1, 4, 11):
-        hidden = leave_few(results, count, make_stream(0, "toy"))
+        hidden = error_curve.leave_few(results, count, make_stream(0, "toy"))
         assert len(hidden) == 5
         assert np.sum(hidden, axis=0).max() == 1  # each result in one group at most
         for own in hidden:
@@ -217,14 +212,14 @@ def test_models_are_left_with_as_many_results_as_is_said() -> None:
             models = np.unique(results.rows[own])
             assert set(left[models]) == {count}
             assert (np.delete(left, models) == 12).all()
-    assert leave_few(results, 12, make_stream(0, "toy")) == []
+    assert error_curve.leave_few(results, 12, make_stream(0, "toy")) == []
 
 
 def test_errors_fall_with_known_results_and_intervals_hold_theirs() -> None:
     results = choose_results(tabulate(draw_runs(models=30, datasets=24, new=0)))
     curve, hidden = draw_curve(results).values()
-    assert curve.columns.tolist() == CURVE
-    assert curve["results"].tolist() == list(COUNTS)
+    assert curve.columns.tolist() == error_curve.CURVE
+    assert curve["results"].tolist() == list(error_curve.COUNTS)
     assert curve["predictions"].tolist() == hidden.groupby("results").size().tolist()
     assert (curve["predictions"] <= 30 * (24 - curve["results"])).all()
     assert curve["mse"].iloc[-1] < 0.5 * curve["mse"].iloc[0]

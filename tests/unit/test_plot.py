@@ -8,15 +8,13 @@ import pytest
 from capmap.analyses import FIGURES, load_analysis, place_read
 from capmap.errors import CapmapError, ValidationError
 from capmap.figures.canvas import NothingToDraw
-from capmap.figures.datasets import draw_runs_per_cell, draw_scores
-from capmap.figures.pairwise import draw_elo
 from capmap.figures.style import save_figure
 from capmap.folders import write_index
 from capmap.pages.pictures import read_figures
 from plot import plot
 from tests.curve_figure_tables import make_study
 from tests.figure_checks import make_tables
-from tests.steps import put
+from tests.steps import make_figure, put
 
 HOSTILE = ["007", "=cmd|calc", "$x_1$ <script>", "模型甲"]
 OPTIONS = {"scores": {}, "runs_per_cell": {}, "elo": {"confidence_level": 0.95}}
@@ -58,9 +56,9 @@ def test_figures_have_the_bytes_of_those_that_are_drawn_from_the_tables(tmp_path
     study.draw()
     tables, order = study.tables, study.tables["ranking"]["model"].unique().tolist()
     figures = {
-        "scores": draw_scores(tables["scores"], tables["seeds"], order=order),
-        "runs_per_cell": draw_runs_per_cell(tables["seeds"], order=order),
-        "elo": draw_elo(tables["elo"], order=order, confidence_level=0.95),
+        "scores": make_figure("scores", tables["scores"], tables["seeds"], order=order),
+        "runs_per_cell": make_figure("runs_per_cell", tables["seeds"], order=order),
+        "elo": make_figure("elo", tables["elo"], order=order, confidence_level=0.95),
     }
     expected = {}
     for name, figure in figures.items():

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capmap.capabilities.factors import gather_attributes
+from capmap.capabilities import factors
 from capmap.capabilities.gaps import (
     Results,
     arrange_results,
@@ -47,7 +47,7 @@ def predict(gaps: pd.DataFrame, *, level: float = 0.9, seed: int = 0) -> pd.Data
     return predict_scores(
         results,
         scale=scale_scores(gaps),
-        attributes=gather_attributes(results),
+        attributes=factors.gather_attributes(results),
         confidence_level=level,
         rng=make_stream(seed, "toy"),
     )

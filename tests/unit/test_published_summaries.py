@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from capmap.errors import ValidationError
 from capmap.exports import read_exports
 from capmap.exports.files import FileOptions
+from capmap.multilabel import published, rankings
 from capmap.multilabel.comparisons import subtract_datasets
 from capmap.multilabel.metrics import BY_SUBGROUP, ORDER
-from capmap.multilabel.published import PUBLISHED, SPELLINGS, share_images, split_published
-from capmap.multilabel.rankings import average_metrics, shift_ranks, summarize_models
 from tests.multilabel_tables import SHARED, SHIPPED, read_shared_runs, read_shipped_runs
 
 SOURCES = {
@@ -39,18 +38,20 @@ def read_top10():
 
 @pytest.fixture(params=list(SOURCES.values()), ids=list(SOURCES))
 def metrics(request):
-    return split_published(request.param())
+    return published.split_published(request.param())
 
 
 @pytest.fixture(scope="module")
 def summary():
-    return summarize_models(split_published(read_shipped_runs()))
+    return rankings.summarize_models(published.split_published(read_shipped_runs()))
 
 
 def correlate_shifts(column="shift", **images):
-    values = average_metrics(split_published(read_shipped_runs()), ["top1", "asma"])
+    values = rankings.average_metrics(
+        published.split_published(read_shipped_runs()), ["top1", "asma"]
+    )
     columns = ("top1", "ImageNetV1"), ("asma", "PatchML")
-    shifts = shift_ranks(values, *columns, images=images)
+    shifts = rankings.shift_ranks(values, *columns, images=images)
     printed = pd.read_csv(SHIPPED / "rank_shifts.csv").set_index("model")["rank_shift"]
     assert len(shifts) == len(printed) == 315
     return shifts.set_index("model")[column].corr(printed, method="spearman")
@@ -64,7 +65,7 @@ def test_the_mean_drops_between_the_versions_of_imagenet_are_those_of_the_paper(
 
 
 def test_the_best_ten_by_asma_are_those_of_table_3_in_its_order(metrics):
-    summary = summarize_models(metrics)
+    summary = rankings.summarize_models(metrics)
     best = summary[summary["dataset"] == "PatchML"].head(10)
     printed = read_top10()
     assert [name.replace(SUFFIX, "") for name in best["model"]] == printed["model"].to_list()
@@ -78,7 +79,8 @@ def test_the_shipped_table_has_the_numbers_of_the_reference():
     if not SHARED.is_dir():
         pytest.skip("no reference")
     pd.testing.assert_frame_equal(
-        split_published(read_shipped_runs()), split_published(read_shared_runs())
+        published.split_published(read_shipped_runs()),
+        published.split_published(read_shared_runs()),
     )
 
 
@@ -106,8 +108,8 @@ def test_the_reader_of_exports_reads_the_shipped_table():
         columns={"model": "dataset / metric"},
     )
     assert exports.problems == []
-    found = split_published(exports.runs[["model", "dataset", "score", "seed"]])
-    pd.testing.assert_frame_equal(found, split_published(read_shipped_runs()))
+    found = published.split_published(exports.runs[["model", "dataset", "score", "seed"]])
+    pd.testing.assert_frame_equal(found, published.split_published(read_shipped_runs()))
 
 
 # The paper ranked unrounded values, of which 304 top-1 accuracies differ (the largest rank that its
@@ -153,7 +155,7 @@ def test_the_printed_rank_shifts_need_more_ranks_than_the_printed_accuracies_hav
 
 
 def test_counts_of_labels_become_shares():
-    counts = share_images(pd.read_csv(SHIPPED / "label_counts.csv")).set_index(
+    counts = published.share_images(pd.read_csv(SHIPPED / "label_counts.csv")).set_index(
         ["dataset", "labels"]
     )
     # 39394 + 5408 + 1319 + 411 + 161 + 144 = 46837 images with labels.
@@ -173,31 +175,31 @@ def test_counts_of_labels_become_shares():
     ],
 )
 def test_a_metric_is_known_by_its_usual_names(name, metric):
-    found = split_published(make_runs(("m", f"Data / Set / {name}", 0.5)))
+    found = published.split_published(make_runs(("m", f"Data / Set / {name}", 0.5)))
     assert found[["dataset", "metric"]].to_numpy().tolist() == [["Data / Set", metric]]
 
 
 def test_every_metric_of_the_evaluation_can_be_published():
-    assert set(SPELLINGS) == set(ORDER)
+    assert set(published.SPELLINGS) == set(ORDER)
     for metric in ORDER:
         name = f"{metric} 3" if metric in BY_SUBGROUP else metric
-        found = split_published(make_runs(("m", f"D / {name}", 0.5)))
+        found = published.split_published(make_runs(("m", f"D / {name}", 0.5)))
         assert found["metric"].to_list() == [metric]
 
 
 @pytest.mark.parametrize("name", ["subgroup 3", "Subgroup accuracy 3", "subgroup_3", "subgroup3"])
 def test_the_accuracy_of_a_subgroup_has_its_number_of_labels(name):
-    found = split_published(make_runs(("m", f"D / {name}", 0.5), ("m", "D / asma", 0.5)))
+    found = published.split_published(make_runs(("m", f"D / {name}", 0.5), ("m", "D / asma", 0.5)))
     assert found["subgroup"].isna().to_list() == [True, False]
     assert found["subgroup"].to_list()[1] == 3
 
 
 def test_the_table_has_the_columns_of_the_contract_even_when_it_is_empty():
     for runs in (make_runs(), make_runs(("m", "D / asma", float("nan")))):
-        found = split_published(runs)
+        found = published.split_published(runs)
         assert found.empty
-        assert list(found) == list(PUBLISHED)
-    full = split_published(make_runs(("m", "D / asma", 0.5)))
+        assert list(found) == list(published.PUBLISHED)
+    full = published.split_published(make_runs(("m", "D / asma", 0.5)))
     assert full[["ci_low", "ci_high", "images"]].isna().all(axis=None)
     assert full["seed"].to_list() == [""]
 
@@ -205,12 +207,12 @@ def test_the_table_has_the_columns_of_the_contract_even_when_it_is_empty():
 @pytest.mark.parametrize(("scores", "values"), [((50, 1), (0.5, 0.01)), ((0.5, 1), (0.5, 1))])
 def test_values_are_percent_when_one_is_above_1(scores, values):
     runs = make_runs(("a", "D / asma", scores[0]), ("b", "D / asma", scores[1]))
-    assert split_published(runs)["value"].to_list() == list(values)
+    assert published.split_published(runs)["value"].to_list() == list(values)
 
 
 def test_zeros_fit_either_scale():
     runs = make_runs(("a", "D / asma", 0.0), ("a", "D / real", 50.0))
-    assert split_published(runs)["value"].to_list() == [0.0, 0.5]
+    assert published.split_published(runs)["value"].to_list() == [0.0, 0.5]
 
 
 @pytest.mark.parametrize(
@@ -231,7 +233,7 @@ def test_zeros_fit_either_scale():
 )
 def test_what_cannot_be_read_is_refused_with_the_remedy(rows, words):
     with pytest.raises(ValidationError) as caught:
-        split_published(make_runs(*rows))
+        published.split_published(make_runs(*rows))
     assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
@@ -245,7 +247,7 @@ def test_what_cannot_be_read_is_refused_with_the_remedy(rows, words):
 )
 def test_the_order_of_rows_does_not_matter(cells, random):
     rows = [(model, f"D / {metric}", score) for (model, metric), score in cells.items()]
-    expected = split_published(make_runs(*rows))
+    expected = published.split_published(make_runs(*rows))
     random.shuffle(rows)
-    pd.testing.assert_frame_equal(split_published(make_runs(*rows)), expected)
+    pd.testing.assert_frame_equal(published.split_published(make_runs(*rows)), expected)
     assert len(expected) == len(cells)

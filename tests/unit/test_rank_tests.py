@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.analyses.ranks import tabulate_mean_ranks
-from capmap.comparison.rank_tests import (
-    compare_mean_ranks,
-    compute_friedman,
-    compute_skillings_mack,
-    find_critical_difference,
-    rank_within_datasets,
-    tabulate_rank_tests,
-)
+from capmap.comparison import rank_tests
 from capmap.comparison.score_matrix import ScoreMatrix
 from tests.toy_scores import arrange, draw
 
@@ -72,20 +65,20 @@ def test_printed_figures_of_demsars_table_6_come_out() -> None:
 
 @pytest.mark.parametrize(("alpha", "printed"), [(0.05, 1.25), (0.10, 1.12)])
 def test_critical_difference_is_demsars(alpha: float, printed: float) -> None:
-    difference = find_critical_difference(models=4, datasets=14, alpha=alpha)
+    difference = rank_tests.find_critical_difference(models=4, datasets=14, alpha=alpha)
     # He computes 1.12 from the rounded 2.291: 2.291 * sqrt(20 / 84) = 1.118.
     assert difference == pytest.approx(printed, abs=0.005)
 
 
 def test_a_tie_in_the_rounded_table_6_is_corrected_for() -> None:
-    tests = tabulate_rank_tests(read_table_6(unrounded=False))
+    tests = rank_tests.tabulate_rank_tests(read_table_6(unrounded=False))
     assert find(tests, "friedman")["test_statistic"] == pytest.approx(10.952, abs=0.0005)
 
 
 @benchmarks
 def test_friedman_agrees_with_scipy(models: int, datasets: int, seed: int, ties: bool) -> None:
     scores = draw(models + 1, datasets, seed, ties)
-    test = compute_friedman(rank_within_datasets(scores))
+    test = rank_tests.compute_friedman(rank_tests.rank_within_datasets(scores))
     if (scores == scores[0]).all():
         assert (test.test_statistic, test.p) == (0, 1)
         return
@@ -96,10 +89,10 @@ def test_friedman_agrees_with_scipy(models: int, datasets: int, seed: int, ties:
 
 def test_identical_models_give_no_evidence() -> None:
     matrix = arrange(np.ones((3, 4)))
-    tests = tabulate_rank_tests(matrix)
+    tests = rank_tests.tabulate_rank_tests(matrix)
     assert (tests["test_statistic"] == 0).all()
     assert (tests["p"] == 1).all()
-    nemenyi = compare_mean_ranks(matrix, alpha=0.05)
+    nemenyi = rank_tests.compare_mean_ranks(matrix, alpha=0.05)
     assert (nemenyi["p"] == 1).all()
     assert not nemenyi["separated"].any()
     ranks = tabulate_mean_ranks(matrix, alpha=0.05)
@@ -109,10 +102,12 @@ def test_identical_models_give_no_evidence() -> None:
 
 def test_two_models_have_all_tests() -> None:
     # Two wins of two: 12 * ((2 - 3)² + (4 - 3)²) / (2 * 2 * 3) = 2.
-    tests = tabulate_rank_tests(arrange([[2.0, 2.0], [1.0, 1.0]]))
+    tests = rank_tests.tabulate_rank_tests(arrange([[2.0, 2.0], [1.0, 1.0]]))
     assert find(tests, "friedman")["test_statistic"] == 2
     assert len(tests) == 1
-    (row,) = compare_mean_ranks(arrange([[2.0, 2.0], [1.0, 1.0]]), alpha=0.05).itertuples()
+    (row,) = rank_tests.compare_mean_ranks(
+        arrange([[2.0, 2.0], [1.0, 1.0]]), alpha=0.05
+    ).itertuples()
     # A range of two normal numbers is |z| sqrt 2: 1 / sqrt(6 / 24) = 2 is |z| = 1.414.
     assert row.rank_difference == -1
     assert row.p == pytest.approx(2 * stats.norm.sf(math.sqrt(2)))
@@ -121,10 +116,10 @@ def test_two_models_have_all_tests() -> None:
 
 def test_one_model_has_empty_tables_with_a_header() -> None:
     matrix = arrange([[1.0, np.nan, 2.0]], ["only"])
-    tests = tabulate_rank_tests(matrix)
+    tests = rank_tests.tabulate_rank_tests(matrix)
     assert len(tests) == 0
     assert tests.columns[0] == "test"
-    assert compare_mean_ranks(matrix, alpha=0.05).columns[-1] == "datasets"
+    assert rank_tests.compare_mean_ranks(matrix, alpha=0.05).columns[-1] == "datasets"
     ranks = tabulate_mean_ranks(matrix, alpha=0.05)
     # The third dataset, which the model lacks, is nobody's.
     assert ranks.to_numpy().tolist() == [["only", 1.0, 2, "a"]]
@@ -132,7 +127,7 @@ def test_one_model_has_empty_tables_with_a_header() -> None:
 
 def test_skillings_mack_gives_the_published_statistic_of_the_assembly_times() -> None:
     matrix = arrange(ASSEMBLY.T)
-    tests = tabulate_rank_tests(matrix)
+    tests = rank_tests.tabulate_rank_tests(matrix)
     test = find(tests, "skillings_mack")
     assert test["test_statistic"] == pytest.approx(15.493, abs=0.0005)
     assert test["df"] == 3
@@ -147,13 +142,13 @@ def test_skillings_mack_gives_the_published_statistic_of_the_assembly_times() ->
 def test_skillings_mack_on_complete_data_is_friedman(
     models: int, datasets: int, seed: int, ties: bool
 ) -> None:
-    ranks = rank_within_datasets(draw(models, datasets, seed, ties))
+    ranks = rank_tests.rank_within_datasets(draw(models, datasets, seed, ties))
     if ties:
         # Each dataset is scaled by its own ties: those of the first on all are Friedman's.
         order = np.random.default_rng(seed).permuted(np.tile(ranks[:, 0], (datasets, 1)), axis=1)
         ranks = order.T
-    test = compute_skillings_mack(ranks)
-    friedman = compute_friedman(ranks)
+    test = rank_tests.compute_skillings_mack(ranks)
+    friedman = rank_tests.compute_friedman(ranks)
     assert test is not None
     assert test.test_statistic == pytest.approx(friedman.test_statistic, abs=1e-10)
     assert (test.df, test.p) == (friedman.df, pytest.approx(friedman.p, abs=1e-10))
@@ -173,7 +168,7 @@ def test_skillings_mack_has_the_mean_and_covariance_of_permutations(
         ranks = np.full((3, 3), np.nan)
         for column, order in enumerate(choice):
             ranks[present[:, column], column] = order
-        test = compute_skillings_mack(ranks)
+        test = rank_tests.compute_skillings_mack(ranks)
         assert test is not None
         statistics.append(test.test_statistic)
     # E(A' C⁻ A) = trace(C⁻ C), the rank of C.
@@ -182,15 +177,15 @@ def test_skillings_mack_has_the_mean_and_covariance_of_permutations(
 
 def test_one_missing_cell_does_not_turn_ties_into_silence() -> None:
     scores = np.random.default_rng(3).random((4, 30)) < np.array([[0.9], [0.8], [0.6], [0.5]])
-    ranks = rank_within_datasets(scores.astype(float)).copy()
-    complete = compute_friedman(ranks)
+    ranks = rank_tests.rank_within_datasets(scores.astype(float)).copy()
+    complete = rank_tests.compute_friedman(ranks)
     ranks[0, 0] = np.nan
-    ranks[1:, 0] = rank_within_datasets(scores[1:, :1].astype(float))[:, 0]
-    holed = compute_skillings_mack(ranks)
+    ranks[1:, 0] = rank_tests.rank_within_datasets(scores[1:, :1].astype(float))[:, 0]
+    holed = rank_tests.compute_skillings_mack(ranks)
     assert holed is not None
     assert complete.p < 0.01
     assert holed.p == pytest.approx(complete.p, abs=0.02)
-    same = compute_skillings_mack(np.full((4, 30), 2.5))
+    same = rank_tests.compute_skillings_mack(np.full((4, 30), 2.5))
     assert same is not None
     assert (same.test_statistic, same.df, same.p) == (0, 3, 1)
 
@@ -201,13 +196,13 @@ def test_models_that_datasets_do_not_connect_cost_a_degree_of_freedom() -> None:
     scores[:2, :2] = [[2, 2], [1, 1]]
     scores[2:4, 2:4] = [[2, 1], [1, 2]]
     scores[4, 4] = 1
-    tests = tabulate_rank_tests(arrange(scores))
+    tests = rank_tests.tabulate_rank_tests(arrange(scores))
     (row,) = tests.itertuples()
     # Friedman's 2 for a and b, 0 for c and d.
     assert (row.test, row.df) == ("skillings_mack", 2)
     assert row.test_statistic == pytest.approx(2)
     assert (row.datasets, row.cells_used, row.cells_unused) == (4, 8, 1)
-    assert len(compare_mean_ranks(arrange(scores), alpha=0.05)) == 0
+    assert len(rank_tests.compare_mean_ranks(arrange(scores), alpha=0.05)) == 0
     ranks = tabulate_mean_ranks(arrange(scores), alpha=0.05)
     assert ranks["model"].tolist() == ["m000", "m002", "m003", "m001", "m004"]
     # Rank 1 of 2 stays 1, rank 2 of 2 is stretched to 5 of 5.
@@ -218,7 +213,7 @@ def test_models_that_datasets_do_not_connect_cost_a_degree_of_freedom() -> None:
 
 
 def test_no_two_models_on_one_dataset_leaves_no_test() -> None:
-    tests = tabulate_rank_tests(arrange([[1.0, np.nan], [np.nan, 2.0]]))
+    tests = rank_tests.tabulate_rank_tests(arrange([[1.0, np.nan], [np.nan, 2.0]]))
     assert len(tests) == 0
 
 
@@ -228,7 +223,7 @@ def test_nemenyi_agrees_with_scikit_posthocs(
 ) -> None:
     posthocs = pytest.importorskip("scikit_posthocs")
     scores = draw(models, datasets, seed, ties)
-    table = compare_mean_ranks(arrange(scores), alpha=0.05)
+    table = rank_tests.compare_mean_ranks(arrange(scores), alpha=0.05)
     expected = posthocs.posthoc_nemenyi_friedman(scores.T).to_numpy()
     np.testing.assert_allclose(table["p"], expected[np.triu_indices(models, 1)], rtol=0, atol=1e-10)
     assert ((table["p"] < 0.05) == table["separated"]).all()
@@ -242,13 +237,13 @@ def test_evaluma_computes_the_same_on_complete_benchmarks(seed: int) -> None:
     matrix = arrange(scores)
     frame = pd.DataFrame(scores, index=matrix.models, columns=matrix.datasets)
     expected = frequentist.compute_frequentist(frame, alpha=0.05)
-    friedman = find(tabulate_rank_tests(matrix), "friedman")
+    friedman = find(rank_tests.tabulate_rank_tests(matrix), "friedman")
     assert friedman["test_statistic"] == pytest.approx(expected.friedman_statistic, abs=1e-10)
     assert friedman["p"] == pytest.approx(expected.friedman_p_value, abs=1e-10)
     ranks = tabulate_mean_ranks(matrix, alpha=0.05)
     for row in ranks.itertuples():
         assert row.mean_rank == pytest.approx(expected.avg_ranks[row.model], abs=1e-10)
-    table = compare_mean_ranks(matrix, alpha=0.05)
+    table = rank_tests.compare_mean_ranks(matrix, alpha=0.05)
     pairs = expected.table
     np.testing.assert_allclose(table["p"], pairs["p_value"], rtol=0, atol=1e-10)
     np.testing.assert_allclose(
@@ -267,8 +262,8 @@ def test_order_of_models_and_datasets_changes_nothing(
     turned = arrange(scores[order][:, columns], [f"m{i:03d}" for i in order])
     matrix = arrange(scores)
     for one, other in zip(
-        tabulate_rank_tests(matrix).itertuples(index=False),
-        tabulate_rank_tests(turned).itertuples(index=False),
+        rank_tests.tabulate_rank_tests(matrix).itertuples(index=False),
+        rank_tests.tabulate_rank_tests(turned).itertuples(index=False),
         strict=True,
     ):
         assert one.test == other.test

@@ -9,15 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.ranking.rank_sets import SamplingErrors
-from capmap.ranking.ranks import (
-    compact_letter_display,
-    keep_within,
-    list_groups,
-    measure_replicates,
-    rank_estimates,
-    widen_intervals,
-)
+from capmap.ranking import rank_sets, ranks
 
 EMPTY = np.empty(0)
 
@@ -25,8 +17,8 @@ EMPTY = np.empty(0)
 def rank(rows: dict[str, tuple[float, np.ndarray]], **options: str) -> pd.DataFrame:
     models = pd.DataFrame({"model": list(rows), "estimate": [row[0] for row in rows.values()]})
     replicates = [row[1] for row in rows.values()]
-    errors = measure_replicates(replicates, freedom=[1000] * len(models))
-    return rank_estimates(models, errors, confidence_level=0.95, **options)  # type: ignore[arg-type]
+    errors = ranks.measure_replicates(replicates, freedom=[1000] * len(models))
+    return ranks.rank_estimates(models, errors, confidence_level=0.95, **options)  # type: ignore[arg-type]
 
 
 def spread(center: float, width: float, *, seed: int) -> tuple[float, np.ndarray]:
@@ -106,7 +98,7 @@ def test_order_of_models_changes_nothing() -> None:
 def test_models_share_a_group_exactly_if_they_cannot_be_separated(n: int, seed: int) -> None:
     separated = np.triu(np.random.default_rng(seed).random((n, n)) < 0.5, 1)
     tied = ~(separated | separated.T)
-    groups = [set(group) for group in list_groups(tied)]
+    groups = [set(group) for group in ranks.list_groups(tied)]
     for one, other in itertools.combinations(range(n), 2):
         assert any({one, other} <= group for group in groups) == tied[one, other]
     assert set().union(*groups) == set(range(n))
@@ -114,7 +106,7 @@ def test_models_share_a_group_exactly_if_they_cannot_be_separated(n: int, seed: 
 
 
 def test_group_names_run_on_after_z() -> None:
-    names = compact_letter_display([range(i, i + 2) for i in range(28)], n=29)
+    names = ranks.compact_letter_display([range(i, i + 2) for i in range(28)], n=29)
     assert names[0] == "a"
     assert names[26] == "za2"
     assert names[28] == "b2"
@@ -125,8 +117,8 @@ def test_a_thousand_models_fit() -> None:
     rng = np.random.default_rng(0)
     estimates = np.sort(rng.random(1000))[::-1]
     models = pd.DataFrame({"model": [f"m{i:04d}" for i in range(1000)], "estimate": estimates})
-    errors = SamplingErrors(np.full(1000, 1e-4), np.full(1000, 40.0))
-    table = rank_estimates(models, errors, confidence_level=0.95)
+    errors = rank_sets.SamplingErrors(np.full(1000, 1e-4), np.full(1000, 40.0))
+    table = ranks.rank_estimates(models, errors, confidence_level=0.95)
     assert table["rank"].tolist() == list(range(1, 1001))
     assert set(table["tie_group"]) == {""}
     assert table["rank_high"].lt(1000).any()
@@ -145,7 +137,7 @@ def test_the_interval_of_the_best_allows_for_its_choice() -> None:
         means, errors = runs.mean(axis=1), stats.sem(runs, axis=1)
         reach = errors * stats.t.ppf(0.975, 4)
         table = pd.DataFrame({"ci_low": means - reach, "ci_high": means + reach, "freedom": 4.0})
-        best = widen_intervals(table, confidence_level=0.95).iloc[means.argmax()]
+        best = ranks.widen_intervals(table, confidence_level=0.95).iloc[means.argmax()]
         for kind in held:
             held[kind] += best[f"ci_low{kind}"] <= 0 <= best[f"ci_high{kind}"]
     assert held[""] / 400 < 0.8
@@ -154,11 +146,11 @@ def test_the_interval_of_the_best_allows_for_its_choice() -> None:
 
 def test_all_intervals_at_once_are_bonferroni_s() -> None:
     table = pd.DataFrame({"ci_low": [0.0, np.nan], "ci_high": [2.0, np.nan], "freedom": [7.0, 7.0]})
-    wide = widen_intervals(table, confidence_level=0.9)
+    wide = ranks.widen_intervals(table, confidence_level=0.9)
     reach = stats.t.ppf(1 - 0.1 / 4, 7) / stats.t.ppf(0.95, 7)
     assert wide["ci_low_all"].tolist()[0] == pytest.approx(1 - reach)
     assert wide["ci_high_all"].isna().tolist() == [False, True]
-    one = widen_intervals(table.iloc[:1], confidence_level=0.9)
+    one = ranks.widen_intervals(table.iloc[:1], confidence_level=0.9)
     assert one["ci_low_all"].tolist() == pytest.approx([0])
 
 
@@ -176,9 +168,9 @@ def test_all_intervals_at_once_are_bonferroni_s() -> None:
 def test_intervals_end_where_scores_do(limits, statistic, expected) -> None:
     ends = {"ci_low": -0.2, "ci_high": 1.1, "ci_low_all": -0.5, "ci_high_all": 1.4}
     table = pd.DataFrame({name: [end, np.nan] for name, end in ends.items()})
-    kept = keep_within(table, limits, statistic=statistic)
+    kept = ranks.keep_within(table, limits, statistic=statistic)
     assert kept.loc[0, list(ends)].tolist() == expected
     assert kept.loc[1, list(ends)].isna().all()
     # Expected scores may be beyond what scores can be, and so are their intervals.
-    filled = keep_within(table.assign(filled=[1, 0]), limits, statistic=statistic)
+    filled = ranks.keep_within(table.assign(filled=[1, 0]), limits, statistic=statistic)
     pd.testing.assert_frame_equal(filled[list(ends)], table)

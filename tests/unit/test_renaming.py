@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capmap import renaming
 from capmap.attributes import read_model_attributes
 from capmap.errors import ValidationError
-from capmap.renaming import list_metrics, rename_column, rename_keys
 from capmap.validation.configuration import rename_runs
 from tests.checkpoint_tables import HEADER
 from tests.multilabel_study import make_study
@@ -59,9 +59,11 @@ def test_rules_of_datasets_use_the_new_names_and_bounds_either(tmp_path: Path) -
     assert set(runs["model"]) == {"Model A", "b"}
     assert runs.groupby("dataset")["metric"].first().to_dict() == {"new": "accuracy", "E": "f1"}
     assert summary["counts"]["runs"] == 4
-    assert rename_keys({"D": 1, "E": 2}, {"D": "new"}) == {"new": 1, "E": 2}
-    assert rename_keys({"new": 1}, {"D": "new"}) == {"new": 1}
-    assert list_metrics({"new": {"metric": "rmse"}, "E": {}}, {"D": "new"}) == {"D": "rmse"}
+    assert renaming.rename_keys({"D": 1, "E": 2}, {"D": "new"}) == {"new": 1, "E": 2}
+    assert renaming.rename_keys({"new": 1}, {"D": "new"}) == {"new": 1}
+    assert renaming.list_metrics({"new": {"metric": "rmse"}, "E": {}}, {"D": "new"}) == {
+        "D": "rmse"
+    }
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ def test_attributes_may_have_either_name(tmp_path: Path) -> None:
     path = write(tmp_path, "name,size\na,1\nNew,2\nold,3\n")
     columns = {"name": "name", "parameters": "size", "architecture": "", "date": ""}
     known = read_model_attributes(path, **columns)
-    table = rename_column(known, "model", {"a": "A", "old": "New"})
+    table = renaming.rename_column(known, "model", {"a": "A", "old": "New"})
     assert dict(zip(table["model"], table["parameters"], strict=True)) == {"A": 1, "New": 2}
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capmap.comparison import signed_rank
 from capmap.comparison.rope import compare_posteriors, scale_means
 from capmap.comparison.score_matrix import arrange_runs
-from capmap.comparison.signed_rank import compare_signed_ranks, decide
 from capmap.rng import make_stream
 from tests.toy_runs import draw_benchmark, make_runs
 
@@ -21,7 +21,7 @@ def make_rng(n: int) -> np.random.Generator:
 
 def compare(apart: object, *, rope: float, n_samples: int = 50_000) -> np.ndarray:
     rows = np.atleast_2d(np.asarray(apart, dtype=float))
-    return compare_signed_ranks(rows, rope=rope, n_samples=n_samples, make_rng=make_rng)
+    return signed_rank.compare_signed_ranks(rows, rope=rope, n_samples=n_samples, make_rng=make_rng)
 
 
 def weigh_naively(apart: np.ndarray, rope: float, n_samples: int) -> np.ndarray:
@@ -127,7 +127,7 @@ def test_pair_without_shared_dataset_is_undecided() -> None:
     chances = compare([[np.nan, np.nan], [0.1, np.nan]], rope=0.01, n_samples=10)
     assert np.isnan(chances[0]).all()
     assert not np.isnan(chances[1]).any()
-    assert decide(chances[:1], probability=0.95) == ["undecided"]
+    assert signed_rank.decide(chances[:1], probability=0.95) == ["undecided"]
 
 
 def test_no_pairs_have_no_probabilities() -> None:
@@ -136,7 +136,7 @@ def test_no_pairs_have_no_probabilities() -> None:
 
 def test_decision_needs_the_probability() -> None:
     chances = np.array([[0.95, 0.05, 0], [0.0, 0.95, 0.05], [0.1, 0, 0.9], [0, 0.01, 0.99]])
-    decisions = decide(chances, probability=0.95)
+    decisions = signed_rank.decide(chances, probability=0.95)
     assert decisions == ["a better", "equivalent", "undecided", "b better"]
 
 
@@ -171,7 +171,7 @@ def test_tiny_scores_are_compared_like_others() -> None:
     differences = np.array([[0.3, -0.1, 0.2, 0.2, -0.1], [0.1, 0.1, 0.0, 0.2, 0.1]])
     for rope in (0.0, 0.1):
         usual, tiny = (
-            compare_signed_ranks(
+            signed_rank.compare_signed_ranks(
                 scale * differences, rope=scale * rope, n_samples=300, make_rng=make_rng
             )
             for scale in (1.0, 1e-20)

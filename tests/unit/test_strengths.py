@@ -11,8 +11,8 @@ from scipy import special, stats
 from capmap.analyses import strengths
 from capmap.claims import BETTER, WORSE, claim_strengths
 from capmap.figures.canvas import NothingToDraw
-from capmap.figures.datasets import draw_strengths
 from tests.figure_checks import drawn_words
+from tests.steps import make_figure
 
 LEVEL = 0.95
 
@@ -144,13 +144,13 @@ def test_single_runs_and_runs_that_do_not_vary_tell_nothing():
         assert table[["ci_low", "ci_high"]].isna().all(axis=None)
         assert claim_strengths(table, confidence_level=LEVEL) == []
         with pytest.raises(NothingToDraw):
-            draw_strengths(table)
+            make_figure("strengths", table)
 
 
 @pytest.mark.parametrize(("scale", "digits"), [(1, 2), (0.01, 3)])
 def test_small_differences_have_a_third_decimal(scale, digits):
     table = measure(make_runs(scale * np.random.default_rng(0).normal(size=(3, 4, 3))))
-    words = [word for word in drawn_words(draw_strengths(table)) if "." in word]
+    words = [word for word in drawn_words(make_figure("strengths", table)) if "." in word]
     largest = f"{table['difference'].max():.{digits}f}".removeprefix("0")
     assert largest in words
 

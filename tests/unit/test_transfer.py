@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from capmap.analyses import transfer
-from capmap.capabilities.factors import Moments, gather_attributes
+from capmap.capabilities import factors
 from capmap.capabilities.gaps import arrange_results, split_halves
 from capmap.rng import make_stream
 from tests.capability_tables import list_cells, make_gaps, simulate_results
@@ -64,9 +64,9 @@ def test_a_family_is_never_known_of_a_model_where_it_is_hidden(
 ) -> None:
     seen = []
 
-    def record(parts, _, pairs, **__) -> list[Moments]:
+    def record(parts, _, pairs, **__) -> list[factors.Moments]:
         seen.append((parts[0], pairs[0]))
-        return [Moments(np.zeros(len(pairs[0].rows)), np.zeros(len(pairs[0].rows)))]
+        return [factors.Moments(np.zeros(len(pairs[0].rows)), np.zeros(len(pairs[0].rows)))]
 
     monkeypatch.setattr(transfer, "predict_gaps", record)
     results = arrange_results(simulate_results(12, 20, share=0.6).cells)
@@ -74,7 +74,7 @@ def test_a_family_is_never_known_of_a_model_where_it_is_hidden(
     families = [str(place % 6 if place % 6 < 4 else place) for place in range(20)]
     tested = results.columns < 6
     half = split_halves(results, families, make_stream(0, "toy"))
-    attributes = gather_attributes(results)
+    attributes = factors.gather_attributes(results)
     found = transfer.predict_type(
         results, tested, half, families, attributes, make_stream(0, "toy")
     )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from capmap import benchmarks
 from capmap.artifacts import read_table
-from capmap.benchmarks import read_benchmark
 from capmap.errors import ConfigError, ValidationError
 from tests.submissions import (
     BENCHMARK,
@@ -244,7 +244,7 @@ def test_the_example_submissions_are_valid(example):
 
 def test_each_example_model_covers_core_and_one_covers_another_dimension_in_part(example):
     runs, _, _ = example
-    dimensions = read_benchmark(str(SHIPPED)).dimensions
+    dimensions = benchmarks.read_benchmark(str(SHIPPED)).dimensions
     present = runs.groupby("model")["dataset"].agg(set)
     assert all(own >= set(dimensions["Core"]) for own in present)
     classification = set(dimensions["Classification"])
