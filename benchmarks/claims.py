@@ -69,8 +69,8 @@ def count_false(ranking: pd.DataFrame) -> list[bool]:
         bool((ranking["tie_group"] != ranking["tie_group"].iloc[0]).any()),
         bool(given["rank_low"] > 1 or given["rank_high"] < n),
         bool((ranking["rank_low_all"] > 1).any() or (ranking["rank_high_all"] < n).any()),
-        not bool(given["may_be_best"]),
-        int(ranking["may_be_best"].sum()) == 1,
+        bool(given["rank_low"] > 1),
+        int((ranking["rank_low"] == 1).sum()) == 1,
     ]
 
 

@@ -80,8 +80,8 @@ def claim_ranking(
     ----------
     ranking : pandas.DataFrame
         Models ordered by rank, with columns ``model``, ``rank`` and ``tie_group``. If it has
-        ``may_be_best``, also ``rank_high_all``, ``datasets`` and ``ci_low``; else nothing is said
-        of the best. Models without a rank are left out.
+        ``rank_high_all``, also ``rank_low``, ``datasets`` and ``ci_low``; else nothing is said of
+        the best. Models without a rank are left out.
     unit : {"runs", "seeds", "runs_and_datasets"}, optional
         What its confidence sets are over.
     confidence_level : float, optional
@@ -118,7 +118,7 @@ def claim_ranking(
         for other, letters in (others if firsts else [])
         if not any(have_common_letter(ties, letters) for ties in shared)
     ]
-    if "may_be_best" not in ranking:
+    if "rank_high_all" not in ranking:
         return claims
     leader, candidates = ranking["model"].iloc[0], find_candidates(ranking)
     if (
@@ -129,7 +129,7 @@ def claim_ranking(
         and not ranking["ci_low"].isna().any()
     ):
         return [Claim(scope, "is best", leader, "", *about), *claims]
-    about = confidence_level, "one-sided t tests", "Bonferroni, all others", family
+    about = confidence_level, "t tests of differences", "Holm, pairs of the model", family
     return [*claims, *(Claim(scope, "may be best", name, "", *about) for name in candidates)]
 
 
@@ -288,10 +288,9 @@ def find_rivals(ranking: pd.DataFrame) -> list[str]:
 
 
 def find_candidates(ranking: pd.DataFrame) -> list[str]:
-    """Names of the models that may be best; none without intervals."""
-    # Read back from CSV, the column holds texts, truth values, or both with gaps.
-    may_be_best = ranking["may_be_best"].map(lambda value: str(value) == "True")
-    names: list[str] = ranking.loc[may_be_best, "model"].tolist()
+    """Names of the models that may be best: rank 1 is in their set; none without intervals."""
+    holds_first = (ranking["rank_low"] == 1).fillna(value=False).to_numpy(dtype=bool)
+    names: list[str] = ranking.loc[holds_first, "model"].tolist()
     return names
 
 

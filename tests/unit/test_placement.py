@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from scipy import optimize
 
-from capmap.capabilities import error_curve, factors, geometry, placement
 from capmap.capabilities.embedding import (
     METHODS,
     Embedding,
@@ -17,7 +16,17 @@ from capmap.capabilities.embedding import (
     fit_embedding,
     tabulate_fit,
 )
+from capmap.capabilities.error_curve import COUNTS, CURVE, leave_few, measure_curve
+from capmap.capabilities.factors import gather_attributes
 from capmap.capabilities.gaps import Results, choose_results, scale_scores, tabulate_gaps
+from capmap.capabilities.geometry import DISTANCES, settle_points
+from capmap.capabilities.placement import (
+    Newcomers,
+    choose_newcomers,
+    join_results,
+    place_models,
+    place_newcomers,
+)
 from capmap.rng import make_stream
 from tests.steps import read_step, run_step
 
@@ -58,21 +67,24 @@ def fit(results: Results, method: str = "l2_ridge") -> Embedding:
 
 def draw_curve(results: Results) -> dict[str, pd.DataFrame]:
     make_rng = partial(make_stream, 0, "toy", "capabilities", "error_curve")
-    return error_curve.measure_curve(
-        results, factors.gather_attributes(results), confidence_level=0.9, make_rng=make_rng
+    return measure_curve(
+        results, gather_attributes(results), confidence_level=0.9, make_rng=make_rng
     )
 
 
-def place(gaps: pd.DataFrame, *, method: str = "l2_ridge") -> placement.Newcomers:
+def place(
+    gaps: pd.DataFrame, *, method: str = "l2_ridge", few: pd.DataFrame | None = None
+) -> Newcomers:
+    """Place newcomers; `few` is what the error curve hid, where it is known."""
     results = choose_results(gaps)
-    newcomers = placement.choose_newcomers(gaps, results)
-    return placement.place_newcomers(
+    newcomers = choose_newcomers(gaps, results)
+    return place_newcomers(
         newcomers,
         results,
         fit(results, method),
-        draw_curve(results)["few_results"],
+        draw_curve(results)["few_results"] if few is None else few,
         scale=scale_scores(gaps),
-        attributes=factors.gather_attributes(placement.join_results(results, newcomers)),
+        attributes=gather_attributes(join_results(results, newcomers)),
         confidence_level=0.9,
         rng=make_stream(0, "toy", "capabilities", "placements"),
     )
@@ -83,7 +95,7 @@ def test_newcomers_are_the_dropped_models_with_results_on_kept_datasets() -> Non
     alone = pd.DataFrame({"model": ["new 0", "z"], "dataset": ["alone", "alone"], "score": 0.5})
     gaps = tabulate(pd.concat([runs, alone], ignore_index=True))
     results = choose_results(gaps)
-    newcomers = placement.choose_newcomers(gaps.sample(frac=1, random_state=1), results)
+    newcomers = choose_newcomers(gaps.sample(frac=1, random_state=1), results)
     assert newcomers.models == ["new 0", "new 1", "new 2"]
     assert newcomers.datasets == results.datasets
     assert newcomers.per_model.tolist() == [1, 2, 3]
@@ -96,13 +108,18 @@ def test_gaps_of_newcomers_are_by_the_bounds_of_the_others() -> None:
     low, high = others.min(), others.max()
     runs.loc[runs["model"] == "new 0", "score"] = high + (high - low) / 2
     gaps = tabulate(runs)
-    newcomers = placement.choose_newcomers(gaps, choose_results(gaps))
+    newcomers = choose_newcomers(gaps, choose_results(gaps))
     np.testing.assert_allclose(newcomers.gaps, [-0.5])
 
 
 @cache
-def place_toy(method: str = "l2_ridge") -> placement.Newcomers:
-    return place(tabulate(draw_runs()), method=method)
+def hide_toy() -> pd.DataFrame:
+    return draw_curve(choose_results(tabulate(draw_runs())))["few_results"]
+
+
+@cache
+def place_toy(method: str = "l2_ridge") -> Newcomers:
+    return place(tabulate(draw_runs()), method=method, few=hide_toy())
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -126,13 +143,11 @@ def test_each_newcomer_has_a_place_and_predictions(method: str) -> None:
 def test_models_stand_where_their_distances_come_nearest_the_gaps(method: str) -> None:
     gaps = tabulate(draw_runs())
     results = choose_results(gaps)
-    newcomers, own = placement.choose_newcomers(gaps, results), fit(results, method)
-    settled = geometry.settle_points(
-        np.concatenate([own.models, own.datasets]), distance=own.distance
-    )
+    newcomers, own = choose_newcomers(gaps, results), fit(results, method)
+    settled = settle_points(np.concatenate([own.models, own.datasets]), distance=own.distance)
     middle, datasets = settled[:14].mean(axis=0), settled[14:]
     middle = 0 * middle if own.method.ridge else middle
-    found = placement.place_models(own, newcomers)
+    found = place_models(own, newcomers)
     if method == "poincare":
         found = 2 * found / (1 - (found**2).sum(axis=1, keepdims=True))
     for row, point in enumerate(found):
@@ -140,9 +155,7 @@ def test_models_stand_where_their_distances_come_nearest_the_gaps(method: str) -
         known = datasets[part.columns]
 
         def measure(at: np.ndarray, known: np.ndarray = known, part: Results = part) -> float:
-            distances, *_ = geometry.DISTANCES[own.distance](
-                np.broadcast_to(at, known.shape), known
-            )
+            distances, *_ = DISTANCES[own.distance](np.broadcast_to(at, known.shape), known)
             return float(((distances - part.gaps) ** 2).sum() + 0.5 * ((at - middle) ** 2).sum())
 
         if method != "cosine":  # of which only the direction is told
@@ -151,7 +164,7 @@ def test_models_stand_where_their_distances_come_nearest_the_gaps(method: str) -
 
 def test_the_mean_gap_is_of_results_and_of_predictions_for_the_rest() -> None:
     gaps, found = tabulate(draw_runs()), place_toy()
-    newcomers = placement.choose_newcomers(gaps, choose_results(gaps))
+    newcomers = choose_newcomers(gaps, choose_results(gaps))
     known = np.bincount(newcomers.rows, newcomers.gaps)
     means = (known + found.predictions.groupby("model")["predicted"].sum().to_numpy()) / 12
     np.testing.assert_allclose(found.placements["mean_gap"], means)
@@ -204,7 +217,7 @@ def test_newcomers_are_predicted_only_where_results_connect_them() -> None:
 def test_models_are_left_with_as_many_results_as_is_said() -> None:
     results = choose_results(tabulate(draw_runs(new=0)))
     for count in (1, 4, 11):
-        hidden = error_curve.leave_few(results, count, make_stream(0, "toy"))
+        hidden = leave_few(results, count, make_stream(0, "toy"))
         assert len(hidden) == 5
         assert np.sum(hidden, axis=0).max() == 1  # each result in one group at most
         for own in hidden:
@@ -212,14 +225,14 @@ def test_models_are_left_with_as_many_results_as_is_said() -> None:
             models = np.unique(results.rows[own])
             assert set(left[models]) == {count}
             assert (np.delete(left, models) == 12).all()
-    assert error_curve.leave_few(results, 12, make_stream(0, "toy")) == []
+    assert leave_few(results, 12, make_stream(0, "toy")) == []
 
 
 def test_errors_fall_with_known_results_and_intervals_hold_theirs() -> None:
     results = choose_results(tabulate(draw_runs(models=30, datasets=24, new=0)))
     curve, hidden = draw_curve(results).values()
-    assert curve.columns.tolist() == error_curve.CURVE
-    assert curve["results"].tolist() == list(error_curve.COUNTS)
+    assert curve.columns.tolist() == CURVE
+    assert curve["results"].tolist() == list(COUNTS)
     assert curve["predictions"].tolist() == hidden.groupby("results").size().tolist()
     assert (curve["predictions"] <= 30 * (24 - curve["results"])).all()
     assert curve["mse"].iloc[-1] < 0.5 * curve["mse"].iloc[0]
@@ -302,9 +315,9 @@ def test_intervals_hold_nine_of_ten_results_of_the_literature() -> None:
     gaps = tabulate(runs.assign(score=(runs["score"] - low) / width.where(width > 0, 1)))
     results = choose_results(gaps)
     assert (len(results.models), len(results.datasets), len(results.gaps)) == (45, 92, 820)
-    curve = draw_curve(results)["error_curve"]
+    curve, few = draw_curve(results).values()
     assert curve["coverage"].between(0.86, 0.95).all()
     assert curve["mse"].iloc[-1] < 0.7 * curve["mse"].iloc[0]
     assert (curve["mse"] < curve["mse_additive"])[curve["results"] >= 8].all()
     # 29 models with less than five results were not fitted.
-    assert len(place(gaps).placements) == 29
+    assert len(place(gaps, few=few).placements) == 29

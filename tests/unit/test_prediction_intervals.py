@@ -1,5 +1,7 @@
 """Prediction intervals: their coverage of simulated results, order and few results."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,11 +55,15 @@ def predict(gaps: pd.DataFrame, *, level: float = 0.9, seed: int = 0) -> pd.Data
     )
 
 
+@cache
+def predict_toy() -> pd.DataFrame:
+    return predict(draw_gaps())
+
+
 @pytest.mark.slow
 def test_intervals_hold_their_share_of_hidden_results() -> None:
     covered = []
-    for seed in range(2):
-        table = predict(draw_gaps(seed))
+    for table in (predict_toy(), predict(draw_gaps(1))):
         hidden = table[table["held_out"]]
         covered += hidden["observed"].between(hidden["low"], hidden["high"]).tolist()
     assert len(covered) > 330
@@ -87,8 +93,7 @@ def test_intervals_hold_scores_that_were_never_there() -> None:
 
 @pytest.mark.slow
 def test_every_pair_has_a_row_and_ends_in_order() -> None:
-    gaps = draw_gaps()
-    table = predict(gaps)
+    gaps, table = draw_gaps(), predict_toy()
     kept = gaps[gaps["dropped"] == ""]
     assert len(table) == kept["model"].nunique() * kept["dataset"].nunique()
     assert table["held_out"].sum() == len(kept)
@@ -109,8 +114,7 @@ def test_every_pair_has_a_row_and_ends_in_order() -> None:
 
 
 def test_scores_follow_from_gaps_by_the_best_and_worst_of_each_dataset() -> None:
-    gaps = draw_gaps()
-    table = predict(gaps)
+    gaps, table = draw_gaps(), predict_toy()
     kept = gaps[gaps["dropped"] == ""].groupby("dataset")["score"]
     low, high = (table["dataset"].map(bound) for bound in (kept.min(), kept.max()))
     is_min = table["dataset"] == "d01"
@@ -121,9 +125,8 @@ def test_scores_follow_from_gaps_by_the_best_and_worst_of_each_dataset() -> None
 
 
 def test_the_order_of_rows_has_no_influence() -> None:
-    gaps = draw_gaps()
-    shuffled = gaps.sample(frac=1, random_state=0)
-    pd.testing.assert_frame_equal(predict(shuffled), predict(gaps))
+    shuffled = draw_gaps().sample(frac=1, random_state=0)
+    pd.testing.assert_frame_equal(predict(shuffled), predict_toy())
 
 
 def tabulate(cells: list[tuple[str, str, float]]) -> pd.DataFrame:

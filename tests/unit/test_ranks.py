@@ -49,7 +49,7 @@ def test_two_equal_models_share_a_rank() -> None:
     assert table["rank"].tolist() == [1, 1, 3]
     assert table["tie_group"].tolist() == ["a", "a", "b"]
     assert table["rank_high"].tolist() == [2, 2, 3]
-    assert table["may_be_best"].tolist() == [True, True, False]
+    assert table["rank_low"].tolist() == [1, 1, 3]
 
 
 def test_model_without_interval_has_a_rank_and_nothing_else() -> None:

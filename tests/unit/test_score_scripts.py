@@ -294,7 +294,7 @@ def test_ranking_is_written(folder: Folder) -> None:
     folder.rank()
     ranking = folder.read_ranking()
     assert list(ranking) == COLUMNS
-    assert ranking["may_be_best"].tolist() == [True, False, False]
+    assert (ranking["rank_low"] == 1).tolist() == [True, False, False]
     assert ranking["model"].tolist() == [EVIL, "b", "c"]
     assert ranking["rank"].tolist() == [1, 2, 3]
     assert ranking["tie_group"].tolist() == ["a", "b", "c"]

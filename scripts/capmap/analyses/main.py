@@ -77,7 +77,7 @@ ANALYSIS = Analysis(
             "share a letter cannot be separated, allowing for all pairs. Of the optimality gap, "
             "less is better. Nothing is corrected for the number of groups.",
             "group unit statistic model score ci_low ci_high ci_low_all ci_high_all rank rank_low "
-            "rank_high rank_low_all rank_high_all may_be_best runs datasets filled missing "
+            "rank_high rank_low_all rank_high_all runs datasets filled missing "
             "tie_group",
         ),
         "scores": Table(
@@ -136,7 +136,6 @@ ANALYSIS = Analysis(
         "correlation": "Mean correlation of two datasets over the seeds of a model.",
         "filled": "Cells that were empty and filled in, as the study asks for.",
         "max": "Largest score over runs, as exported.",
-        "may_be_best": "Whether the model is in the confidence set of the best one.",
         "min": "Smallest score over runs, as exported.",
         "missing": "Datasets of the study, or of the group, on which the model has no score.",
         "n": "Number of runs of the cell.",

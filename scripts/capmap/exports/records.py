@@ -423,7 +423,7 @@ def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "
             rows.problems.append(fault.explain(rows.path, record.line))
     firsts.append(len(rows.lines))
     if not found and walker.fields is not None and isinstance(value, dict):
-        plain = {key: cell for key, cell in value.items() if not isinstance(cell, dict | list)}
+        plain, _ = _flatten(value)
         rows.failed.append(len(rows.lines))
         rows.add(
             line, ({**dict.fromkeys([*walker.all_fields, SCORE]), **plain, **walker.fields}, {})

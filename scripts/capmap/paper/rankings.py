@@ -61,7 +61,7 @@ class Ranking:
     candidates : sequence of str
         Models that may be the best.
     other : pandas.DataFrame
-        Columns ``rank_low``, ``rank_high`` and ``may_be_best`` by model, for other datasets like
+        Columns ``rank_low`` and ``rank_high`` by model, for other datasets like
         these; empty where nothing is known.
     datasets : int
         On how many some of them have runs.
@@ -143,7 +143,7 @@ def list_rankings(
             "",
             1,
             find_candidates(first),
-            others.set_index("model")[["rank_low", "rank_high", "may_be_best"]],
+            others.set_index("model")[["rank_low", "rank_high"]],
             _count_datasets(models, seeds),
         )
     ]
@@ -278,8 +278,8 @@ def _describe_ranking(ranking: Ranking, level: float) -> str:
         )
     if ranking.has_groups:
         text += f" {SHARED_LETTERS}"
-    if len(ranking.candidates) > 1:
-        text += f" {STAR}May be the best."
+    if ranking.candidates:
+        text += f" {STAR}The set holds rank 1: the model may be the best."
     if not ranking.other.empty:
         text += " Others: sets of ranks on other datasets like these."
     if ranking.models["filled"].any():
@@ -298,9 +298,8 @@ def _make_column(header: str, cells: list[str]) -> Column:
 
 def _write_sets(models: pd.DataFrame, candidates: list[str]) -> list[str]:
     known = zip(models["model"], models["rank_low"], models["rank_high"], strict=True)
-    several = len(candidates) > 1
     return [
-        NONE if pd.isna(low) else _write_set(low, high) + STAR * (several and model in candidates)
+        NONE if pd.isna(low) else _write_set(low, high) + STAR * (model in candidates)
         for model, low, high in known
     ]
 

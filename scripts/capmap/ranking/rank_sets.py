@@ -95,7 +95,6 @@ class RankSets:
     high: IntArray
     low_all: IntArray
     high_all: IntArray
-    may_be_best: BoolArray
     separated: BoolArray | None
 
 
@@ -132,8 +131,8 @@ def find_rank_sets(
     errors : SamplingErrors
         Of the same models.
     confidence_level : float
-        Between 0 and 1: of each model's own set, of all sets together, of the set of the best, and
-        of all separated pairs together.
+        Between 0 and 1: of each model's own set, of all sets together, and of all separated pairs
+        together.
 
     Returns
     -------
@@ -143,8 +142,8 @@ def find_rank_sets(
     Notes
     -----
     Differences are tested with Student's t and Holm's steps: a model's own pairs together for its
-    own set, all pairs together for the sets of all. A model may be the best unless a one-sided test
-    against all others finds a better one. Where two models have no error at all, any difference
+    own set, all pairs together for the sets of all. A model may be the best if its own set
+    holds rank 1. Where two models have no error at all, any difference
     separates them. Simulated critical values of the largest difference, which allow for pairs that
     share a model, made the sets 2 to 5% narrower.
 
@@ -160,8 +159,8 @@ def find_rank_sets(
     --------
     >>> errors = SamplingErrors(np.full(3, 0.01), np.full(3, 20.0))
     >>> sets = find_rank_sets(np.array([0.9, 0.8, 0.1]), errors, confidence_level=0.95)
-    >>> sets.low.tolist(), sets.high.tolist(), sets.may_be_best.tolist()
-    ([1, 1, 3], [2, 2, 3], [True, True, False])
+    >>> sets.low.tolist(), sets.high.tolist()
+    ([1, 1, 3], [2, 2, 3])
     """
     n, alpha = len(scores), 1 - confidence_level
     rounding = NEGLIGIBLE * float(np.abs(scores).max(initial=0))
@@ -180,7 +179,6 @@ def find_rank_sets(
 
     level_all = step_down(count_all, alpha, pairs=n * (n - 1) // 2)
     own, together = np.empty((2, n), dtype=np.intp), np.empty((2, n), dtype=np.intp)
-    may_be_best = np.ones(n, dtype=np.bool_)
     separated = []
     for place in range(n):
         found = compare(place)
@@ -188,12 +186,10 @@ def find_rank_sets(
         own[:, place] = _bound_rank(found.apart, found.reject(level))
         differs = found.reject(level_all)
         together[:, place] = _bound_rank(found.apart, differs)
-        better = found.reject(2 * alpha / max(n - 1, 1)) & (found.apart > 0)
-        may_be_best[place] = not better.any()
         if n <= MOST_LETTERED:
             separated.append(differs)
     pairs = np.array(separated) if n <= MOST_LETTERED else None
-    return RankSets(own[0], own[1], together[0], together[1], may_be_best, pairs)
+    return RankSets(own[0], own[1], together[0], together[1], pairs)
 
 
 def step_down(count: Callable[[float], int], alpha: float, *, pairs: int) -> float:

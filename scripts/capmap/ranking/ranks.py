@@ -22,7 +22,6 @@ MOST_PARTS = 1000
 INTERVAL_ENDS = ["ci_low", "ci_high", "ci_low_all", "ci_high_all"]
 RANK_SETS = ["rank_low", "rank_high", "rank_low_all", "rank_high_all"]
 RANKED = dict.fromkeys(["rank", *RANK_SETS], "Int64") | {
-    "may_be_best": "boolean",
     "tie_group": "str",
 }
 
@@ -52,7 +51,7 @@ def rank_estimates(
     pandas.DataFrame
         The models by rank, then name, with the further columns ``rank`` (competition ranks),
         ``rank_low`` and ``rank_high`` (of the model's own confidence set), ``rank_low_all`` and
-        ``rank_high_all`` (of the sets of all models at once), ``may_be_best`` and ``tie_group``
+        ``rank_high_all`` (of the sets of all models at once) and ``tie_group``
         (letters of the groups). All but ``rank`` are missing without an interval, ``tie_group`` is
         empty, as it is for more than 200 models.
 
@@ -70,7 +69,7 @@ def rank_estimates(
     table = models.iloc[order].assign(rank=ranks[order]).reset_index(drop=True)
     unknown = pd.array([pd.NA] * len(table), dtype="Int64")
     table = table.assign(**dict.fromkeys(RANK_SETS, unknown))
-    table = table.assign(may_be_best=pd.array([pd.NA] * len(table), dtype="boolean"), tie_group="")
+    table = table.assign(tie_group="")
     ordered = errors.take(order)
     is_sure = ~np.isnan(ordered.variances)
     if not is_sure.any():
@@ -85,7 +84,6 @@ def rank_estimates(
     found = (sets.low, sets.high + others, sets.low_all, sets.high_all + others)
     for column, values in zip(RANK_SETS, found, strict=True):
         table.loc[is_sure, column] = values
-    table.loc[is_sure, "may_be_best"] = sets.may_be_best
     if sets.separated is not None:
         table.loc[is_sure, "tie_group"] = display_letters(~sets.separated)
     return table

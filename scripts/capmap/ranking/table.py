@@ -5,7 +5,7 @@ import pandas as pd
 COLUMNS = [
     *("group", "unit", "statistic", "model", "score"),
     *("ci_low", "ci_high", "ci_low_all", "ci_high_all", "rank", "rank_low", "rank_high"),
-    *("rank_low_all", "rank_high_all", "may_be_best", "runs", "datasets", "filled", "missing"),
+    *("rank_low_all", "rank_high_all", "runs", "datasets", "filled", "missing"),
     "tie_group",
 ]
 # Ways to average scores over datasets.
