@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from capmap import claims
 from capmap.analyses import main
-from capmap.ranking import rank_sets, ranks
+from capmap.ranking import ranks
+from capmap.ranking import ranks as rank_sets
 from tests.toy_settings import make_settings
 
 
