@@ -328,10 +328,15 @@ def test_models_that_came_went_and_moved_are_named() -> None:
         ],
         columns=["kind", "name", "before", "after"],
     )
-    told = accounts.describe_changes(changes).striptags()
-    for part in ("1 new model (B)", "1 removed dataset (x)", "A, from rank 2 to 1"):
-        assert part in told
-    assert not accounts.describe_changes(changes[:0])
+    found = accounts.find_changes(changes)
+    assert found["parts"] == [
+        ("new model", ["B"]),
+        ("removed dataset", ["x"]),
+        ("changed run", ["A / x / 1"]),
+        ("changed setting", ["rank_by"]),
+    ]
+    assert found["largest"] == {"kind": "rank", "name": "A", "before": 2, "after": 1}
+    assert accounts.find_changes(changes[:0]) == {"parts": [], "largest": {}}
 
 
 def test_warnings_of_a_rare_kind_come_before_repeats_of_a_frequent_one() -> None:
