@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from shapes import Shape
 
+from capmap.analyses.ranks import compare_mean_ranks, tabulate_rank_tests
 from capmap.claims import (
     claim_decisions,
     claim_mean_ranks,
@@ -25,9 +26,8 @@ from capmap.claims import (
     claim_pairs,
 )
 from capmap.comparison.pairwise import compare_pairs
-from capmap.comparison.rank_tests import compare_mean_ranks, tabulate_rank_tests
-from capmap.comparison.rope import compare_posteriors
 from capmap.comparison.score_matrix import arrange_runs
+from capmap.comparison.signed_rank import compare_posteriors
 from capmap.ranking.models import ESTIMATES
 from capmap.ranking.ranks import rank_statistic
 from capmap.ranking.resampling import stratify_runs

@@ -10,12 +10,12 @@ from capmap.artifacts import read_json, read_parquet, render_csv, write_text
 from capmap.changes import list_ranks, save_state, track_changes
 from capmap.claims import list_claims
 from capmap.folders import read_index, read_reasons
-from capmap.pages.pictures import read_figures
 from capmap.pages.rendering import relate_path
 from capmap.pages.report import (
     Results,
     describe_result,
     list_versions,
+    read_figures,
     read_sheets,
     render_report,
 )

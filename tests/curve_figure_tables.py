@@ -25,8 +25,8 @@ def make_study(models, *, n_datasets=19, conditions=("rotated images",), seed=11
     means = np.sort(scores.mean(axis=1))[::-1]
     elo = make_ranking(models, "elo", 1000 + 80 * (means - 0.6) / 0.1, 60.0)
     return {
-        "iqm": make_ranking(models, "iqm", means, 0.05).assign(
-            runs=5 * n_datasets, datasets=n_datasets
+        "ranking": make_ranking(models, "score", means, 0.05).assign(
+            group="", unit="runs", statistic="iqm", runs=5 * n_datasets, datasets=n_datasets
         ),
         "elo": elo.assign(separated=0.0, component=1),
         **make_rank_tables(models, scores),

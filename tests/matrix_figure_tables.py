@@ -68,7 +68,9 @@ def make_comparisons(
     pairs = _make_pairs(models, scores, rng)
     improvability = make_ranking(models, "improvability", 100 * (skill.max() - skill), 4.0)
     tables = {
-        "iqm": make_ranking(models, "iqm", skill, 0.05),
+        "ranking": make_ranking(models, "score", skill, 0.05).assign(
+            group="", unit="runs", statistic="iqm"
+        ),
         "pairwise": pairs,
         **_make_robustness(models, datasets, rng),
         "groups": _make_groups(models, rng, missing),

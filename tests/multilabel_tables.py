@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from capmap.multilabel import published, rankings
+from capmap.multilabel import gathering as published
+from capmap.multilabel import rankings
 
 SHIPPED = Path(__file__).parents[1] / "data" / "imagenet"
 SHARED = Path(__file__).parents[2] / "shared" / "reference" / "imagenet"

@@ -15,7 +15,7 @@ from capmap.figures.style import save_figure
 from capmap.folders import write_index
 from capmap.inputs.analyses import read_facts
 from capmap.inputs.studies import Study
-from capmap.pages import accounts
+from capmap.pages import contents as accounts
 from report import report
 from tests.report_tables import make_ranking
 from tests.steps import make_figure, put

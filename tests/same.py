@@ -141,29 +141,26 @@ def compare_tables(base: Path, here: Path, moved: dict[str, str]) -> Iterator[tu
 
 def restore_tables(path: Path) -> None:
     """Write what were tables of their own, from the rows of the ranking, where they were."""
-    ranking, folder = pd.read_csv(path), path.parents[1]
-    first, is_group = ranking.iloc[0], ranking["group"].notna()
+    folder, ranking = path.parents[1], pd.read_csv(path).fillna({"group": ""})
+    first, keys = ranking.iloc[0], ["group", "model"]
     is_chosen = ranking["statistic"] == first["statistic"]
-    own = ranking[~is_group & (ranking["unit"] == first["unit"])].drop(columns="unit")
-    cells = own.pivot_table(["score", "rank"], "model", "statistic", aggfunc="first")
+    own = ranking[ranking["unit"] == first["unit"]].drop(columns="unit")
+    cells = own.pivot_table(["score", "rank"], keys, "statistic", aggfunc="first")
+    cells.columns = [name if kind == "score" else f"rank_{name}" for kind, name in cells]
+    leading = own[is_chosen.loc[own.index]].merge(cells.reset_index(), on=keys)
+    own = own[own["statistic"] != "trimmed_mean"].rename(columns={"score": "estimate"})
+    is_group = own["group"] != ""
     former = {
-        "tables/scopes": ranking[~is_group & is_chosen],
-        "tables/iqm": own[own["statistic"] == "iqm"].rename(columns={"score": "iqm"}),
-        "tables/intervals": own.rename(columns={"score": "estimate"}),
-        "tables/aggregate": pd.DataFrame(
-            {
-                (name if kind == "score" else f"rank_{name}"): cells[kind, name]
-                for kind, name in cells
-            }
-        ).reset_index(),
-        "comparisons/groups": ranking[is_group & is_chosen].rename(
-            columns={"score": first["statistic"]}
+        "tables/scopes": ranking[is_chosen & (ranking["group"] == "")],
+        "tables/iqm": own[~is_group & (own["statistic"] == "iqm")].assign(
+            iqm=lambda rows: rows["estimate"]
         ),
-        "comparisons/group_intervals": ranking[is_group].rename(columns={"score": "estimate"}),
+        "tables/intervals": own[~is_group],
+        "tables/aggregate": leading[leading["group"] == ""],
+        "comparisons/groups": leading[leading["group"] != ""],
+        "comparisons/group_intervals": own[is_group],
     }
     for name, table in former.items():
-        if "statistic" in table:
-            table = table[table["statistic"] != "trimmed_mean"]
         table.to_csv(folder / f"{name}.csv", index=False)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.checkpoints.curves import trace_curves
+from capmap.checkpoints.rankings import trace_curves
 from capmap.checkpoints.selection import choose_checkpoints, gather_runs, measure_optimism
 from capmap.exports.checkpoints import read_step
 from capmap.rng import make_stream

@@ -5,7 +5,8 @@ import pytest
 from matplotlib.patches import PathPatch, Rectangle
 
 from capmap.figures.canvas import NothingToDraw
-from capmap.multilabel import published, rankings
+from capmap.multilabel import gathering as published
+from capmap.multilabel import rankings
 from tests.figure_checks import assert_legible, drawn_words
 from tests.figure_plans import compare, name
 from tests.multilabel_tables import (

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
-from capmap.multilabel import ranks
-from capmap.multilabel import ranks as kernel
+from capmap.multilabel import outcomes as kernel
+from capmap.multilabel import outcomes as ranks
 from capmap.multilabel.labels import arrange_labels
 from tests.multilabel_oracle import arrange_case, draw_case, order_classes
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from capmap.analyses import ranks as rank_tests
 from capmap.analyses.ranks import tabulate_mean_ranks
-from capmap.comparison import rank_tests
 from tests.toy_scores import arrange, draw, run_on_runs
 
 

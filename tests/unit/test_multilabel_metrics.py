@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.multilabel import ranks
+from capmap.multilabel import outcomes as ranks
 from capmap.multilabel.comparisons import compare_dataset_pair, compare_model_pair, match_images
 from capmap.multilabel.labels import arrange_labels
 from capmap.multilabel.metrics import ORDER, estimate_metrics

@@ -10,7 +10,8 @@ import pytest
 from capmap.artifacts import read_parquet, write_parquet
 from capmap.errors import ValidationError
 from capmap.images import composition
-from capmap.multilabel import published, rankings
+from capmap.multilabel import gathering as published
+from capmap.multilabel import rankings
 from capmap.multilabel.comparisons import choose_pair
 from capmap.multilabel.gathering import find_unused_objects, pool_label_counts
 from tests.multilabel_study import SINGLE, Study, draw_scores, make_study

@@ -26,9 +26,10 @@ def make_frame(seeds: int = 3) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["backbone", "dataset", "metric", "seed", "score"])
 
 
-def test_scores_are_called_after_what_ranks_the_models() -> None:
+def test_the_ranking_is_by_what_ranks_the_models() -> None:
     ranking = capmap.rank(make_frame(), rank_by="mean", **SETTINGS)
-    assert list(ranking.columns[:2]) == ["model", "mean"]
+    assert set(ranking["statistic"]) == {"mean"}
+    assert len(ranking) == ranking["model"].nunique()
 
 
 def test_an_index_with_a_name_is_a_column_and_one_without_is_none() -> None:

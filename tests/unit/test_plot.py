@@ -10,7 +10,7 @@ from capmap.errors import CapmapError, ValidationError
 from capmap.figures.canvas import NothingToDraw
 from capmap.figures.style import save_figure
 from capmap.folders import write_index
-from capmap.pages.pictures import read_figures
+from capmap.pages.report import read_figures
 from plot import plot
 from tests.curve_figure_tables import make_study
 from tests.figure_checks import make_tables

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from capmap.errors import ValidationError
 from capmap.exports import read_exports
 from capmap.exports.files import FileOptions
-from capmap.multilabel import published, rankings
+from capmap.multilabel import gathering as published
+from capmap.multilabel import rankings
 from capmap.multilabel.comparisons import subtract_datasets
 from capmap.multilabel.metrics import BY_SUBGROUP, ORDER
 from tests.multilabel_tables import SHARED, SHIPPED, read_shared_runs, read_shipped_runs

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.ranking.rank_sets import RankSets, SamplingErrors, find_rank_sets, step_down
+from capmap.ranking.ranks import RankSets, SamplingErrors, find_rank_sets, step_down
 
 LEVEL = 0.95
 

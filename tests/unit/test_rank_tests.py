@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from capmap.analyses import ranks as rank_tests
 from capmap.analyses.ranks import tabulate_mean_ranks
-from capmap.comparison import rank_tests
 from capmap.comparison.score_matrix import ScoreMatrix
 from tests.toy_scores import arrange, draw
 

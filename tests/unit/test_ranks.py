@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.ranking import rank_sets, ranks
+from capmap.ranking import ranks
+from capmap.ranking import ranks as rank_sets
 
 EMPTY = np.empty(0)
 

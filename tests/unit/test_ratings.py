@@ -11,8 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.analyses.ratings import BASE, RIDGE, estimate_ratings, fit_strengths
-from capmap.comparison.battles import count_gains, count_wins, find_bars, resample_battles
+from capmap.analyses.ratings import (
+    BASE,
+    RIDGE,
+    count_gains,
+    count_wins,
+    estimate_ratings,
+    find_bars,
+    fit_strengths,
+    resample_battles,
+)
 from capmap.comparison.score_matrix import arrange_runs
 from capmap.rng import make_stream
 from tests.toy_runs import make_runs

@@ -12,7 +12,7 @@ import pytest
 from capmap import artifacts
 from capmap.errors import CapmapError
 from capmap.folders import read_index, write_index
-from capmap.pages import accounts
+from capmap.pages import contents as accounts
 from capmap.pages.views import make_view
 from index import index
 from tests.report_pages import FIGURES, make_tables, run_report, write_study

@@ -15,7 +15,7 @@ from capmap.tables import read_declared
 from rank import rank
 
 EVIL = '=cmd "<script>" $x_1$ %&/ é'
-FORMATS = ("csv", "md", "tex")
+FORMATS = ("csv", "tex")
 STATISTICS = ["iqm", "mean", "median", "optimality_gap", "trimmed_mean"]
 
 

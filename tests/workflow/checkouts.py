@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from capmap.analyses import list_figures
-from capmap.pages.pictures import read_figures
+from capmap.pages.report import read_figures
 from tests.waiting import run_to_end
 
 PROJECT = Path(__file__).parents[2]

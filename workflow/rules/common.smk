@@ -27,7 +27,7 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from capmap.analyses import INDEX, STEPS
 from capmap.inputs import analyses, exports, leaderboards
-from capmap.inputs import predictions, published, studies
+from capmap.inputs import predictions, studies
 from capmap.inputs.configuration import ask, load_configuration
 from library import attempts, code
 

@@ -20,8 +20,8 @@ BOARDS = [
 rule check_published:
     """Tables of a study → what they have for published numbers."""
     input:
-        printed=files(published.list_printed),
-        tables=files(published.list_beside),
+        printed=files(analyses.list_printed),
+        tables=files(analyses.list_beside),
     output:
         table("results/{study}/tables/published", "csv tex"),
         table("results/{study}/tables/published_cells"),

@@ -6,7 +6,7 @@ import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.multilabel.comparisons import compare_predictions
-from capmap.multilabel.published import read_metrics
+from capmap.multilabel.gathering import read_metrics
 from capmap.multilabel.rankings import summarize_metrics
 from capmap.wording import LABEL_METRICS
 

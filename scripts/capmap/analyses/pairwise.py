@@ -8,10 +8,9 @@ import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.claims import BAYESIAN, claim_decisions, claim_pairs
-from capmap.comparison.improvement import estimate_improvement
-from capmap.comparison.pairwise import compare_pairs
-from capmap.comparison.rope import compare_posteriors, scale_means
+from capmap.comparison.pairwise import compare_pairs, estimate_improvement
 from capmap.comparison.score_matrix import arrange_runs
+from capmap.comparison.signed_rank import compare_posteriors, scale_means
 from capmap.problems import require_known
 from capmap.rng import make_stream
 from capmap.settings.choices import DECIDED, POSTERIOR_SAMPLES, Unit

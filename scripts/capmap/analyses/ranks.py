@@ -1,32 +1,366 @@
 """Mean ranks of the models, and groups of models that tests cannot separate."""
 
+import math
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import special
+from scipy import sparse, special
+from scipy.stats import studentized_range
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.claims import FEWEST_RANKED, claim_mean_ranks, claim_nemenyi
-from capmap.comparison.rank_tests import (
-    average_common,
-    average_ranks,
-    compare_mean_ranks,
-    find_critical_difference,
-    rank_within_datasets,
-    rescale_ranks,
-    tabulate_rank_tests,
-)
 from capmap.comparison.score_matrix import (
     BoolArray,
     ScoreMatrix,
     arrange_runs,
+    list_pairs,
 )
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.ranking.ranks import display_letters
 from capmap.wording import MOST_LETTERED
 
+TEST_COLUMNS = {
+    "test": "str",
+    "test_statistic": "float64",
+    "df": "int64",
+    "p": "float64",
+    "models": "int64",
+    "datasets": "int64",
+    "cells_used": "int64",
+    "cells_unused": "int64",
+}
+
+PAIR_COLUMNS = {
+    "model_a": "str",
+    "model_b": "str",
+    "rank_difference": "float64",
+    "critical_difference": "float64",
+    "p": "float64",
+    "separated": "bool",
+    "datasets": "int64",
+}
 DECIMALS = 9
+
+
+def rank_within_datasets(means: FloatArray) -> FloatArray:
+    """Rank the models on each dataset, among those that have runs there.
+
+    Parameters
+    ----------
+    means : numpy.ndarray, shape (models, datasets)
+        Mean scores, higher is better; NaN where there are no runs.
+
+    Returns
+    -------
+    numpy.ndarray, shape (models, datasets)
+        1 is best; equal models share the mean of their ranks. NaN where there are no runs.
+
+    Notes
+    -----
+    Scores are compared after rounding to 12 significant digits.
+
+    Examples
+    --------
+    >>> rank_within_datasets(np.array([[0.3, np.nan], [0.5, 0.1], [0.1 + 0.2, 0.2]])).tolist()
+    [[2.5, nan], [1.0, 2.0], [2.5, 1.0]]
+    """
+    return pd.DataFrame(-round_significant(means)).rank(axis=0).to_numpy(np.float64)
+
+
+def rescale_ranks(ranks: FloatArray) -> FloatArray:
+    """Rescale the ranks of each dataset to the range from 1 to the number of models.
+
+    Parameters
+    ----------
+    ranks : numpy.ndarray, shape (models, datasets)
+        From `rank_within_datasets`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (models, datasets)
+        ``1 + (r - 1) (k - 1) / (k_d - 1)`` for a rank r among the ``k_d`` of k models that have
+        runs on the dataset. NaN where there are no runs.
+
+    Notes
+    -----
+    The best and the worst of any number of models thus get the same ranks on every dataset. A rank
+    among one is no comparison, so a dataset that a single model has is NaN for it, unless there is
+    only one model at all. Complete datasets keep their ranks exactly.
+
+    Examples
+    --------
+    >>> rescale_ranks(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, np.nan]])).tolist()
+    [[1.0, 1.0], [2.0, 3.0], [3.0, nan]]
+    """
+    n_models = len(ranks)
+    present = np.count_nonzero(~np.isnan(ranks), axis=0)
+    factors = (n_models - 1) / np.maximum(present - 1, 1)
+    is_compared = (present > 1) | (n_models == 1)
+    return np.asarray(np.where(is_compared, 1 + (ranks - 1) * factors, np.nan))
+
+
+def average_ranks(ranks: FloatArray) -> FloatArray:
+    """Average each model's ranks over the datasets where it has one, shape (models,).
+
+    Examples
+    --------
+    >>> average_ranks(np.array([[1.0, 2.0], [np.nan, 1.0], [np.nan, np.nan]])).tolist()
+    [1.5, 1.0, nan]
+    """
+    is_ranked = ~np.isnan(ranks)
+    counts = np.count_nonzero(is_ranked, axis=1)
+    sums = np.where(is_ranked, ranks, 0.0).sum(axis=1)
+    return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
+
+
+@dataclass(frozen=True)
+class RankTest:
+    """A test of the hypothesis that all models are equal.
+
+    Parameters
+    ----------
+    test_statistic : float
+        Its statistic, distributed as chi-squared.
+    df : int
+        Degrees of freedom.
+    p : float
+        Probability of a statistic as large or larger if all models are equal.
+    """
+
+    test_statistic: float
+    df: int
+    p: float
+
+
+def compute_friedman(ranks: FloatArray) -> RankTest:
+    """Friedman's test, corrected for ties as in `scipy.stats.friedmanchisquare`.
+
+    Parameters
+    ----------
+    ranks : numpy.ndarray, shape (models, datasets)
+        Ranks within complete datasets, two models and one dataset at least.
+
+    Returns
+    -------
+    RankTest
+        With one degree of freedom less than models.
+
+    Notes
+    -----
+    With k models on N datasets and rank sums R, the statistic is ``N (k - 1) W``, where Kendall's W
+    is the sum of squares of the R about their mean, over its largest possible value. Where all
+    models are equal on all datasets the statistic is 0 and p is 1.
+
+    References
+    ----------
+    Friedman, M. (1937). The use of ranks to avoid the assumption of normality implicit in the
+    analysis of variance. JASA 32, 675–701.
+
+    Examples
+    --------
+    >>> compute_friedman(np.array([[1.0, 1.0], [2.0, 2.0]])).test_statistic
+    2.0
+    """
+    n_models, n_datasets = ranks.shape
+    apart = ranks.sum(axis=1) - n_datasets * (n_models + 1) / 2
+    # Twelve times the squares of rank sums and their largest value, which are exact.
+    spread = 12 * float((apart**2).sum())
+    most = n_datasets * 12 * float(((ranks - (n_models + 1) / 2) ** 2).sum())
+    statistic = n_datasets * (n_models - 1) * spread / most if most else 0.0
+    return RankTest(statistic, n_models - 1, float(special.chdtrc(n_models - 1, statistic)))
+
+
+def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
+    """Skillings and Mack's test, Friedman's for datasets that lack some of the models.
+
+    Parameters
+    ----------
+    ranks : numpy.ndarray, shape (models, datasets)
+        Ranks within datasets; NaN where a model has no runs.
+
+    Returns
+    -------
+    RankTest or None
+        Chi-squared; None where no dataset has two models.
+
+    Notes
+    -----
+    Each dataset adds ``sqrt((k_d - 1) / v_d) (r - (k_d + 1) / 2)`` to the sums A of the ``k_d``
+    models that it has, v_d being the variance of its ranks: ``(k_d² - 1) / 12`` without ties. The
+    statistic is ``A' C⁻ A``; C, the covariance of A, has minus the number of common datasets of two
+    models beside its diagonal, and rows that sum to zero. There are as many degrees of freedom as
+    models, less one for each set of models that datasets connect. Where all models of a dataset are
+    tied, it does not count. On complete datasets without ties this is Friedman's statistic.
+
+    References
+    ----------
+    Skillings, J. H. and Mack, G. A. (1981). On the use of a Friedman-type statistic in balanced and
+    unbalanced block designs. Technometrics 23, 171–177.
+    """
+    is_ranked = ~np.isnan(ranks)
+    ranks, is_ranked = (part[:, is_ranked.sum(axis=0) > 1] for part in (ranks, is_ranked))
+    if not is_ranked.size:
+        return None
+    sizes = is_ranked.sum(axis=0)
+    apart = np.where(is_ranked, ranks - (sizes + 1) / 2, 0.0)
+    variances = (apart**2).sum(axis=0) / sizes
+    has_order = variances > 0
+    if not has_order.any():
+        return RankTest(0.0, len(ranks) - 1, 1.0)
+    apart, is_ranked, sizes, variances = (
+        part[..., has_order] for part in (apart, is_ranked, sizes, variances)
+    )
+    sums = (apart * np.sqrt((sizes - 1) / variances)).sum(axis=1)
+    common = is_ranked.astype(np.float64) @ is_ranked.T
+    np.fill_diagonal(common, 0.0)
+    covariance = np.diag(common.sum(axis=1)) - common
+    n_sets, sets = sparse.csgraph.connected_components(common > 0, directed=False)
+    # Within a set, sums add up to zero; a constant there makes the matrix regular and adds nothing.
+    statistic = float(sums @ np.linalg.solve(covariance + (sets[:, None] == sets), sums))
+    statistic = max(statistic, 0.0)
+    df = len(ranks) - int(n_sets)
+    return RankTest(statistic, df, float(special.chdtrc(df, statistic)))
+
+
+def tabulate_rank_tests(matrix: ScoreMatrix) -> pd.DataFrame:
+    """Test whether the models differ at all.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        All cells.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `TEST_COLUMNS`: ``friedman`` on the datasets that all models have, if any,
+        and ``skillings_mack`` on all datasets that two models have, if cells are empty. No row for
+        a single model.
+    """
+    ranks = rank_within_datasets(matrix.means)
+    present = matrix.is_filled.sum(axis=0)
+    is_common, is_shared = present == len(matrix.models), present > 1
+    rows = []
+    if is_common.any() and len(matrix.models) > 1:
+        friedman = compute_friedman(ranks[:, is_common])
+        rows.append(_make_row("friedman", friedman, matrix, is_common))
+    skillings_mack = None if matrix.is_filled.all() else compute_skillings_mack(ranks)
+    if skillings_mack:
+        rows.append(_make_row("skillings_mack", skillings_mack, matrix, is_shared))
+    return pd.DataFrame(rows, columns=list(TEST_COLUMNS)).astype(TEST_COLUMNS)
+
+
+def _make_row(
+    name: str, result: RankTest, matrix: ScoreMatrix, is_used: BoolArray
+) -> dict[str, Any]:
+    used = int(matrix.is_filled[:, is_used].sum())
+    return {
+        "test": name,
+        **asdict(result),
+        "models": len(matrix.models),
+        "datasets": int(is_used.sum()),
+        "cells_used": used,
+        "cells_unused": int(matrix.is_filled.sum()) - used,
+    }
+
+
+def find_critical_difference(*, models: int, datasets: int, alpha: float) -> float:
+    """The difference of mean ranks that Nemenyi's test calls significant.
+
+    Parameters
+    ----------
+    models, datasets : int
+        How many were ranked; two models and one dataset at least.
+    alpha : float
+        Significance level, between 0 and 1.
+
+    Returns
+    -------
+    float
+        ``q sqrt(k (k + 1) / (6 N))`` with q the upper quantile of the studentized range with
+        infinite degrees of freedom, over the square root of 2.
+
+    References
+    ----------
+    Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. JMLR 7, 1–30.
+
+    Examples
+    --------
+    >>> round(find_critical_difference(models=4, datasets=14, alpha=0.05), 2)
+    1.25
+    """
+    quantile = float(studentized_range.isf(alpha, models, np.inf))
+    return quantile * _scale_differences(models, datasets)
+
+
+def compare_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
+    """Compare the mean ranks of all pairs of models by Nemenyi's test.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        All cells.
+    alpha : float
+        Significance level, between 0 and 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per pair, by names: ``model_a``, ``model_b``, ``rank_difference`` (mean rank of a
+        minus that of b, so negative where a is better), ``critical_difference``, ``p``,
+        ``separated`` and ``datasets``. Only datasets that all models have count; without any, or
+        with a single model, there are no rows.
+
+    Notes
+    -----
+    Two models are separated when their mean ranks differ by the critical difference or more. The
+    verdict on two models depends on which others are compared: they change the ranks between the
+    two, and the critical difference. p is that of `scikit_posthocs.posthoc_nemenyi_friedman`. Ties
+    are not corrected for.
+
+    References
+    ----------
+    Nemenyi, P. B. (1963). Distribution-free multiple comparisons. PhD thesis, Princeton.
+    Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. JMLR 7, 1–30.
+    """
+    n_models, common = len(matrix.models), average_common(matrix)
+    if common is None or n_models < 2:
+        return pd.DataFrame(columns=list(PAIR_COLUMNS)).astype(PAIR_COLUMNS)
+    n_datasets = int(matrix.is_filled.all(axis=0).sum())
+    pairs = list_pairs(n_models)
+    differences = common[pairs.first] - common[pairs.second]
+    sizes, places = np.unique(np.abs(differences).round(12), return_inverse=True)
+    critical = find_critical_difference(models=n_models, datasets=n_datasets, alpha=alpha)
+    ranges = sizes / _scale_differences(n_models, n_datasets)
+    p = studentized_range.sf(ranges, n_models, np.inf)
+    names = np.array(matrix.models, dtype=object)
+    table = pd.DataFrame(
+        {
+            "model_a": names[pairs.first],
+            "model_b": names[pairs.second],
+            "rank_difference": differences,
+            "critical_difference": critical,
+            "p": p[places],
+            "separated": np.abs(differences) >= critical,
+            "datasets": n_datasets,
+        }
+    )
+    return table.astype(PAIR_COLUMNS)
+
+
+def average_common(matrix: ScoreMatrix) -> FloatArray | None:
+    """Mean rank of each model over the datasets that all models have; None without any."""
+    is_common = matrix.is_filled.all(axis=0)
+    if not is_common.any():
+        return None
+    return average_ranks(rank_within_datasets(matrix.means[:, is_common]))
+
+
+def _scale_differences(models: int, datasets: int) -> float:
+    """Difference of mean ranks per unit of the studentized range."""
+    return math.sqrt(models * (models + 1) / (12 * datasets))
 
 
 def tabulate_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from capmap.exports.files import PLAIN, has_suffix
 from capmap.exports.sheets import NESTED
 from capmap.metrics import find_metric
 from capmap.patterns import Pattern
-from capmap.settings.presets import list_presets
+from capmap.settings.files import list_presets
 from capmap.wording import count_things, list_names, quote_name
 
 NAMES = ("model", "dataset", "metric", "seed")

@@ -4,8 +4,9 @@ Margins follow from the widths of the texts in them, so nothing is cut off and n
 runs. Above the axes stands a legend.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
+from capmap.analyses import FIGURES, load_analysis, place_read
 from capmap.figures.marks import mark, mark_rows
 from capmap.figures.names import shorten_names, widest, wrap_text
 from capmap.figures.style import (
@@ -438,3 +440,31 @@ def write_ranks(table: pd.DataFrame) -> list[str]:
         + (f" ({ends})" if (ends := format_interval(low, high)) else "")
         for rank, low, high in ranks
     ]
+
+
+def draw_figure(
+    name: str,
+    options: Mapping[str, Any],
+    folder: str,
+    read: Callable[[str], pd.DataFrame],
+    reasons: Mapping[str, str],
+) -> Figure:
+    """Draw a figure, with `read` to read tables; one with nothing to show raises.
+
+    `reasons` says why tables have no rows, by their file.
+    """
+    owner = FIGURES[name]
+    figure, known = load_analysis(owner).figures[name], dict(options)
+    tables = {table: read(f"{folder}/{place_read(table, owner)}") for table in figure.reads}
+    for table in figure.reads:
+        if not len(tables[table]) and f"{table}.csv" in reasons:
+            raise NothingToDraw(reasons[f"{table}.csv"])
+    if not len(tables[figure.reads[0]]):
+        raise NothingToDraw(f"The table {figure.reads[0]} has no rows.")
+    if figure.order:
+        order = read(f"{folder}/{place_read(figure.order, owner)}")
+        known["order"] = order["model"].unique().tolist()
+    module, _, function = figure.draw.partition(":")
+    draw = getattr(import_module(module), function)
+    made: Figure = draw(*(tables[table] for table in figure.reads), **known)
+    return made

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from capmap.errors import ConfigError
-from capmap.inputs.analyses import check_looks
+from capmap.inputs.analyses import check_looks, check_published
 from capmap.inputs.leaderboards import (
     check_sources,
     find_benchmark,
@@ -17,7 +17,6 @@ from capmap.inputs.leaderboards import (
     list_submission_files,
 )
 from capmap.inputs.predictions import check_predictions, find_dumps
-from capmap.inputs.published import check_published
 from capmap.inputs.studies import Study, list_faults, match_paths
 from capmap.patterns import Pattern, has_fields
 from capmap.settings.choices import TableFormat

@@ -13,7 +13,7 @@ from capmap.errors import ConfigError
 from capmap.patterns import order_paths
 from capmap.settings.checking import Fault, drop_faulty, find_faults
 from capmap.settings.choices import TableFormat
-from capmap.settings.presets import fill_preset
+from capmap.settings.files import fill_preset
 from capmap.settings.study import Config
 from capmap.settings.study import Study as StudySettings
 from capmap.wording import find_nearest, join_words, write_key

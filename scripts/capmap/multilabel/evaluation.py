@@ -24,8 +24,7 @@ from capmap.multilabel.dumps import Cell, fill_pattern
 from capmap.multilabel.gathering import UNMATCHED
 from capmap.multilabel.labels import LabelSets, arrange_labels
 from capmap.multilabel.metrics import METRICS
-from capmap.multilabel.outcomes import score_images
-from capmap.multilabel.ranks import Scores, rank_labels
+from capmap.multilabel.outcomes import Scores, rank_labels, score_images
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.wording import count_things, quote_name
 

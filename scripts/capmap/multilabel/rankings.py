@@ -10,9 +10,8 @@ import pandas as pd
 
 from capmap.artifacts import read_json
 from capmap.errors import ValidationError
-from capmap.multilabel.gathering import pool_label_counts
+from capmap.multilabel.gathering import PUBLISHED, count_labels, pool_label_counts
 from capmap.multilabel.metrics import ORDER
-from capmap.multilabel.published import PUBLISHED, count_labels
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.settings.choices import LabelMetric, Subgroups
 from capmap.wording import find_nearest, list_names, quote_name

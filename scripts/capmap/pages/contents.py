@@ -1,20 +1,36 @@
 """The tables of a study's page: their share of its bytes, captions and headings."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from capmap.analyses import load_analysis
 from capmap.analyses.columns import spell_column
 from capmap.analyses.declarations import Table
+from capmap.analyses.rendering import write_page
 from capmap.claims import find_candidates, has_letters
-from capmap.pages.accounts import count_rejected, list_files, list_warnings, tabulate_rows
 from capmap.pages.views import View, list_formats, make_view
 from capmap.ranking.table import choose
 from capmap.wording import SHARED_LETTERS, spell_statistic
 
+ROWS = {
+    "rows": "rows in the exports",
+    "rows_filtered": "rows left out by the filter of the settings",
+    "rows_empty_score": "empty scores",
+    "rows_rejected": "rows rejected, in whole or in part",
+    "duplicates_identical": "repeats of a run with the same score, counted once",
+    "duplicates_resolved": "repeats of a run with another score, resolved as configured",
+    "runs": "usable runs",
+}
+CONVERSIONS = {
+    "percent_signs": "scores with a percent sign, divided by 100",
+    "decimal_commas": "scores with a decimal comma, read as a point",
+}
+WARNING = ["reason", "remedy", "source", "line", "column", "value"]
 # Tables that stand on the page only.
 OTHERS = {
     "changes": "What came, went and moved since the former run.",
@@ -39,6 +55,69 @@ HEADLINE = [
     *("rank", "model", "score", "ci_low", "ci_high", "rank_low", "rank_high"),
     *("tie_group", "runs", "datasets", "filled"),
 ]
+
+
+def is_uneven(validation: Mapping[str, Any]) -> bool:
+    """Whether cells differ in their number of runs."""
+    seeds = validation["seeds_per_cell"]
+    return bool(validation["counts"]["cells_empty"] or seeds["min"] != seeds["max"])
+
+
+def find_reading(validation: Mapping[str, Any]) -> dict[str, Any]:
+    """Which columns were taken for what, in the most frequent way of reading."""
+    readings = validation.get("readings", [])
+    if not readings:
+        return {}
+    first = max(readings, key=lambda reading: reading["files"])
+    others = sum(reading["files"] for reading in readings) - first["files"]
+    return {**first, "others": others}
+
+
+def find_changes(changes: pd.DataFrame) -> dict[str, Any]:
+    """What came, went and changed since the former run, and the largest move of a rank."""
+    parts = []
+    for kind in ("model", "dataset", "run", "setting"):
+        own = changes[changes["kind"] == kind]
+        is_new, is_gone = own["before"].isna(), own["after"].isna()
+        ways = {"new": is_new, "removed": is_gone, "changed": ~is_new & ~is_gone}
+        if kind == "setting":
+            ways = {"changed": own["name"].notna()}
+        found = {f"{way} {kind}": own.loc[chosen, "name"].tolist() for way, chosen in ways.items()}
+        parts += [(noun, names) for noun, names in found.items() if names]
+    ranks = changes[changes["kind"] == "rank"].dropna(subset=["before", "after"])
+    ranks = ranks.astype({"before": int, "after": int})
+    moves = (ranks["after"] - ranks["before"]).abs().to_numpy()
+    largest = ranks.iloc[int(moves.argmax())].to_dict() if len(ranks) else {}
+    return {"parts": parts, "largest": largest}
+
+
+def tabulate_rows(validation: Mapping[str, Any]) -> pd.DataFrame:
+    """Tabulate what became of the exports' rows; zeros are included."""
+    counts, conversions = validation["counts"], validation["conversions"]
+    lines = [(label, counts[key]) for key, label in ROWS.items()]
+    lines += [(label, conversions[key]) for key, label in CONVERSIONS.items()]
+    return pd.DataFrame(lines, columns=["what", "number"])
+
+
+def count_rejected(validation: Mapping[str, Any]) -> pd.DataFrame:
+    """Tabulate why rows were rejected, the most frequent reason first."""
+    rejected = sorted(validation["rejected"].items(), key=lambda item: (-item[1], item[0]))
+    reasons = [(reason.replace("_", " "), rows) for reason, rows in rejected]
+    return pd.DataFrame(reasons, columns=["reason", "rows"])
+
+
+def list_warnings(validation: Mapping[str, Any]) -> pd.DataFrame:
+    """Tabulate the warnings: the first of each kind, then the second, so that a cut loses none."""
+    table = pd.DataFrame(validation["warnings"], columns=["code", *WARNING])
+    table = table.iloc[table.groupby("code").cumcount().argsort(kind="stable")]
+    table["line"] = table["line"].where(table["line"] != 0).astype("Int64")
+    filled = [name for name in WARNING if table[name].replace("", None).notna().any()]
+    return table[filled or WARNING].reset_index(drop=True)
+
+
+def list_files(validation: Mapping[str, Any]) -> pd.DataFrame:
+    """Tabulate the exports with their size and digest."""
+    return pd.DataFrame(validation["files"], columns=["path", "bytes", "rows", "sha256"])
 
 
 def show_tables(
@@ -119,3 +198,74 @@ def _label_columns(name: str, table: pd.DataFrame) -> dict[str, str]:
     """Name columns for a reader; datasets keep their names."""
     named = ["model"] if name == "scores" else list(table.columns)
     return {column: spell_column(column) for column in named}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the page.
+
+    Parameters
+    ----------
+    name, heading : str
+        Its anchor and title.
+    answer, methods : markupsafe.Markup
+        What was found, and how; the second may be empty.
+    figures : sequence of str
+        Names of its figures.
+    views : list of View
+        Its tables.
+    """
+
+    name: str
+    heading: str
+    answer: Markup
+    methods: Markup
+    figures: Sequence[str]
+    views: list[View]
+
+
+def show_analysis(
+    name: str,
+    words: Mapping[str, Markup],
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    files: Mapping[str, str],
+) -> Section:
+    """Prepare the section of an analysis.
+
+    Parameters
+    ----------
+    name : str
+        The analysis.
+    words : mapping of str to markupsafe.Markup
+        What it says, by the blocks of its template.
+    tables : mapping of str to pandas.DataFrame
+        Finished tables by their names with folder, such as ``comparisons/elo``.
+    files : mapping of str to str
+        Where the page finds tables.
+
+    Returns
+    -------
+    Section
+        Of long tables the first rows.
+    """
+    analysis = load_analysis(name)
+    places = {f"{analysis.folder}/{name}": table for name, table in analysis.tables.items()}
+    return Section(
+        name=name,
+        heading=analysis.question,
+        answer=write_page(words["answer"]),
+        methods=write_page(words["methods"]),
+        figures=list(analysis.figures),
+        views=[
+            make_view(
+                tables[place],
+                name=place,
+                caption=table.caption,
+                files=list_formats(files[place], table.formats),
+                labels={column: spell_column(column) for column in tables[place].columns},
+                best=table.best,
+            )
+            for place, table in places.items()
+        ],
+    )

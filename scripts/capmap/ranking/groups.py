@@ -13,7 +13,7 @@ from capmap.problems import require_known
 from capmap.ranking.aggregation import summarize_cells
 from capmap.ranking.holes import Effects, find_ranked, fit_effects, require_connected
 from capmap.settings.choices import Incomplete
-from capmap.wording import LISTED_NAMES, PLAIN_KEY, quote_name
+from capmap.wording import PLAIN_KEY, quote_name
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,9 @@ def _choose_group(
     wanted, option = sorted(set(datasets)), f"groups.{_write_name(name)}"
     require_known(wanted, set(runs["dataset"]), option=f"{option}.datasets", kind="dataset")
     inside = runs[runs["dataset"].isin(wanted)]
-    kept, dropped = drop_incomplete(inside, policy=policy)
+    kept, _ = drop_incomplete(inside, policy=policy)
     if kept.empty:
-        raise ValidationError(_explain_empty(option, policy, dropped))
+        raise ValidationError(_explain_empty(option, policy))
     effects = None
     if policy == "adjust":
         kept = kept[kept["model"].isin(find_ranked(kept, min_datasets))]
@@ -130,24 +130,13 @@ def _write_name(name: str) -> str:
     return quoted[1:-1] if PLAIN_KEY.fullmatch(name) else quoted
 
 
-def _explain_empty(option: str, policy: Incomplete, dropped: pd.DataFrame) -> str:
+def _explain_empty(option: str, policy: Incomplete) -> str:
     kept, other, rule = (
         ("model", "datasets", "drop_datasets")
         if policy == "drop_models"
         else ("dataset", "models", "drop_models")
     )
-    reasons = [
-        f"{quote_name(row['name'])}: {row['reason'].rstrip('.')}"
-        for row in dropped.to_dict("records")
-    ]
     return (
         f"{option}: no {kept} has runs for all of the group's {other}, so its rule {policy} "
-        f"leaves nothing. {_list_first(reasons)}. Set incomplete to adjust or {rule}, or "
-        "choose other datasets."
+        f"leaves nothing. Set incomplete to adjust or {rule}, or choose other datasets."
     )
-
-
-def _list_first(sentences: list[str]) -> str:
-    rest = len(sentences) - LISTED_NAMES
-    listed = "; ".join(sentences[:LISTED_NAMES])
-    return f"{listed}; and {rest} more" if rest > 0 else listed
