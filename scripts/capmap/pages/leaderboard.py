@@ -15,8 +15,6 @@ from capmap.wording import find_statistic, name_most, spell_statistic
 
 # A script element ends at its end tag wherever that stands, and old engines end lines at U+2028.
 ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
-# In this order they make one script.
-PARTS = ["board_state", "board_table", "board_views"]
 MAX_PAGE = 1_950_000
 # What each of these tables repeats of the entries.
 REPEATED = ["method", "name", "submission"]
@@ -103,12 +101,11 @@ def render_board(board: Board, *, study: str, title: str) -> str:
 
 
 def _render(data: str, board: Board, title: str, study: str) -> str:
-    style = (TEMPLATES / "board.css").read_text("utf-8")
-    parts = [(TEMPLATES / f"{name}.js").read_text("utf-8") for name in PARTS]
+    style, script = ((TEMPLATES / name).read_text("utf-8") for name in ("board.css", "board.js"))
     return render_page(
         "board.html.j2",
         style=style,
-        script="\n".join(parts),
+        script=script,
         data=data,
         files=board.files,
         about=board.about,
