@@ -1,6 +1,6 @@
 """How many words pages have: python packaging/words.py results/*/report.html.
 
-In sight is what stands outside folds, tables, figures and navigation; all is every text on the page.
+In sight is what stands outside folds, tables, figures and navigation; all is every text.
 """
 
 import sys
@@ -10,7 +10,20 @@ from pathlib import Path
 UNREAD = {"script", "style", "head", "template"}
 FOLDED = {"details", "table", "figure", "svg", "nav", "dialog"}
 # Elements without an end.
-EMPTY = set("area base br col embed hr img input link meta source track wbr".split())
+EMPTY = {
+    "area",
+    "base",
+    "br",
+    "col",
+    "embed",
+    "hr",
+    "img",
+    "input",
+    "link",
+    "meta",
+    "source",
+    "wbr",
+}
 
 
 class Words(HTMLParser):
