@@ -67,8 +67,7 @@ def test_columns_are_declared_once_and_what_is_said_of_columns_is_of_these(place
     assert set(table.formats.split()) <= {"csv", "tex", "json"}
     if not table.more:
         assert {*table.best, *table.text.split()} <= set(names)
-        labels = columns.label_columns(place, names)
-        assert list(labels) == names
+        labels = {name: columns.spell_column(name) for name in names}
         assert all(labels.values())
         assert len(set(labels.values())) == len(labels)
 
@@ -150,14 +149,9 @@ def test_a_name_means_the_table_of_the_own_folder_before_one_of_the_ranking():
     assert analyses.place_read("nothing", "ratings") == ""
 
 
-def test_columns_are_called_alike_but_where_a_table_says_otherwise():
-    names = ["model", "ci_low", "share_first", "wilcoxon_p", "n"]
-    spelt = {"model": "Model", "share_first": "Share first", "wilcoxon_p": "Wilcoxon p"}
-    expected = {**spelt, "ci_low": "From", "n": "N"}
-    assert columns.label_columns("comparisons/elo", names) == expected
-    assert columns.label_columns("tables/none", names) == expected
-    expected |= {"ci_low": "Score from", "n": "Runs"}
-    assert columns.label_columns("tables/seeds", names) == expected
+def test_columns_are_called_alike():
+    names = {"model": "Model", "share_first": "Share first", "wilcoxon_p": "Wilcoxon p", "n": "N"}
+    assert {name: columns.spell_column(name) for name in names} == names
 
 
 def test_text_is_what_a_table_declares():

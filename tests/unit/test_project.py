@@ -43,7 +43,7 @@ GROUND = [
     {"addresses", "errors", "files", "packing", "wording", "analyses"},
     {"settings"},
     {"files", "problems", "rng", "metrics"},
-    {"artifacts"},
+    {"artifacts", "ranking table"},
     {"folders"},
     {"benchmarks", "claims", "looks", "patterns", "renaming"},
 ]
@@ -70,6 +70,7 @@ APART = {
     # The bootstrap of dimensions and groups of datasets is a part of that of the ranking.
     ("analyses", "groups"): "ranking",
     ("analyses", "rendering"): "rendering",
+    ("ranking", "table"): "ranking table",
     **{("paper", name): "latex" for name in ("latex", "references")},
 }
 GENERATORS = {"Generator", "BitGenerator", "SeedSequence", "SFC64"}

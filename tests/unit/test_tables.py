@@ -171,10 +171,11 @@ def test_missing_text_is_empty_in_tables_that_are_kept_as_json_too(tmp_path: Pat
     assert back.loc[0, ["submission", "license", "runs"]].tolist() == ["007", "", 3]
     assert json.loads((tmp_path / f"{place}.json").read_text("utf-8"))[0]["submission"] == "007"
     # Of other tables it is missing.
-    flips = pd.DataFrame("", columns=find_table("comparisons/flips").columns.split(), index=[0])
-    tables.write_declared(flips.assign(model_a="nan"), "comparisons/flips", tmp_path)
-    row = tables.read_declared(tmp_path / "comparisons/flips.csv").loc[0]
-    assert row["model_a"] == "nan"
+    place = "comparisons/robustness"
+    other = pd.DataFrame("", columns=find_table(place).columns.split(), index=[0])
+    tables.write_declared(other.assign(best="nan"), place, tmp_path)
+    row = tables.read_declared(tmp_path / f"{place}.csv").loc[0]
+    assert row["best"] == "nan"
     assert pd.isna(row["left_out"])
 
 
