@@ -45,7 +45,7 @@ ANALYSIS = Analysis(
             "A dot per best run, in the throw-away test.",
             draw="capmap.figures.top_runs:draw_top_runs",
             reads=["top_runs"],
-            order="iqm",
+            order="ranking",
             options={{"size": "header_rows"}},
         )
     }},
