@@ -144,18 +144,6 @@ def test_atari_agrees_with_rliable() -> None:
             assert result.high == pytest.approx(row.ci_high, abs=margin)
 
 
-@pytest.mark.parametrize("interval", INTERVALS)
-@pytest.mark.parametrize("unit", ["runs", "runs_and_datasets"])
-def test_row_order_changes_no_bit(interval: str, unit: str) -> None:
-    runs = make_runs(7, 4)
-    names = sorted(runs)
-    turned = {name: runs[name][::-1] for name in reversed(names)}
-    first = bootstrap(runs, interval=interval, unit=unit, pool=names, n_resamples=500)
-    second = bootstrap(turned, interval=interval, unit=unit, pool=names[::-1], n_resamples=500)
-    assert (first.estimate, first.low, first.high) == (second.estimate, second.low, second.high)
-    assert first.replicates.tolist() == second.replicates.tolist()
-
-
 @settings(max_examples=20)
 @given(
     shift=st.floats(-3, 3),

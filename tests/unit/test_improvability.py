@@ -1,7 +1,6 @@
 """Improvability: errors, the best of them, intervals and ranks."""
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,9 +11,7 @@ from hypothesis import strategies as st
 from capmap.analyses import improvability
 from capmap.comparison.score_matrix import resample_means
 from capmap.rng import make_stream
-from tests.toy_scores import run_on_runs
 
-EVIL = '=cmd "<script>" $x_1$ %&/ é'
 BOUNDS = ["dataset", "metric", "direction", "low", "high"]
 
 
@@ -296,64 +293,3 @@ def test_empty_cell_stays_empty() -> None:
     errors = np.array([[0.2, np.nan], [0.1, 0.0]])
     values = improvability.compute_improvability(errors, np.array([0.1, 0.0]))
     np.testing.assert_array_equal(values, [[50.0, np.nan], [0.0, 0.0]])
-
-
-class Study:
-    """A study on disk: a known metric, an unknown one, percent, and an empty cell."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        rng = np.random.default_rng(0)
-        self.runs = pd.DataFrame(
-            [
-                (model, dataset, str(seed), level + 0.05 * rng.standard_normal())
-                for model, level in ((EVIL, 0.9), ("b", 0.5), ("c", 0.1))
-                for dataset in ("007", "x", "y")
-                for seed in range(3)
-                if (model, dataset) != ("c", "y")
-            ],
-            columns=["model", "dataset", "seed", "score"],
-        )
-        self.bounds = make_bounds(
-            ("007", "RMSE", "min", 1.0, 9.0),
-            ("unused", "F1", "max", 0.0, 1.0),
-            ("x", "quality", "max", -2.0, 2.0),
-            ("y", "accuracy", "max", 0.0, 100.0),
-        )
-
-    def run(self, **options: object) -> dict[str, pd.DataFrame]:
-        """Run measure_improvability and read its tables."""
-        given = {"datasets": {}} | options
-        tables = {"bounds": self.bounds}
-        return run_on_runs("measure_improvability", self.path, self.runs, tables=tables, **given)
-
-
-def test_step_writes_both_tables(tmp_path: Path) -> None:
-    tables = Study(tmp_path).run()
-    models, cells = tables["improvability"], tables["improvability_datasets"]
-    assert models["model"].tolist() == [EVIL, "b", "c"]
-    assert models["rank"].tolist() == [1, 2, 3]
-    assert models["datasets"].tolist() == [3, 3, 2]
-    assert cells.columns.tolist() == ["model", "dataset", "error", "best_error", "improvability"]
-    assert cells[["model", "dataset"]].to_numpy().tolist()[:2] == [[EVIL, "007"], [EVIL, "x"]]
-    assert len(cells) == 8
-    # RMSE within [1, 9] at about 0.9: an error of about 1 + 0.1 · 8.
-    assert cells.loc[0, "error"] == pytest.approx(1.8, abs=0.5)
-
-
-def test_step_works_for_one_model_with_one_run(tmp_path: Path) -> None:
-    study = Study(tmp_path)
-    study.runs = make_runs(("b", "x", 0.1)).assign(seed="1")
-    models = study.run()["improvability"]
-    assert models[["improvability", "rank", "datasets"]].to_numpy().tolist() == [[0, 1, 1]]
-    assert models[["ci_low", "ci_high", "rank_low", "rank_high"]].isna().all(axis=None)
-
-
-def test_step_writes_the_same_bytes_whatever_the_order_of_runs(tmp_path: Path) -> None:
-    study = Study(tmp_path)
-    study.run()
-    names = ["improvability.csv", "improvability_datasets.csv"]
-    before = [(tmp_path / "comparisons" / name).read_bytes() for name in names]
-    study.runs = study.runs.sample(frac=1, random_state=1)
-    study.run()
-    assert [(tmp_path / "comparisons" / name).read_bytes() for name in names] == before

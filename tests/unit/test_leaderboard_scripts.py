@@ -30,8 +30,6 @@ SETTINGS = {
     "interval": "percentile",
     "seed": 0,
 }
-PLACE = "leaderboard"
-FORMATS = ("csv", "json")
 BENCHMARK = """
 datasets: {w: {metric: accuracy, direction: max}}
 models: {a: {name: Ant, size: 1M}}
@@ -45,17 +43,6 @@ def write_study(folder, runs, *, shards=1, records=(), rank_by="iqm"):
     for shard in range(shards):
         estimate_shard(folder, shard, shards=shards, dimensions=DIMENSIONS, **SETTINGS)
     return rank_study(folder, benchmark=[folder / "benchmark.yaml"])
-
-
-def test_files_depend_neither_on_shards_nor_on_the_order_of_rows(tmp_path):
-    entries = [("a", "frozen", "s1"), ("b", "frozen", "s1"), ("a", "full_ft", "s1")]
-    runs = make_entry_runs(entries, spread=0.2, missing=[("b", "z")])
-    tables = write_study(tmp_path / "one", runs)
-    write_study(tmp_path / "two", runs.sample(frac=1, random_state=1), shards=2)
-    for name in tables:
-        for suffix in FORMATS:
-            one, two = (tmp_path / study / PLACE / f"{name}.{suffix}" for study in ("one", "two"))
-            assert one.read_bytes() == two.read_bytes()
 
 
 def test_tables_have_their_columns_in_every_format(tmp_path):

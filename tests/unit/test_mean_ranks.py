@@ -1,13 +1,10 @@
 """Mean ranks, and groups of models that Nemenyi's or Wilcoxon's test cannot separate."""
 
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 
 from capmap.analyses import ranks as rank_tests
 from capmap.analyses.ranks import tabulate_mean_ranks
-from tests.toy_scores import arrange, draw, run_on_runs
+from tests.toy_scores import arrange
 
 
 def test_nemenyi_groups_are_the_longest_runs_within_the_critical_difference() -> None:
@@ -46,28 +43,4 @@ def test_noise_of_floating_point_makes_no_rank() -> None:
     assert rank_tests.rank_within_datasets(np.array([[0.1 + 0.2], [0.3]])).tolist() == [
         [1.5],
         [1.5],
-    ]
-
-
-def test_step_writes_tables_that_read_back(tmp_path: Path) -> None:
-    scores = draw(4, 6, 0, ties=False)
-    runs = pd.DataFrame(
-        [
-            (name, f"d{column}", "1", scores[row, column])
-            for row, name in enumerate(["=a|b", "β & $x$", "c" * 90, "nan"])
-            for column in range(6)
-            if (row, column) != (0, 0)
-        ],
-        columns=["model", "dataset", "seed", "score"],
-    )
-    tables = run_on_runs("compare_ranks", tmp_path, runs.iloc[::-1])
-    friedman, nemenyi, ranks = tables.values()
-    assert friedman["test"].tolist() == ["friedman", "skillings_mack"]
-    assert nemenyi[["model_a", "model_b"]].iloc[0].tolist() == ["=a|b", "c" * 90]
-    assert set(ranks["model"]) == set(runs["model"])
-    assert ranks.columns.tolist() == [
-        "model",
-        "mean_rank",
-        "datasets",
-        "nemenyi_group",
     ]

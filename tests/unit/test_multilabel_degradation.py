@@ -2,8 +2,6 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
 from capmap.multilabel.comparisons import DROPS, subtract_datasets
@@ -74,12 +72,3 @@ def test_nothing_to_compare_gives_an_empty_table_with_its_columns():
         assert len(drops) == (2 if len(table) else 0)
     apart = SMALL[(SMALL["model"] + SMALL["dataset"]).isin(["cV", "bW"])]
     assert subtract_datasets(apart, dataset_a="V", dataset_b="W").empty
-
-
-@given(st.lists(st.text(min_size=1), min_size=1, max_size=5, unique=True), st.integers(0, 99))
-def test_the_order_of_rows_does_not_matter(models, seed):
-    metrics = make_metrics(models, seeds=3, seed=seed)
-    expected = subtract_datasets(metrics, dataset_a="V1", dataset_b="PatchML")
-    shuffled = metrics.sample(frac=1, random_state=seed)
-    again = subtract_datasets(shuffled, dataset_a="V1", dataset_b="PatchML")
-    pd.testing.assert_frame_equal(again, expected, check_exact=True)

@@ -186,15 +186,6 @@ def test_nothing_to_rank_gives_empty_tables_with_their_columns(images):
         assert list(shifts) == list(rankings.SHIFTS)
 
 
-@settings(max_examples=5)
-@given(st.lists(st.text(min_size=1), min_size=1, max_size=6, unique=True), st.integers(0, 99))
-def test_the_order_of_rows_does_not_matter(models, seed):
-    metrics = make_metrics(models, seeds=3, seed=seed)
-    shuffled = metrics.sample(frac=1, random_state=seed)
-    for function in (rankings.summarize_models, rankings.shift_all_ranks):
-        pd.testing.assert_frame_equal(function(shuffled), function(metrics), check_exact=True)
-
-
 def test_equal_values_shift_no_model_where_the_images_are_not_known():
     rows = [
         (f"m{place}", "d2", "", metric, value)

@@ -125,17 +125,6 @@ def test_datasets_of_the_same_images_are_compared_image_by_image(tmp_path: Path)
     assert len(tables["differences"]) == 0
 
 
-def test_two_calls_and_other_shards_give_the_same_bytes(
-    study: Study, tables: Tables, tmp_path: Path
-) -> None:
-    other = make_study(tmp_path)
-    other.evaluate(0, list(reversed(other.cells)))
-    other.summarize()
-    for name in tables:
-        first, second = (Path(own.place(f"multilabel/{name}.csv")) for own in (study, other))
-        assert first.read_bytes() == second.read_bytes(), name
-
-
 def test_one_dataset_has_no_degradation(tmp_path: Path) -> None:
     study = Study(tmp_path)
     study.add_dataset("V1", labels=[[0]])

@@ -170,13 +170,6 @@ def test_the_mean_gap_is_of_results_and_of_predictions_for_the_rest() -> None:
     np.testing.assert_allclose(found.placements["mean_gap"], means)
 
 
-def test_the_order_of_rows_has_no_influence() -> None:
-    gaps = tabulate(draw_runs())
-    mixed = place(gaps.sample(frac=1, random_state=2))
-    for one, other in zip(place_toy(), mixed, strict=True):
-        pd.testing.assert_frame_equal(other, one)
-
-
 def test_without_newcomers_tables_are_empty_but_have_their_columns() -> None:
     found, full = place(tabulate(draw_runs(new=0))), place_toy()
     for empty, table in (

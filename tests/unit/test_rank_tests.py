@@ -250,26 +250,3 @@ def test_evaluma_computes_the_same_on_complete_benchmarks(seed: int) -> None:
         np.abs(table["rank_difference"]), pairs["rank_diff"], rtol=0, atol=1e-10
     )
     assert table["critical_difference"].iloc[0] == pytest.approx(expected.cd, abs=1e-9)
-
-
-@given(st.integers(1, 6), st.integers(1, 8), st.integers(0, 10**6), st.booleans())
-def test_order_of_models_and_datasets_changes_nothing(
-    models: int, datasets: int, seed: int, ties: bool
-) -> None:
-    rng = np.random.default_rng(seed)
-    scores = draw(models, datasets, seed, ties, empty=0.2)
-    order, columns = rng.permutation(models), rng.permutation(datasets)
-    turned = arrange(scores[order][:, columns], [f"m{i:03d}" for i in order])
-    matrix = arrange(scores)
-    for one, other in zip(
-        rank_tests.tabulate_rank_tests(matrix).itertuples(index=False),
-        rank_tests.tabulate_rank_tests(turned).itertuples(index=False),
-        strict=True,
-    ):
-        assert one.test == other.test
-        assert one.test_statistic == pytest.approx(other.test_statistic, abs=1e-9, nan_ok=True)
-    ranks, turned_ranks = (
-        tabulate_mean_ranks(each, alpha=0.05).set_index("model") for each in (matrix, turned)
-    )
-    same = turned_ranks.loc[ranks.index, "mean_rank"]
-    np.testing.assert_allclose(ranks["mean_rank"], same, rtol=1e-12)

@@ -17,7 +17,6 @@ from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.standard_errors import measure_error
 from capmap.ranking.statistics import evaluate_runs
 from capmap.rng import make_stream
-from tests.toy_scores import run_on_runs
 
 
 def make_cells(cells):
@@ -276,20 +275,6 @@ def test_equal_scores_share_what_is_kept() -> None:
     np.testing.assert_allclose(noise.run_variances[0], noise.run_variances[0, 0], rtol=1e-12)
 
 
-@given(seed=st.integers(0, 1000), drop=st.integers(0, 10))
-def test_order_of_rows_and_names_have_no_influence(seed, drop) -> None:
-    runs = draw_runs(seed, models=3, datasets=4).iloc[drop:]
-    shuffled = runs.sample(frac=1, random_state=seed)
-    noise, other = measure(runs), measure(shuffled)
-    for make in (sample_size.advise_runs, foretell):
-        pd.testing.assert_frame_equal(make(noise), make(other), check_exact=True)
-    flipped = runs.assign(model=runs["model"].map(lambda name: f"x{9 - int(name[1])}"))
-    renamed = sample_size.advise_runs(measure(flipped))
-    np.testing.assert_allclose(
-        renamed["share"], sample_size.advise_runs(noise)["share"], atol=2e-12
-    )
-
-
 @given(seed=st.integers(0, 1000))
 def test_scale_of_scores_scales_widths_only(seed) -> None:
     runs = draw_runs(seed, models=3, datasets=3)
@@ -300,15 +285,6 @@ def test_scale_of_scores_scales_widths_only(seed) -> None:
 def test_cells_are_those_of_the_matrix() -> None:
     runs = draw_runs(0)
     np.testing.assert_array_equal(measure(runs).matrix.counts, arrange_runs(runs).counts)
-
-
-def test_step_writes_tables(tmp_path) -> None:
-    runs = draw_runs(0)
-    tables = run_on_runs("advise_sample_size", tmp_path, runs, interval="percentile")
-    assert len(tables["detectable"]) == 4
-    assert len(tables["seed_widths"]) == 4 * 4
-    expected = sample_size.advise_runs(measure(runs))
-    pd.testing.assert_frame_equal(tables["next_seeds"], expected, check_dtype=False)
 
 
 def test_a_run_that_is_cut_off_inflates_no_variance() -> None:
