@@ -15,12 +15,10 @@ from capmap.multilabel.comparisons import (
     match_images,
 )
 from capmap.multilabel.metrics import (
-    LEAST_IMAGES,
     bound_sample,
     choose_all,
     choose_subgroups,
     estimate_metrics,
-    resample_strata,
 )
 from capmap.multilabel.outcomes import ImageValues
 from capmap.rng import make_stream
@@ -109,22 +107,6 @@ def test_intervals_are_the_percentiles_of_drawing_images_one_by_one() -> None:
         assert table.loc[metric, "ci_high"] == pytest.approx(high, abs=0.1 * brute.std() + 1 / 120)
 
 
-def test_a_wider_level_has_a_wider_interval() -> None:
-    images = draw_values(2, 150)
-    narrow, wide = (
-        estimate_metrics(images, subgroups=GROUPS, **(options() | {"confidence_level": level}))
-        for level in (0.5, 0.99)
-    )
-    known = narrow["ci_low"].notna()
-    assert (wide["ci_low"] <= narrow["ci_low"])[known].all()
-    assert (wide["ci_high"] >= narrow["ci_high"])[known].all()
-    assert (narrow["ci_low"] <= narrow["ci_high"])[known].all()
-    asma, subgroups = narrow["metric"] == "asma", narrow["metric"] == "subgroup"
-    is_small = narrow["images"] < LEAST_IMAGES
-    assert known.tolist() == (~is_small & ~asma).tolist()
-    assert is_small[subgroups].any(), "so ASMA has no interval either"
-
-
 @pytest.mark.parametrize(("wrong", "has_interval"), [(0, False), (4, False), (5, True), (95, True)])
 def test_shares_of_few_wrong_or_right_images_have_no_interval(
     wrong: int, has_interval: bool
@@ -158,15 +140,6 @@ def test_equal_values_have_no_interval() -> None:
     )
     assert table["value"].to_numpy() == pytest.approx(1 / 3, abs=1e-15)
     assert table[["ci_low", "ci_high"]].isna().all(axis=None)
-
-
-def test_small_blocks_draw_as_many_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.arange(50.0)
-    whole = resample_strata(values, np.zeros(50, dtype=int), n_resamples=37, rng=stream())
-    monkeypatch.setattr(metrics, "BLOCK_CELLS", 200)
-    parts = resample_strata(values, np.zeros(50, dtype=int), n_resamples=37, rng=stream())
-    assert whole.shape == parts.shape == (1, 37)
-    assert (parts > 0).all()
 
 
 def bound(table: pd.DataFrame, metric: str) -> float:
