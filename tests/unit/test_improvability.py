@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.analyses import improvability
-from capmap.comparison.score_matrix import resample_means
 from capmap.rng import make_stream
 
 BOUNDS = ["dataset", "metric", "direction", "low", "high"]
@@ -142,15 +141,6 @@ def test_optimum_is_the_natural_best_or_the_bound_of_the_best_side(
     assert find_optimum(metric, direction, low, high) == expected
 
 
-def test_percent_and_shares_have_the_same_improvability() -> None:
-    runs = make_runs(("a", "x", 0.9), ("b", "x", 0.2), ("c", "x", 1.1))
-    share, percent = (
-        improve(runs, make_bounds(("x", "accuracy", "max", 0.2 * unit, 0.8 * unit)))
-        for unit in (1, 100)
-    )
-    pd.testing.assert_frame_equal(share.models, percent.models)
-
-
 def test_transform_has_an_optimum_of_its_own() -> None:
     bounds = make_bounds(("x", "RMSE", "max", 0.2, 0.9))
     optima = improvability.find_optima(bounds, {"x": {"transform": {"scale_rmse": {"std": 0.25}}}})
@@ -170,15 +160,6 @@ def test_score_beyond_the_optimum_has_no_error() -> None:
     assert result.cells["error"].tolist() == [0.0, 0.0, 2.5]
     assert result.models["improvability"].tolist() == [0.0, 0.0, 100.0]
     assert result.models["rank"].tolist() == [1, 1, 3]
-
-
-@pytest.mark.parametrize(("low", "high"), [(0.2, 0.95), (0.1, 0.7), (0.3, 0.9)])
-def test_perfect_score_has_no_error_whatever_the_bounds(low: float, high: float) -> None:
-    bounds = make_bounds(("x", "accuracy", "max", low, high), ("y", "RMSE", "min", low, high))
-    raw = np.array([[[1.0], [0.0]], [[0.5], [0.5]]])
-    result = improve(normalize(raw, bounds), bounds)
-    assert result.cells["error"].tolist() == [0.0, 0.0, 0.5, 0.5]
-    assert result.models["improvability"].tolist() == [0.0, 100.0]
 
 
 def test_model_is_averaged_over_the_datasets_it_has() -> None:
@@ -235,19 +216,6 @@ def test_best_model_is_found_anew_in_each_replicate() -> None:
     assert models["rank_high"].tolist() == [2, 2]
 
 
-def test_replicates_are_those_of_the_shared_draws() -> None:
-    _, bounds, runs = draw_benchmark(2, models=4, datasets=5, runs=3)
-    errors = improvability.measure_errors(runs, improvability.find_optima(bounds, {}))
-    means = resample_means(errors, n_resamples=300, make_rng=stream).astype(float)
-    best = means.min(axis=0)
-    replicates = ((means - best) / means * 100).mean(axis=1)
-    low, high = np.quantile(replicates, [0.025, 0.975], axis=1)
-    models = improve(runs, bounds).models.sort_values("model")
-    estimates = models["improvability"].to_numpy()
-    np.testing.assert_allclose(models["ci_low"], np.minimum(low, estimates), atol=1e-4)
-    np.testing.assert_allclose(models["ci_high"], np.maximum(high, estimates), atol=1e-4)
-
-
 def test_intervals_hold_their_estimate_where_many_models_are_close() -> None:
     rng = np.random.default_rng(0)
     rows = [(f"M{m:02}", d, rng.normal(0.5, 0.02)) for m in range(30) for d in "xyz"]
@@ -272,24 +240,3 @@ def test_improvability_does_not_depend_on_bounds_or_order(
     for old, new in ((before.models, after.models), (before.cells, after.cells)):
         numbers = old.select_dtypes("float").columns
         np.testing.assert_allclose(old[numbers], new[numbers], atol=1e-7)
-
-
-def test_twins_share_rank_and_improvability() -> None:
-    raw, bounds, _ = draw_benchmark(0, models=3, datasets=4)
-    result = improve(normalize(raw[[0, 1, 2, 0]], bounds), bounds).models.set_index("model")
-    assert result.loc["M0", ["improvability", "rank"]].equals(
-        result.loc["M3", ["improvability", "rank"]]
-    )
-
-
-def test_bounds_may_be_huge() -> None:
-    bounds = make_bounds(("x", "quality", "max", -1e308, 1e308))
-    result = improve(make_runs(("a", "x", 0.75), ("b", "x", 0.5)), bounds)
-    assert result.cells["error"].tolist() == [5e307, 1e308]
-    assert result.models["improvability"].tolist() == [0.0, 50.0]
-
-
-def test_empty_cell_stays_empty() -> None:
-    errors = np.array([[0.2, np.nan], [0.1, 0.0]])
-    values = improvability.compute_improvability(errors, np.array([0.1, 0.0]))
-    np.testing.assert_array_equal(values, [[50.0, np.nan], [0.0, 0.0]])
