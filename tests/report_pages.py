@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap import artifacts
+from capmap import artifacts, changes
 from capmap.analyses import load_analysis
-from capmap.changes import COLUMNS as CHANGES
 from capmap.changes import KEY
 from capmap.figures.style import save_figure
 from capmap.folders import write_index
 from capmap.inputs.analyses import read_facts
 from capmap.inputs.studies import Study
-from capmap.pages import contents as accounts
+from capmap.pages import contents
 from report import report
 from tests.report_tables import make_ranking
 from tests.steps import make_figure, put
@@ -43,7 +42,7 @@ def make_tables(models: list[str], datasets: list[str]) -> dict[str, pd.DataFram
         "seeds": cells.to_frame(index=False).assign(n=3, mean=rng.random(len(cells)), std=0.1),
         "changes": pd.DataFrame(
             [["rank", models[0], 2, 1], ["run", f"{models[0]} on D", 0.5, 0.8]],
-            columns=CHANGES,
+            columns=changes.COLUMNS,
             dtype="object",
         ),
         "bounds": pd.DataFrame(
@@ -75,7 +74,7 @@ def make_validation(name: str = "D1") -> dict[str, Any]:
         "reason": f"{name} has one run.",
         "remedy": "Add runs.",
     }
-    kinds = [*accounts.ROWS, "files", "models", "datasets", "metrics", "cells", "cells_empty"]
+    kinds = [*contents.ROWS, "files", "models", "datasets", "metrics", "cells", "cells_empty"]
     return {
         "ok": True,
         "files": [{"path": "data/x.csv", "sha256": "0" * 64, "bytes": 7, "rows": 12}],

@@ -54,13 +54,6 @@ def study(tmp_path: Path) -> Study:
     return Study(tmp_path)
 
 
-def test_the_job_writes_the_same_each_time(study: Study) -> None:
-    study.analyse()
-    written = study.read()
-    study.analyse()
-    assert study.read() == written
-
-
 @pytest.mark.parametrize("error", [ConfigError, ValidationError])
 def test_an_error_of_a_step_is_that_of_the_job(
     study: Study, monkeypatch: pytest.MonkeyPatch, error: type[Exception]

@@ -64,16 +64,6 @@ def test_baselines_of_one_result_predict_it(name: str) -> None:
     assert BASELINES[name](one).predict(one.rows, one.columns).tolist() == [0]
 
 
-@pytest.mark.parametrize("name", BASELINES)
-@given(seed=st.integers(0, 1000))
-def test_order_of_rows_changes_no_byte(name: str, seed: int) -> None:
-    cells = simulate_results(6, 5, dimension=2, share=0.6, noise=0.1, seed=seed).cells
-    one = BASELINES[name](arrange_results(cells))
-    other = BASELINES[name](arrange_results(cells.sample(frac=1, random_state=seed)))
-    assert one.models.tobytes() == other.models.tobytes()
-    assert one.datasets.tobytes() == other.datasets.tobytes()
-
-
 def test_effects_of_few_results_are_drawn_towards_zero() -> None:
     # A model whose gaps are all 1, on a share of twelve datasets that others do at 0 to 0.5.
     scores = np.concatenate(

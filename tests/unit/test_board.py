@@ -113,14 +113,6 @@ def test_the_script_writes_text_only():
         assert len(code.splitlines()) <= 460
 
 
-def test_equal_tables_give_equal_pages_in_any_order_of_runs(tmp_path):
-    board = make_board(["A", "B"], ["d", "e"])
-    one = write_board(tmp_path / "one", board)
-    turned = {**board, "runs": board["runs"].iloc[::-1].reset_index(drop=True)}
-    other = write_board(tmp_path / "other", turned)
-    assert one.read_bytes() == other.read_bytes()
-
-
 def test_runs_are_left_out_where_the_page_would_be_too_large(tmp_path, monkeypatch):
     board = make_board(["A", "B"], ["d", "e"])
     page = write_board(tmp_path, board)
@@ -158,25 +150,6 @@ def test_a_study_without_entries_has_a_page(tmp_path):
     assert read_content(page)["tables"]["entries"]["rows"] == 0
 
 
-def test_only_runs_of_the_leaderboard_are_kept_in_the_order_of_their_lines():
-    runs = pd.DataFrame(
-        {
-            "model": ["B", "A", "A", "A"],
-            "dataset": "d",
-            "metric": "m",
-            "seed": ["1", "1", "2", "3"],
-            "score": [0.5, 0.1, 0.30000000000000004, None],
-            "source": "x.csv",
-            "line": [9, 10, 9, 2],
-            "decoder": None,
-        }
-    )
-    kept = leaderboard.choose_runs(runs, ["A"])
-    assert kept["line"].tolist() == ["2", "9", "10"]
-    assert kept["score"].tolist() == ["", "0.30000000000000004", "0.1"]
-    assert "decoder" not in kept, "it is empty everywhere"
-
-
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 
 
@@ -191,8 +164,3 @@ def test_packing_loses_nothing_and_never_makes_a_table_larger(rows):
     codes = 2 * len('{"values":[],"codes":[]}')
     escapes = 6 * sum(text.count(mark) for mark in ("\\u003c", "\\u003e", "\\u0026", "\\u202"))
     assert len(text) <= plain + frame + codes + escapes
-
-
-def test_numbers_keep_their_digits_and_missing_ones_are_empty():
-    table = pd.DataFrame({"n": pd.array([1, None], dtype="Int64"), "x": [1e-05, float("nan")]})
-    assert leaderboard.write_texts(table).to_numpy().tolist() == [["1", "1e-05"], ["", ""]]

@@ -2,7 +2,6 @@
 
 import itertools
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,6 @@ from capmap.ranking.resampling import (
     Strata,
     draw_datasets,
     draw_resamples,
-    iterate_blocks,
     stratify_runs,
 )
 from capmap.ranking.statistics import (
@@ -197,14 +195,6 @@ def test_all_models_share_the_draws_of_datasets_in_blocks_of_any_size() -> None:
     assert (part[:, ~has_own].sum(axis=0) == 3).all()
 
 
-def test_blocks_cover_all_resamples_once() -> None:
-    for runs in (1, 95, 2600, 10**7):
-        covered = [
-            place for block in iterate_blocks(20_001, runs=runs) for place in range(20_001)[block]
-        ]
-        assert covered == list(range(20_001))
-
-
 def test_a_model_is_not_moved_by_other_models() -> None:
     options = Options(n_resamples=100, interval="percentile")
     rng = np.random.default_rng(0)
@@ -264,14 +254,3 @@ def test_evaluma_agrees(data: st.DataObject) -> None:
 def test_no_runs_are_refused() -> None:
     with pytest.raises(ValueError, match="without runs"):
         stratify_runs([], [])
-
-
-@pytest.mark.parametrize("statistic", ["iqm", "mean", "median", "optimality_gap"])
-def test_few_resamples_have_the_bits_of_many(statistic: Statistic) -> None:
-    rng = np.random.default_rng(0)
-    strata = stratify_runs(rng.random(200), rng.choice(["a", "b", "c"], 200))
-    many = draw_resamples(strata, n_resamples=100, rng=rng)
-    values = evaluate_statistic(statistic, strata, many)
-    for place in range(100):
-        few = replace(many, counts=many.counts[:, [place]])
-        assert evaluate_statistic(statistic, strata, few).tolist() == [values[place]]

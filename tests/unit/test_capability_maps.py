@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from capmap.artifacts import read_parquet
 from capmap.capabilities import geometry, maps
 from capmap.capabilities.maps import (
     measure_pairs,
@@ -14,7 +13,6 @@ from capmap.capabilities.maps import (
     scale_distances,
 )
 from capmap.rng import make_stream
-from tests.steps import run_step
 
 
 def tabulate(points, *, distance="l2"):
@@ -44,12 +42,6 @@ def test_map_is_that_of_the_two_longest_principal_axes():
     centered = points - points.mean(axis=0)
     lengths = np.linalg.svd(centered, compute_uv=False)
     np.testing.assert_allclose(np.linalg.norm(project(points), axis=0), lengths[:2])
-
-
-def test_scaling_straight_distances_gives_the_same_map_as_the_principal_axes():
-    points = draw_points()
-    scaled = scale_distances(squareform(pdist(points)))
-    np.testing.assert_allclose(scaled, project(points), atol=1e-9)
 
 
 @pytest.mark.parametrize("distance", ["cosine", "poincare"])
@@ -99,14 +91,6 @@ def test_equal_points_are_at_the_origin():
 def test_points_on_a_line_have_no_height():
     plane = project(np.outer([0.0, 1.0, 5.0], [1.0, 2.0, 3.0]))
     assert np.all(plane[:, 1] == 0)
-
-
-def test_both_maps_of_few_points_are_written_as_parquet(tmp_path):
-    table = tabulate(draw_points(4))
-    for name in ("mds", "umap"):
-        run_step("project_map", tmp_path, {"fits": table}, projection=name, seed=0)
-        found = read_parquet(tmp_path / "capabilities/map.parquet")
-        pd.testing.assert_frame_equal(found, project_points(table))
 
 
 # One test, as each process compiles the package again.

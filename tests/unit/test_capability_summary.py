@@ -89,18 +89,6 @@ def test_intervals_have_the_level_that_is_asked_for() -> None:
     assert own["mse_high"] == pytest.approx(0.1 + 0.06)
 
 
-def test_columns_of_the_summary() -> None:
-    assert summarize(PLAIN).columns.tolist() == [
-        *("distance", "dimension", "protocol", "folds", "predictions"),
-        *("train_mse", "train_mse_low", "train_mse_high"),
-        *("train_mae", "train_mae_low", "train_mae_high"),
-        *("train_pearson", "train_pearson_low", "train_pearson_high"),
-        *("mse", "mse_low", "mse_high", "mae", "mae_low", "mae_high"),
-        *("pearson", "pearson_low", "pearson_high"),
-        *("difference", "difference_low", "difference_high", "confidence"),
-    ]
-
-
 def test_without_the_plain_distance_there_is_no_difference() -> None:
     other = summarize(PLAIN.assign(distance="cosine"), SIMPLE)
     assert other[["difference", "difference_low", "difference_high"]].isna().all(axis=None)
@@ -183,15 +171,3 @@ def test_only_random_splits_count_by_number_of_results() -> None:
     found = count(crossvalidation.join_folds([PLAIN, *others, trained]))
     pd.testing.assert_frame_equal(found, expected)
     assert len(count(crossvalidation.join_folds([BETTER]))) == 0
-
-
-def test_predictions_are_listed_in_a_fixed_order() -> None:
-    trained = PLAIN[PLAIN["fold"] == 0].assign(set="train")
-    tables = [SIMPLE, PLAIN, BETTER, trained]
-    folds = crossvalidation.join_folds(tables)
-    pd.testing.assert_frame_equal(
-        crossvalidation.join_folds([table.iloc[::-1] for table in tables[::-1]]), folds
-    )
-    validation = crossvalidation.list_validation(folds)
-    assert validation["model"].tolist() == ["a", "b", "a", "c"] * 3
-    assert crossvalidation.list_training(folds)["model"].tolist() == ["a", "b"]

@@ -1,16 +1,11 @@
 """Rankings of chosen checkpoints: each method by hand, ties, gaps, and faulty settings."""
 
-import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from capmap.checkpoints.rankings import check_rankings, rank_checkpoints
 from capmap.checkpoints.selection import choose_checkpoints, measure_optimism
 from tests.checkpoint_tables import make_values, plan
 
-QUIET = settings(max_examples=6)
 SELECT = {"metric": "accuracy"}
 # One checkpoint per training: accuracy on A and B, and the error on A, all on the test split.
 SCORES = {"x": (0.9, 0.5, 0.3), "y": (0.7, 0.7, 0.1), "z": (0.5, 0.3, 0.2)}
@@ -133,31 +128,3 @@ def test_all_faults_of_all_rankings_are_told_at_once():
     problems = check_rankings(faulty, values, plan(values, select=SELECT))
     assert [problem.column[-3:] for problem in problems] == ["[0]", "[1]", "[2]"]
     assert "metrics: {quality: {direction: max}} or min" in str(problems[0])
-
-
-@QUIET
-@given(st.integers(1, 5), st.integers(0, 10**6), st.randoms(use_true_random=False))
-def test_rankings_follow_names_and_not_rows(count, seed, random):
-    rng = np.random.default_rng(seed)
-    scores = {f"t{place}": tuple(rng.integers(1, 4, 3) / 4) for place in range(count)}
-    values = make_table(scores)
-    rankings = [
-        {"name": "s", "metric": "ece"},
-        {"name": "e", "expression": "mean(accuracy, 1 - ece)"},
-    ]
-    table = rank(values, *rankings)
-    for name, best in (("s", -1), ("e", 1)):
-        own = table[table["ranking"] == name]
-        numbers = best * own["score"].round(9).to_numpy()
-        # One more than the number of those that are better.
-        assert own["rank"].tolist() == [1 + int((numbers > number).sum()) for number in numbers]
-    # The same values under other names and in another order have the same ranks and scores.
-    renamed = make_table({f"z{9 - int(name[1:])}": row for name, row in scores.items()})
-    order = list(range(len(renamed)))
-    random.shuffle(order)
-    again = rank(renamed.iloc[order], *rankings)
-    again["training"] = [f"t{9 - int(name[1:])}" for name in again["training"]]
-    key = ["ranking", "training"]
-    pd.testing.assert_frame_equal(
-        table.sort_values(key, ignore_index=True), again.sort_values(key, ignore_index=True)
-    )

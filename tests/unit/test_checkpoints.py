@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -187,24 +186,6 @@ def test_choices_agree_with_plain_loops(shape):
     values = draw_table(shape)
     expected = choose_by_hand(values, "accuracy", "validation", best="max")
     assert find_chosen(values, plan(values)) == expected
-
-
-@QUIET
-@given(TABLES, st.randoms(use_true_random=False))
-def test_neither_the_order_of_rows_nor_names_matter(shape, random):
-    values = draw_table(shape)
-    order = list(range(len(values)))
-    random.shuffle(order)
-    names = {name: f"z{9 - place}" for place, name in enumerate(sorted(set(values["training"])))}
-    back = {new: old for old, new in names.items()} | {"": ""}
-    renamed = values.assign(training=values["training"].map(names)).iloc[order]
-    for work in (choose_checkpoints, trace):
-        table, again = work(values, plan(values)), work(renamed, plan(renamed))
-        again["training"] = again["training"].map(back)
-        key = ["model", "training", "step"]
-        pd.testing.assert_frame_equal(
-            table.sort_values(key, ignore_index=True), again.sort_values(key, ignore_index=True)
-        )
 
 
 def test_the_best_of_equal_checkpoints_beats_their_mean_as_the_theory_says():

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from capmap import claims
 from capmap.analyses import main
 from capmap.ranking import ranks
-from capmap.ranking import ranks as rank_sets
 from tests.toy_settings import make_settings
 
 
@@ -17,7 +16,7 @@ def make_scope(estimates: list[float], *, error: float, unit: str = "runs") -> p
     """A ranking of models "a", "b", … with equal standard errors."""
     n = len(estimates)
     models = pd.DataFrame({"model": list("abcdefgh"[:n]), "estimate": estimates})
-    errors = rank_sets.SamplingErrors(np.full(n, error**2), np.full(n, 30.0))
+    errors = ranks.SamplingErrors(np.full(n, error**2), np.full(n, 30.0))
     ranked = ranks.rank_estimates(models, errors, confidence_level=0.95)
     about = {"ci_low": -1.0, "ci_high": 1.0, "ci_low_all": -2.0, "ci_high_all": 2.0}
     return ranked.rename(columns={"estimate": "score"}).assign(

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from capmap.artifacts import read_table
 from capmap.errors import ValidationError
 from capmap.images.crops import (
     AnnotatedObject,
@@ -177,21 +176,6 @@ def run_script(folder: Path, images: Path, rows: list[str], classes: str = "") -
         **{name: str(path) for name, path in outputs.items()},
     )
     return {name: path.read_bytes() for name, path in outputs.items()}
-
-
-def test_script_writes_the_same_bytes_for_any_order_of_rows(folder, tmp_path):
-    paint((60, 50)).save(folder / "=b.png")
-    rows = ["=b,cat 0 0 60 50 dog 1 1 3 3", "a,cat 0 0 9 9", "c,cat 0 0 9 9"]
-    first = run_script(tmp_path / "first", folder, rows)
-    assert first == run_script(tmp_path / "second", folder, rows[::-1])
-    crops = read_table(tmp_path / "first/crops", names=["source", "label"])
-    assert crops["source"].tolist() == ["=b.png", "=b.png", "a.png"]
-    skipped = read_table(tmp_path / "first/skipped")
-    assert skipped.to_dict("list") == {
-        "source": ["c"],
-        "object": pytest.approx([np.nan], nan_ok=True),
-        "reason": ["there is no such image"],
-    }
 
 
 def test_script_reads_the_list_of_classes(folder, tmp_path):

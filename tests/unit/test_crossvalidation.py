@@ -1,7 +1,6 @@
 """Hidden results: which ones, by whose bounds, and how well they are predicted."""
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,19 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.artifacts import read_parquet
 from capmap.capabilities import crossvalidation
-from capmap.capabilities.baselines import BASELINES, fit_additive, fit_mean
+from capmap.capabilities.baselines import fit_additive
 from capmap.capabilities.gaps import (
     Results,
     arrange_results,
-    choose_results,
     order_by_names,
 )
 from capmap.ranking import aggregation
 from capmap.rng import make_stream
-from tests.capability_tables import list_cells, make_gaps, simulate_results
-from tests.steps import read_step, run_step
+from tests.capability_tables import list_cells, simulate_results
 
 seeds = st.integers(0, 1000)
 
@@ -239,44 +235,3 @@ def test_a_protocol_that_leaves_nothing_known_is_left_out() -> None:
     assert 0 < len(both) < 40
     assert set(both) == {1}
     assert (table["protocol"] == "random").sum() == 40 * 2 + 2
-
-
-def crossvalidate_files(folder: Path, gaps: pd.DataFrame, order: int = 1) -> dict[str, bytes]:
-    """Cross-validate a study, and return what it writes."""
-    datasets = pd.DataFrame({"dataset": sorted(gaps["dataset"].unique())})
-    datasets["family"] = [f"00{place % 3}" for place in range(len(datasets))]
-    models = pd.DataFrame({"model": sorted(gaps["model"].unique()), "architecture": "A"})
-    inputs = {"gaps": gaps[::order], "models": models, "datasets": datasets[::order]}
-    options = {"dimension": 2, "dimensions": [3, 2], "n_splits": 3}
-    run_step("crossvalidate", folder, inputs, **options, confidence_level=0.9, seed=0)
-    written = sorted((folder / "capabilities").iterdir())
-    return {path.name: path.read_bytes() for path in written if path.stem not in inputs}
-
-
-@pytest.mark.slow
-def test_the_step_hides_the_same_results_from_every_method(tmp_path: Path) -> None:
-    gaps = make_gaps(simulate_results(9, 7, dimension=2, share=0.7, noise=0.1).cells)
-    written = crossvalidate_files(tmp_path, gaps)
-    assert crossvalidate_files(tmp_path / "again", gaps, order=-1) == written
-    table = read_step("crossvalidate", tmp_path)["validation"]
-    by_method = {
-        key: own.reset_index(drop=True)
-        for key, own in table.fillna({"dimension": 0}).groupby(["distance", "dimension"])
-    }
-    fitted = {(distance, size) for distance in ("l2", "cosine", "poincare") for size in (2, 3)}
-    assert set(by_method) == fitted | {(name, 0) for name in ("factors", *BASELINES)}
-    columns = ["protocol", "fold", "model", "dataset", "truth"]
-    for own in by_method.values():
-        pd.testing.assert_frame_equal(own[columns], by_method["l2", 2][columns])
-    means = by_method["mean", 0]
-    results = choose_results(gaps)
-    known = crossvalidation.split_results(
-        results,
-        protocol="random",
-        families=[""] * len(results.datasets),
-        held_out=10,
-        rng=make_stream(0, "toy", "capabilities", "folds", "0"),
-    ).train
-    assert means["prediction"].iloc[0] == fit_mean(known).level
-    training = read_parquet(tmp_path / "capabilities/training.parquet")
-    assert set(training["distance"]) == {"l2", "cosine", "poincare", "factors", *BASELINES}

@@ -1,7 +1,5 @@
 """Maps over time: shifts of positions, and how newcomers are predicted from half their results."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +14,6 @@ from capmap.capabilities.embedding import METHODS, Embedding, Method
 from capmap.capabilities.gaps import Results, arrange_results, split_halves
 from capmap.rng import make_stream
 from tests.capability_tables import list_cells, make_gaps, simulate_results
-from tests.steps import read_step, run_step
 
 
 def simulate(models: int = 18, datasets: int = 12, *, share: float = 0.7, seed: int = 0) -> Results:
@@ -224,23 +221,3 @@ def test_tiny_studies_are_tracked(method: str, models: int, datasets: int, famil
     assert steps["models"].tolist() == list(range(1, models + 1))
     if families == "one":
         assert steps["predictions"].sum() == 0
-
-
-def test_the_step_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) -> None:
-    cells = simulate_results(9, 8, dimension=2, share=0.9, noise=0.05).cells
-    cells["model"] = cells["model"].map(lambda name: f'=<b>"{name}", $x$')
-    gaps = make_gaps(cells)
-    names = sorted(cells["model"].unique())
-    models = pd.DataFrame({"model": names, "date": [None, *(f"202{n}-02-01" for n in range(8))]})
-    datasets = pd.DataFrame({"dataset": sorted(cells["dataset"].unique())})
-    datasets["family"] = ["7", "7", *"abcdef"]
-    tables = {"gaps": gaps, "models": models, "datasets": datasets}
-    mixed = {name: table.sample(frac=1, random_state=6) for name, table in tables.items()}
-    options = {"method": "l2", "dimension": 3, "confidence_level": 0.9}
-    written = []
-    for place, own in enumerate((tables, mixed)):
-        folder = tmp_path / str(place)
-        run_step("track_drift", folder, own, **options, seed=1)
-        written.append((folder / "comparisons/drift.csv").read_bytes())
-    assert written[0] == written[1]
-    assert len(read_step("track_drift", folder)["drift"]) == 8

@@ -1,10 +1,9 @@
 """The step that places models and datasets, and the tables of fits."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from capmap.artifacts import read_parquet, read_table
+from capmap.artifacts import read_parquet
 from capmap.capabilities import geometry
 from capmap.capabilities.embedding import (
     METHODS,
@@ -14,7 +13,7 @@ from capmap.capabilities.embedding import (
     tabulate_fit,
     tabulate_positions,
 )
-from capmap.capabilities.gaps import arrange_results, choose_results
+from capmap.capabilities.gaps import arrange_results
 from tests.capability_tables import list_cells, make_gaps, simulate_results
 from tests.steps import read_step, run_step
 
@@ -79,25 +78,6 @@ def test_parts_that_no_result_connects_are_numbered():
     results = arrange_results(list_cells(scores))
     positions = tabulate_positions(fit(results, "l2_ridge"), results)
     assert positions["component"].tolist() == [1, 1, 2, 2, 1, 1, 1, 2, 2]
-
-
-def test_step_writes_positions_and_the_fit(tmp_path):
-    gaps = make_gaps(simulate_results(12, 9, dimension=3, share=0.7).cells)
-    run(tmp_path, gaps)
-    results = choose_results(read_table(tmp_path / "capabilities/gaps.csv"))
-    expected = fit(results, "l2_ridge")
-    restored = restore_fit(read_parquet(tmp_path / FITS))
-    np.testing.assert_array_equal(restored.models, expected.models)
-    positions = read_positions(tmp_path)
-    pd.testing.assert_frame_equal(positions, tabulate_positions(expected, results))
-
-
-@pytest.mark.parametrize("method", NAMED)
-def test_order_of_rows_does_not_change_a_byte_and_the_seed_does(tmp_path, method):
-    gaps = make_gaps(simulate_results(8, 6, dimension=2, share=0.8).cells)
-    first = run(tmp_path, gaps, method=method)
-    assert run(tmp_path, gaps.sample(frac=1, random_state=1), method=method) == first
-    assert run(tmp_path, gaps, method=method, seed=1) != first
 
 
 @pytest.mark.parametrize("method", NAMED)

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capmap.artifacts import read_json, read_parquet, read_table
+from capmap.artifacts import read_parquet, read_table
 from capmap.errors import CapmapError, ConfigError, ValidationError
 from capmap.multilabel.dumps import Cell, fill_pattern, match_dumps
 from capmap.multilabel.outcomes import OutcomeFiles
-from tests.multilabel_oracle import draw_case, evaluate
+from tests.multilabel_oracle import evaluate
 from tests.multilabel_study import IMAGES, SETS, SINGLE, Study, draw_scores, make_study
 
 NONE = [-1] * len(SETS)
@@ -35,20 +35,6 @@ def test_metrics_are_those_of_the_brute_force_oracle(tmp_path: Path, of_objects:
         for key, (value, images) in expected.items():
             assert got[key].value == pytest.approx(value)
             assert got[key].images == images
-
-
-def test_outcomes_of_one_dump_are_read_back_alone(tmp_path: Path) -> None:
-    study = make_study(tmp_path)
-    study.evaluate()
-    files = OutcomeFiles([study.place("outcomes/0.parquet")])
-    assert (files.datasets, files.list_models("V1")) == (["ML", "V1"], ["good", "poor"])
-    assert files.list_seeds(["good", "poor"], "ML") == ["0", "1"]
-    images, ids = files.read("good", "V1", [""])
-    assert (ids, images.labels.tolist()) == (IMAGES, [1, 1, 2, 2, 3, 0])
-    assert np.isnan(images.metrics["labelwise"]).tolist() == [False] * 5 + [True]
-    pooled, names = files.read("good", "ML", ["0", "1"])
-    assert len(pooled.labels) == 2 * len(SETS)
-    assert set(names) == {""}, "images without ids are shared with none"
 
 
 @pytest.mark.slow
@@ -268,23 +254,6 @@ def test_images_of_which_a_dump_says_nothing_are_counted(tmp_path: Path, dtype: 
     assert problem["reason"] == "All classes have the same score in 2 of 3 images."
 
 
-def test_gathered_runs_are_what_validate_exports_writes(tmp_path: Path) -> None:
-    study = make_study(tmp_path)
-    for shard, model in enumerate(("good", "poor")):
-        study.evaluate(shard, [cell for cell in study.cells if cell.model == model])
-    study.gather()
-    runs = read_parquet(study.place("runs.parquet"))
-    assert runs.columns.tolist() == [
-        *("model", "dataset", "metric", "seed", "score", "source", "line")
-    ]
-    keys = runs[["model", "dataset", "seed"]].itertuples(index=False, name=None)
-    assert [Cell(*key) for key in keys] == sorted(study.cells)
-    content = read_json(study.place("validation.json"))
-    assert content["ok"]
-    assert content["counts"]["files"] == len(study.cells) == len(content["files"])
-    assert content["counts"]["rows"] == len(SETS) * len(study.cells)
-
-
 def test_a_missing_dump_is_an_empty_cell(tmp_path: Path) -> None:
     study = make_study(tmp_path)
     del study.cells[Cell("poor", "V1")]
@@ -333,26 +302,3 @@ def test_patterns_that_do_not_tell_the_cell_are_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         match_dumps(pattern, paths)
-
-
-def test_asma_of_each_dataset_is_a_count_over_subgroups_of_its_own(tmp_path: Path) -> None:
-    groups = {"scenes": [1, 2, 3, 4, 5], "PatchML": [2, 3, 4, 6, 9]}
-    study = Study(tmp_path)
-    study.classes = study.write("classes.txt", "".join(f"c{place}\n" for place in range(12)))
-    expected = {}
-    for place, (name, seed) in enumerate([("scenes", ""), ("PatchML", "0"), ("PatchML", "1")]):
-        scores, sets, _ = draw_case(place, images=120, classes=12, most=11)
-        study.add_dataset(name, labels=sets)
-        if seed:
-            study.write(f"{seed}.json", sets)
-            study.datasets[name]["labels"] = study.place("{seed}.json")
-        study.add_dump("net", name, scores, seed)
-        found = evaluate(scores.tolist(), sets, [-1] * len(sets), groups[name])
-        expected[name, seed] = found["asma", None]
-    study.evaluate(subgroups=groups)
-    table = read_parquet(study.place("scores/0.parquet")).fillna({"seed": ""})
-    asma = table[table["metric"] == "asma"].set_index(["dataset", "seed"])
-    assert set(asma.index) == set(expected)
-    for key, (value, images) in expected.items():
-        assert asma.loc[key, "value"] == pytest.approx(value, abs=1e-12)
-        assert asma.loc[key, "images"] == images < 120

@@ -9,7 +9,6 @@ import pytest
 from scipy.linalg import orthogonal_procrustes
 from scipy.spatial.distance import pdist
 
-from capmap.attributes import read_dataset_attributes, read_model_attributes
 from capmap.capabilities.embedding import METHODS, draw_start, fit_embedding
 from capmap.capabilities.gaps import choose_results, list_components
 from capmap.exports import read_exports
@@ -122,36 +121,6 @@ def test_matrix_reads_without_a_problem():
     assert set(ERRORS) == {name for name in set(runs["dataset"]) if "rmse" in name}
 
 
-def test_attributes_are_those_of_the_names_in_the_matrix():
-    models = read_model_attributes(
-        str(FOLDER / "models.csv"),
-        name="model",
-        architecture="architecture",
-        parameters="parameters",
-        date="date",
-    )
-    datasets = read_dataset_attributes(str(FOLDER / "datasets.csv"), name="dataset", type="type")
-    truth = pd.read_csv(FOLDER / "truth.csv")
-    names = truth.groupby("kind")["name"].agg(set)
-    assert set(models["model"]) == names["model"]
-    assert {name.split(" / ")[0] for name in names["dataset"]} == set(datasets["dataset"])
-    assert (models["date"].isna().sum(), models["parameters"].isna().sum()) == (2, 1)
-    assert datasets["type"].nunique() == 5
-
-
-def test_each_dataset_has_a_model_at_its_place_and_one_opposite(script):
-    models = script["place_models"]()
-    datasets = script["place_datasets"](models)
-    gaps = script["measure_gaps"](models, datasets, noise=0.0)
-    np.testing.assert_allclose(gaps.min(), 0, atol=1e-12)
-    np.testing.assert_allclose(gaps.max(), 1, atol=1e-12)
-    assert np.linalg.norm(models, axis=1).max() <= RADIUS + 1e-12
-    truth = pd.read_csv(FOLDER / "truth.csv")
-    np.testing.assert_allclose(
-        truth[["x1", "x2", "x3", "x4", "x5"]], np.concatenate([models, datasets]), atol=5.1e-7
-    )
-
-
 def test_gaps_of_the_shipped_scores_are_the_distances_up_to_the_noise(tmp_path):
     results = make_results(tmp_path, (FOLDER / "data.csv").read_text("utf-8"))
     assert (len(results.models), len(results.datasets), len(results.gaps)) == (36, 52, 728)
@@ -180,13 +149,3 @@ def test_without_noise_plain_distances_are_found_nearly_exactly(tmp_path, script
         measure_distance(join_points(fit(results, "l2", starts=8)), read_truth(results))
         < 0.01 * RADIUS
     )
-
-
-def test_more_noise_is_more_error(tmp_path, script):
-    errors = []
-    for noise in (0.0, 0.02, 0.1):
-        results = make_results(tmp_path, script["render_examples"](noise=noise)["data.csv"])
-        points = join_points(fit(results, "l2_ridge"))
-        errors.append(measure_distance(points, read_truth(results)))
-    assert errors == sorted(errors)
-    assert errors[-1] < 0.5 * RADIUS

@@ -6,8 +6,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from capmap.capabilities import factors
@@ -94,30 +92,6 @@ def test_each_part_is_fitted_as_if_the_others_were_not_there() -> None:
         for place, parts in enumerate([[train, other], [other, train]])
     ]
     np.testing.assert_allclose(means[1], means[0], rtol=1e-6)
-
-
-@settings(max_examples=2)
-@given(st.integers(0, 1000))
-def test_the_order_of_models_and_datasets_has_no_influence_on_draws(seed: int) -> None:
-    # Names stay with their results; only the places change.
-    rng = np.random.default_rng(seed)
-    train, test = hide(draw_low_rank(seed, models=9, datasets=7), 0.3, seed)
-    family = pd.DataFrame({"dataset": train.datasets, "family": np.arange(7) % 3})
-    models, datasets = rng.permutation(9), rng.permutation(7)
-    moved = [
-        replace(
-            own,
-            models=[own.models[place] for place in models],
-            datasets=[own.datasets[place] for place in datasets],
-            rows=np.argsort(models)[own.rows],
-            columns=np.argsort(datasets)[own.columns],
-        )
-        for own in (train, test)
-    ]
-    found = fit(train, test, factors.gather_attributes(train, None, family))
-    other = fit(*moved, factors.gather_attributes(moved[0], None, family))
-    np.testing.assert_allclose(other.mean, found.mean, atol=1e-6)
-    np.testing.assert_allclose(other.variance, found.variance, atol=1e-6)
 
 
 def test_another_seed_or_model_moves_predictions_little() -> None:

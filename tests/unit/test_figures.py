@@ -2,17 +2,13 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
-from capmap.figures import heatmap
-from capmap.figures.canvas import Wording
-from capmap.figures.style import figure_style, model_colors, save_figure
+from capmap.figures.style import model_colors, save_figure
 from capmap.ranking.table import choose
 from tests.figure_checks import (
     assert_legible,
-    cell_texts,
     draw_shown,
     drawn_words,
     make_tables,
@@ -20,8 +16,6 @@ from tests.figure_checks import (
 from tests.figure_plans import name, plan_main
 from tests.report_tables import make_ranking
 from tests.steps import make_figure
-
-DASH = "\N{EN DASH}"
 
 
 def row_labels(figure):
@@ -86,16 +80,6 @@ def test_the_best_model_is_on_top_with_its_interval():
     assert figure.axes[0].get_xlabel() == "Interquartile mean of normalized scores"
 
 
-def test_a_model_without_interval_has_an_open_marker_and_a_note():
-    scopes = choose(make_tables(name("m", 2), ["d"])["ranking"])
-    scopes.loc[1, ["ci_low", "ci_high", "rank_low", "rank_high"]] = np.nan
-    figure = make_figure("intervals", scopes)
-    markers = [line for line in figure.axes[0].lines if line.get_marker() != "None"]
-    assert [line.get_markerfacecolor() for line in markers][1] == "white"
-    assert len(figure.axes[0].lines) == 3
-    assert any("Open marker: no interval." in words for words in drawn_words(figure))
-
-
 def test_tied_ranks_have_the_same_number_and_places_of_their_own():
     ranks = {"iqm": [3, 1, 2], "mean": [1, 1, 3], "trimmed_mean": [3, 1, 2], "median": [3, 1, 2]}
     ranking = pd.concat(
@@ -108,45 +92,6 @@ def test_tied_ranks_have_the_same_number_and_places_of_their_own():
     assert heights == {(1, 2, 2, 2), (0, 0, 0, 0), (2, 1, 1, 1)}
     numbers = [text.get_text() for text in axes.texts if text.get_position()[0] == 0]
     assert sorted(numbers) == ["1", "1", "3"]
-
-
-def test_the_noisiest_dataset_is_on_top():
-    seeds = pd.DataFrame(
-        {"model": "m", "dataset": ["a", "b", "c"], "normalized_std": [0.1, np.nan, 0.3]}
-    )
-    figure = make_figure("seed_spread", seeds)
-    assert row_labels(figure) == ["c", "a", "b"]
-    assert " one run per cell" in drawn_words(figure)
-
-
-def draw_toy_grid(*writings, rows=2):
-    table = pd.DataFrame(
-        np.zeros((rows, 2)),
-        index=pd.Index([f"m-{row}" for row in range(rows)], name="model"),
-        columns=pd.Index(["c", "d"], name="column"),
-    )
-    ways = [heatmap.Writing(table.map(lambda _, text=text: text), note) for text, note in writings]
-    with figure_style():
-        return heatmap.draw_grid(
-            table,
-            scale=heatmap.Scale("unit", -1, 1, (), "cividis"),
-            wording=Wording("Toy", "", ("Always.",)),
-            writings=ways,
-            marks=[heatmap.Mark(table == 0)],
-        ).figure
-
-
-def test_the_first_way_of_writing_that_fits_is_used_and_explained():
-    figure = draw_toy_grid(("x" * 60, "Too wide."), ("1\n2", "Two lines."), ("3", "One line."))
-    assert set(cell_texts(figure).values()) == {"1\n2"}
-    assert {"Always.", "Two lines."} == {words for words in drawn_words(figure) if words[-1] == "."}
-    assert_legible(figure)
-
-
-def test_differing_colors_reach_as_far_below_zero_as_above():
-    assert heatmap.span_evenly(pd.DataFrame([[-0.5, np.nan], [0.25, -0.5]])) == pytest.approx(0.5)
-    assert heatmap.span_evenly(pd.DataFrame([[0.0, np.nan]])) == 1
-    assert heatmap.span_evenly(pd.DataFrame([[np.nan]])) == 1
 
 
 def test_a_bar_is_as_long_as_its_score_and_a_missing_one_is_a_cross():

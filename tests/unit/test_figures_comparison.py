@@ -64,39 +64,6 @@ def test_decisions_are_marked_on_both_sides_of_the_diagonal():
     assert [marked_cells(figure, mark) for mark in (1, 2)] == [set(), {(0, 1), (1, 0)}]
 
 
-def test_a_rank_better_than_the_reported_one_is_blue():
-    variations = [("mean", "configured"), ("iqm", "observed")]
-    ranks = pd.DataFrame(
-        [
-            [model, *variation, rank, 1, rank, shift]
-            for variation, shifts in zip(variations, ((1, -1), (0, 0)), strict=True)
-            for model, rank, shift in zip("ab", (2, 1), shifts, strict=True)
-        ],
-        columns=["model", "aggregation", "bounds", "rank", "rank_low", "rank_high", "shift"],
-    )
-    summary = pd.DataFrame(
-        [
-            [*variations[0], left_out, tau]
-            for left_out, tau in (("", -1.0), ("d", 0.5), ("e", 0.25))
-        ],
-        columns=["aggregation", "bounds", "left_out", "kendall_tau"],
-    )
-    flips = pd.DataFrame({"model_a": ["a"], "model_b": ["b"], "flips": [1], "variations": [2]})
-    figure = make_figure("robustness", summary, ranks, flips, order=["a", "b"])
-    assert figure.axes[0].collections[0].get_array().tolist() == [[-1, 0], [1, 0]]
-    # A range is told where leaving out a dataset changes the rank.
-    assert cell_texts(figure) == {
-        (0, 0): "2\n1\N{EN DASH}2",
-        (0, 1): "2\n1\N{EN DASH}2",
-        (1, 0): "1",
-        (1, 1): "1",
-    }
-    words = drawn_words(figure)
-    assert {f"{MINUS}1.00", ".25", "configured bounds", "observed bounds"} <= set(words)
-    assert "ranks" not in words
-    assert "Change places most often: a and b (1 of 2 variations)." in " ".join(words)
-
-
 def test_groups_have_scores_with_ranks_and_mark_the_best():
     groups = pd.DataFrame(
         [("g", "a", 0.5, 2), ("g", "b", 0.75, 1), ("h", "b", 0.25, 1)],

@@ -5,7 +5,7 @@ import pandas as pd
 
 from capmap.analyses.releases import track_ranks
 from capmap.figures.leaderboard import label_entries
-from tests.figure_checks import assert_legible, assert_same_bytes, cell_texts
+from tests.figure_checks import assert_legible, cell_texts
 from tests.figure_plans import make_checkpoints, plan_checkpoints
 from tests.leaderboard_tables import HOSTILE, make_entry_runs, make_leaderboard
 from tests.steps import make_figure
@@ -49,17 +49,6 @@ def make_history(releases):
     return track_ranks(tables)
 
 
-def make_rows(ranks):
-    """Make a history of made-up ranks, given by model and then by release."""
-    rows = [
-        {"release": release, "method": "", "model": model, "name": model, "rank": rank}
-        for model, own in ranks.items()
-        for release, rank in own.items()
-    ]
-    table = pd.DataFrame(rows).assign(iqm=0.5).astype({"rank": "Int64"})
-    return table.sort_values("release", kind="stable", ignore_index=True)
-
-
 def test_twenty_entries_in_ten_dimensions_show_scores_ranks_and_intervals():
     table = make_dimensions(name_many("Model", 20), ["All", *name_many("Dimension", 9)])
     figure = make_figure("leaderboard_dimensions", table)
@@ -72,40 +61,12 @@ def test_twenty_entries_in_ten_dimensions_show_scores_ranks_and_intervals():
     assert texts[0, 0] == f"{score} (1)\n{ends[0]}\N{EN DASH}{ends[1]}"
 
 
-def test_partial_entries_have_a_bar_and_no_rank_and_missing_ones_are_hatched():
-    runs = make_entry_runs(PAIR, missing=[("a", "w"), ("b", "y"), ("b", "z")])
-    table = make_leaderboard(runs)[1]
-    figure = make_figure("leaderboard_dimensions", table)
-    words = assert_legible(figure)
-    assert {"Bar: too few datasets to be ranked.", "Hatched: no runs."} <= set(words)
-    assert not any("(1)" in text for (_, column), text in cell_texts(figure).items() if not column)
-
-
-def test_methods_follow_each_other_and_share_the_rows():
-    table = make_dimensions(name_many("m", 100), ["All", "Core"], methods=("frozen", "full_ft"))
-    words = assert_legible(make_figure("leaderboard_dimensions", table))
-    assert "The first 40 of 100 entries." in words
-    assert {"m number 00", "m number 39"} <= set(words)
-    assert "m number 40" not in words
-
-
 def test_hostile_names_are_drawn_as_they_stand():
     entries = [(name, name, name) for name in HOSTILE]
     table = make_leaderboard(make_entry_runs(entries), {name: ["w"] for name in HOSTILE[:3]})[1]
     assert_legible(make_figure("leaderboard_dimensions", table))
     history = make_history(dict.fromkeys(HOSTILE[1:3], entries))
     assert_legible(make_figure("rank_history", history))
-
-
-def test_the_order_of_rows_within_a_dimension_does_not_matter(tmp_path):
-    table = make_leaderboard(make_entry_runs([*PAIR, ("c", "full_ft", "s2")]))[1]
-    parts = [own.iloc[::-1] for _, own in table.groupby("dimension", sort=False)]
-    assert_same_bytes(
-        lambda rows: {"dimensions": make_figure("leaderboard_dimensions", rows)},
-        table,
-        pd.concat(parts),
-        tmp_path,
-    )
 
 
 def test_entries_are_named_by_as_little_as_tells_them_apart():

@@ -1,27 +1,13 @@
 """Figures of ranks, profiles, ratings, conditions and sample sizes: faithful to their tables."""
 
-from itertools import combinations
-
 import numpy as np
 import pandas as pd
-import pytest
 from matplotlib.markers import CARETLEFT, CARETRIGHT
 
-from capmap.figures.curves import cast_models
 from capmap.figures.profiles import trace_steps
-from capmap.figures.rank_tests import stack_bars
 from tests.curve_figure_tables import make_study, name
-from tests.figure_checks import assert_legible, drawn_words
-from tests.figure_plans import plan_curves
+from tests.figure_checks import drawn_words
 from tests.steps import make_figure
-
-
-def test_the_ten_best_models_have_colors_and_the_others_are_gray():
-    cast = cast_models(name("m", 12), order=name("m", 12)[::-1])
-    assert cast.colored == name("m", 12)[:1:-1]
-    assert cast.others == ["m-01", "m-00"]
-    assert cast.notes == ("In color: the best 10. Gray: the other 2 models.",)
-    assert not cast_models(name("m", 10), order=[]).notes
 
 
 def test_a_profile_is_a_step_function_up_to_the_largest_ratio():
@@ -53,17 +39,6 @@ def test_endless_elo_intervals_leave_room_for_the_ratings():
     assert "Arrow: the interval goes on." not in drawn_words(kept)
 
 
-@pytest.mark.parametrize("confidence_level", [0.8, 0.95, 0.99])
-@pytest.mark.parametrize("separated", [0.0, 0.01, 0.02, 0.06])
-def test_a_figure_warns_of_the_ridge(separated, confidence_level):
-    # Half of what lies beyond an end: 5%, 1.25% and 0.25%.
-    elo = make_study(["a", "b"])["elo"].assign(separated=separated)
-    figure = make_figure("elo", elo, confidence_level=confidence_level)
-    is_named = separated > {0.8: 0.05, 0.95: 0.0125, 0.99: 0.0025}[confidence_level]
-    assert any("ridge of the fit" in words for words in drawn_words(figure)) == is_named
-    assert_legible(figure)
-
-
 def test_win_rates_stand_in_the_row_of_the_winner_sorted_by_their_average():
     # b wins 3 of 4 against a and always against c; a wins 60% against c; a and d never meet.
     rates = {("a", "b"): 0.25, ("b", "a"): 0.75, ("b", "c"): 1.0, ("c", "b"): 0.0}
@@ -79,59 +54,15 @@ def test_win_rates_stand_in_the_row_of_the_winner_sorted_by_their_average():
     assert "Hatched: no dataset in common." in drawn_words(figure)
 
 
-def test_the_present_width_stands_over_the_present_number_of_runs():
-    tables = make_study(["a", "b"])
-    counts = {"a": 19 * 3, "b": 19 * 4}
-    tables["ranking"] = tables["ranking"].assign(runs=tables["ranking"]["model"].map(counts))
-    tables["seed_widths"].loc[tables["seed_widths"]["model"] == "b", "width_now"] = np.nan
-    lines = plan_curves(tables)["seed_widths"]().axes[0].lines
-    (marker,) = [line for line in lines if line.get_marker() != "None"]
-    assert marker.get_xydata().tolist() == [[3.0, tables["seed_widths"]["width_now"][0]]]
-
-
 def draw_critical(tables):
     names = ("mean_ranks", "nemenyi", "friedman")
     return make_figure("critical_difference", *map(tables.get, names), alpha=0.05)
-
-
-def draw_diagram(letters):
-    """Draw models m-00, m-01, … of mean ranks 1, 2, … with the letters of Nemenyi's groups."""
-    models = name("m", len(letters))
-    ranks = np.arange(1.0, len(letters) + 1)
-    pairs = [
-        (*pair, float(a - b))
-        for pair, (a, b) in zip(combinations(models, 2), combinations(ranks, 2), strict=True)
-    ]
-    nemenyi = pd.DataFrame(pairs, columns=["model_a", "model_b", "rank_difference"])
-    return make_figure(
-        "critical_difference",
-        pd.DataFrame({"model": models, "mean_rank": ranks, "nemenyi_group": letters}),
-        nemenyi.assign(critical_difference=1.0, datasets=8),
-        pd.DataFrame({"test": ["friedman"], "p": [0.01]}),
-        alpha=0.1,
-    )
 
 
 def bar_spans(figure):
     """Ends of the group bars, which are the thick lines."""
     bars = [lines for lines in figure.axes[0].collections if lines.get_linewidth() == [2.2]]
     return sorted((line[0][0], line[1][0]) for lines in bars for line in lines.get_segments())
-
-
-def test_a_bar_spans_the_members_of_a_group_from_the_best_to_the_worst():
-    figure = draw_diagram(["ab", "a", "b", "c2"])
-    assert bar_spans(figure) == [(1.0, 2.0), (1.0, 3.0)]
-
-
-def test_bars_of_a_level_never_touch():
-    rng = np.random.default_rng(2)
-    ranks = np.sort(rng.uniform(1, 30, 30)).tolist()
-    groups = [sorted(rng.choice(30, 2, replace=False).tolist()) for _ in range(40)]
-    bars = stack_bars(groups, ranks)
-    for one, two in combinations(bars, 2):
-        start = max(ranks[one.members[0]], ranks[two.members[0]])
-        end = min(ranks[one.members[-1]], ranks[two.members[-1]])
-        assert one.level != two.level or start > end
 
 
 def test_the_critical_difference_is_as_long_as_its_bracket():

@@ -2,11 +2,10 @@
 
 import pandas as pd
 import pytest
-from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.patches import Rectangle
 
 from capmap.figures.canvas import NothingToDraw
-from capmap.multilabel import gathering as published
-from capmap.multilabel import rankings
+from capmap.multilabel import gathering, rankings
 from tests.figure_checks import assert_legible, drawn_words
 from tests.figure_plans import compare, name
 from tests.multilabel_tables import (
@@ -19,7 +18,7 @@ from tests.steps import make_figure
 
 
 def test_the_published_table_of_315_models_is_legible():
-    metrics = published.split_published(read_shipped_runs())
+    metrics = gathering.split_published(read_shipped_runs())
     summary = rankings.summarize_models(metrics)
     versions = ("ImageNetV1", "ImageNetV2")
     shifts = rankings.shift_all_ranks(metrics)
@@ -33,7 +32,7 @@ def test_the_published_table_of_315_models_is_legible():
     )
     assert_legible(
         make_figure(
-            "label_counts", published.share_images(pd.read_csv(SHIPPED / "label_counts.csv"))
+            "label_counts", gathering.share_images(pd.read_csv(SHIPPED / "label_counts.csv"))
         )
     )
     with pytest.raises(NothingToDraw, match="No model has an accuracy by number of labels"):
@@ -68,31 +67,3 @@ def test_lines_show_percents_and_differences_in_points():
     assert upper.lines[1].get_ydata() == pytest.approx(second.to_numpy())
     assert lower.lines[0].get_ydata() == pytest.approx((first - second).to_numpy())
     assert [text.get_text() for text in lower.get_xticklabels()] == list(order)
-
-
-def test_the_largest_shifts_are_named_with_their_size():
-    tables = make_evaluation(name("m", 1))
-    table = pd.DataFrame(
-        {
-            "model": ["up", "down", "same"],
-            **{"metric_a": "top1", "dataset_a": "V1", "metric_b": "real", "dataset_b": "PatchML"},
-            "rank_a": [3, 1, 2],
-            "rank_b": [1, 3, 2],
-            "shift": [2, -2, 0],
-        }
-    )
-    given = (table, compare("V1", "V2"), tables["metrics"])
-    words = drawn_words(make_figure("metric_rank_shift", *given, rank_by="real"))
-    assert {"up +2", "down \N{MINUS SIGN}2", "same ±0"} <= set(words)
-    assert {"rises (1)", "falls (1)", "stays (1)"} <= set(words)
-    assert "rank by ReaL on PatchML (1 = best)" in words
-
-
-def test_boxes_stand_for_the_models_of_each_dataset():
-    tables = make_evaluation(name("m", 30))
-    figure = make_figure("subgroup_boxes", tables["metrics"], compare("V1", "V2"))
-    for axes in figure.axes[1:]:
-        assert sum(isinstance(patch, PathPatch) for patch in axes.patches) == 2 * 5
-    medians = [line for line in figure.axes[2].lines if line.get_color() == "black"]
-    own = tables["metrics"].query("metric == 'subgroup' and dataset == 'V1' and subgroup == 1")
-    assert medians[0].get_ydata()[0] == pytest.approx(100 * own["value"].median())

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from matplotlib.collections import LineCollection
 
-from capmap.figures.style import PAGE_WIDTH
-from tests.figure_checks import assert_legible, draw_shown, drawn_words
+from tests.figure_checks import assert_legible, draw_shown
 from tests.figure_plans import plan_errors
 from tests.prediction_figure_tables import TASKS, make_errors
-from tests.steps import make_figure
 
 
 @pytest.fixture(scope="module")
@@ -58,34 +56,3 @@ def test_points_of_a_fit_are_those_of_the_table_at_its_dimension():
         expected = chosen.sort_values(["truth", "prediction"])[["truth", "prediction"]]
         assert np.allclose(points, expected.to_numpy())
         assert figure.axes[1 + row].lines[0].get_xydata().tolist() == [[0, 0], [1, 1]]
-
-
-def test_baselines_are_lines_at_their_errors_with_their_names(figures, words):
-    summary, figure = make_errors()["summary"], figures["dimensions"]
-    strict = summary[(summary["protocol"] == "strict") & summary["dimension"].isna()]
-    drawn = [line.get_ydata()[0] for line in figure.axes[2].lines[-5:]]
-    assert drawn == pytest.approx(sorted(strict["mse"]))
-    assert words["dimensions"].count("dataset mean") == 3
-    assert float(figure.get_size_inches()[0]) == PAGE_WIDTH
-
-
-def test_the_first_step_has_no_shift_and_no_newcomer(figures):
-    drift, figure = make_errors()["drift"], figures["drift"]
-    assert [len(line.get_xdata()) for line in figure.axes[1].lines] == [9, 10, 10]
-    assert [len(line.get_xdata()) for line in figure.axes[2].lines] == [9, 9]
-    words = drawn_words(make_figure("drift", drift.iloc[:1]))
-    assert "One step: no earlier map to compare with." in words
-    assert "No result of a newcomer could be predicted." in words
-
-
-def test_rows_of_transfer_have_their_errors_and_the_difference_in_words():
-    transfer = make_errors()["transfer"].iloc[:1].reset_index(drop=True)
-    transfer.loc[0, ["mse", "mse_low", "mse_high"]] = [0.07, 0.06, 0.08]
-    transfer.loc[0, ["mse_alone", "mse_additive"]] = [0.08, 0.09]
-    transfer.loc[0, ["difference", "difference_low", "difference_high"]] = [-0.01, -0.02, 0.0]
-    figure = make_figure("transfer", transfer)
-    drawn = [line.get_xdata()[0] for line in figure.axes[0].lines]
-    assert sorted(drawn) == [0.07, 0.08, 0.09]
-    assert find_bars(figure.axes[0])[0].get_segments()[0][:, 0].tolist() == [0.06, 0.08]
-    minus = "\N{MINUS SIGN}"
-    assert f"{minus}.010 ({minus}.020 to .000)" in drawn_words(figure)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.artifacts import write_text
 from capmap.capabilities.gaps import (
     arrange_results,
     choose_results,
@@ -22,10 +21,8 @@ from capmap.capabilities.gaps import (
 from capmap.capabilities.quality import describe_datasets, describe_models
 from capmap.errors import ValidationError
 from tests.capability_tables import list_cells, make_bounds, make_gaps, simulate_results
-from tests.steps import read_step, run_step
 
 REAL = Path(__file__).parents[3] / "shared/data/capabilities"
-EVIL = '=cmd "<script>" $x_1$ %&/ é'
 NAN = float("nan")
 DATASET_ATTRIBUTES = pd.DataFrame(columns=["dataset", "type"])
 FEW_MODEL, FEW_DATASET = "few results of the model", "few results on the dataset"
@@ -326,38 +323,3 @@ def test_attributes_of_other_names_only_are_refused() -> None:
     other = pd.DataFrame({"dataset": ["d1"], "type": "seg"})
     with pytest.raises(ValidationError, match="Call the column of these names dataset"):
         describe_datasets(gaps, make_bounds(gaps), other)
-
-
-def test_steps_write_tables_that_read_back(tmp_path: Path) -> None:
-    cells = simulate_results(8, 6, dimension=2, share=0.8, noise=0.1).cells
-    renamed = {"M000": EVIL, "M001": "007", "D000": EVIL, "D001": "1.0", "D002": "F / v"}
-    runs = cells.replace(renamed)
-    bounds = make_bounds(runs, lower_is_better=("1.0",))
-    write_text(tmp_path / "models.csv", "Model,size\n007,1.5\n")
-    run_step("measure_gaps", tmp_path, {"runs": runs, "bounds": bounds}, min_results=2)
-    gaps_file = tmp_path / "capabilities/gaps.csv"
-    run_step(
-        "describe_results",
-        tmp_path,
-        {"model_file": [tmp_path / "models.csv"]},
-        renamed={},
-        model_attributes={
-            **{"architecture": "", "parameters": "size", "date": ""},
-        },
-        dataset_attributes={"type": ""},
-    )
-    written = {path.name for path in gaps_file.parent.iterdir()}
-    names = ("gaps", "models", "datasets")
-    assert written == {f"{name}.{suffix}" for name in names for suffix in ("csv", "md", "tex")}
-    gaps = read_step("measure_gaps", tmp_path)["gaps"]
-    expected = tabulate_gaps(runs, bounds, min_results=2)
-    found, known = choose_results(gaps), choose_results(expected)
-    assert (found.models, found.datasets) == (known.models, known.datasets)
-    assert EVIL in found.models
-    assert found.gaps.tobytes() == known.gaps.tobytes()
-    assert gaps["gap"].to_numpy().tobytes() == expected["gap"].to_numpy().tobytes()
-    models, datasets = read_step("describe_results", tmp_path).values()
-    assert models.loc[models["model"] == "007", "parameters"].tolist() == [1.5]
-    datasets = datasets.set_index("dataset")
-    assert datasets.loc["F / v", "family"] == "F"
-    assert datasets["best_score"].dtype == float

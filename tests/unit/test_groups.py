@@ -1,20 +1,16 @@
 """Rankings of named groups of datasets, and what their rule for empty cells keeps."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.errors import ValidationError
 from capmap.ranking.estimates import estimate_models, list_parts, rank_study
 from capmap.ranking.groups import choose_groups
 from capmap.ranking.table import choose
-from tests.toy_scores import run_on_runs
 
 DATASETS = ["w", "x", "y", "z"]
 SETTINGS = {"replicates": 100, "confidence": 0.95, "interval": "percentile", "seed": 0}
@@ -197,28 +193,3 @@ def test_another_group_and_another_model_change_no_interval() -> None:
         beside.loc[beside["model"] != "c", columns].reset_index(drop=True),
         check_exact=True,
     )
-
-
-@settings(max_examples=5)
-@given(st.integers(0, 10**6), st.sampled_from(["drop_models", "drop_datasets", "adjust"]))
-def test_order_of_rows_and_definitions_changes_nothing(seed: int, policy: str) -> None:
-    rng = np.random.default_rng(seed)
-    runs = draw_runs(seed, holes={"aw"})
-    mixed = runs.iloc[rng.permutation(len(runs))]
-    one = rank(runs, policy, G="wxy", H="z")
-    other = rank(mixed, policy, H="z", G="yyxw")
-    for table, same in zip(one, other, strict=True):
-        pd.testing.assert_frame_equal(table, same, check_exact=True)
-
-
-def test_step_writes_what_groups_hold(tmp_path: Path) -> None:
-    tables = run_on_runs(
-        "choose_groups",
-        tmp_path,
-        draw_runs(holes={"aw"}),
-        definitions={"$G_1$": {"datasets": ["w", "x"]}, "nan": {"datasets": ["y", "z"]}},
-        incomplete="adjust",
-        min_datasets=0.5,
-    )
-    assert tables["group_coverage"]["group"].tolist() == ["$G_1$", "nan"]
-    assert tables["group_coverage"]["incomplete"].tolist() == ["adjust", "adjust"]

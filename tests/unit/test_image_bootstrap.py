@@ -5,8 +5,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.multilabel import metrics
@@ -17,12 +15,10 @@ from capmap.multilabel.comparisons import (
     match_images,
 )
 from capmap.multilabel.metrics import (
-    LEAST_IMAGES,
     bound_sample,
     choose_all,
     choose_subgroups,
     estimate_metrics,
-    resample_strata,
 )
 from capmap.multilabel.outcomes import ImageValues
 from capmap.rng import make_stream
@@ -43,13 +39,6 @@ def draw_values(seed: int, images: int, *, none: float = 0.1) -> ImageValues:
     real = np.where(labels > 0, rng.random(images) < 0.8, np.nan)
     top1 = (rng.random(images) < 0.7).astype(float)
     return ImageValues(labels, {"top1": top1, "real": real, "labelwise": share})
-
-
-def take(images: ImageValues, places: np.ndarray) -> ImageValues:
-    """Some images, in an order."""
-    return ImageValues(
-        images.labels[places], {name: own[places] for name, own in images.metrics.items()}
-    )
 
 
 def options(n_resamples: int = 200) -> dict:
@@ -118,78 +107,6 @@ def test_intervals_are_the_percentiles_of_drawing_images_one_by_one() -> None:
         assert table.loc[metric, "ci_high"] == pytest.approx(high, abs=0.1 * brute.std() + 1 / 120)
 
 
-def test_a_wider_level_has_a_wider_interval() -> None:
-    images = draw_values(2, 150)
-    narrow, wide = (
-        estimate_metrics(images, subgroups=GROUPS, **(options() | {"confidence_level": level}))
-        for level in (0.5, 0.99)
-    )
-    known = narrow["ci_low"].notna()
-    assert (wide["ci_low"] <= narrow["ci_low"])[known].all()
-    assert (wide["ci_high"] >= narrow["ci_high"])[known].all()
-    assert (narrow["ci_low"] <= narrow["ci_high"])[known].all()
-    asma, subgroups = narrow["metric"] == "asma", narrow["metric"] == "subgroup"
-    is_small = narrow["images"] < LEAST_IMAGES
-    assert known.tolist() == (~is_small & ~asma).tolist()
-    assert is_small[subgroups].any(), "so ASMA has no interval either"
-
-
-@pytest.mark.slow
-@given(st.integers(0, 10**6))
-def test_order_of_the_images_changes_no_digit(seed: int) -> None:
-    first, second = draw_values(seed, 80), draw_values(seed + 1, 80)
-    second = ImageValues(
-        first.labels,
-        {
-            name: np.where(np.isnan(first.metrics[name]), np.nan, np.nan_to_num(own))
-            for name, own in second.metrics.items()
-        },
-    )
-    order = np.random.default_rng(seed).permutation(80)
-    moved = take(first, order), take(second, order)
-    pd.testing.assert_frame_equal(
-        estimate_metrics(first, subgroups=GROUPS, **options()),
-        estimate_metrics(moved[0], subgroups=GROUPS[::-1], **options()),
-        check_exact=True,
-    )
-    pd.testing.assert_frame_equal(
-        compare_model_pair(first, second, subgroups=GROUPS, **options()),
-        compare_model_pair(*moved, subgroups=GROUPS, **options()),
-        check_exact=True,
-    )
-    places = np.arange(40)
-    inverse = np.argsort(order)
-    pd.testing.assert_frame_equal(
-        compare_dataset_pair(
-            first, second, shared=Shared(places, places), subgroups=(GROUPS, GROUPS), **options()
-        ),
-        compare_dataset_pair(
-            *moved,
-            shared=Shared(inverse[:40], inverse[:40]),
-            subgroups=(GROUPS, GROUPS),
-            **options(),
-        ),
-        check_exact=True,
-    )
-
-
-def test_each_metric_has_a_random_stream_of_its_own() -> None:
-    images = draw_values(3, 90)
-    names: list[tuple[str, ...]] = []
-
-    def make_rng(*own: str) -> np.random.Generator:
-        names.append(own)
-        return stream()
-
-    estimate_metrics(images, subgroups=GROUPS, **(options() | {"make_rng": make_rng}))
-    assert len(names) == len(set(names)) == 4 + 2 * len(GROUPS)
-    few_groups = estimate_metrics(images, subgroups=[2], **options()).set_index("metric")
-    more_groups = estimate_metrics(images, subgroups=[1, 2], **options())
-    more_groups = more_groups[more_groups["subgroup"].ne(1).fillna(True)].set_index("metric")
-    for metric in ("top1", "subgroup", "real_subgroup"):
-        assert few_groups.loc[metric, "ci_low"] == more_groups.loc[metric, "ci_low"]
-
-
 @pytest.mark.parametrize(("wrong", "has_interval"), [(0, False), (4, False), (5, True), (95, True)])
 def test_shares_of_few_wrong_or_right_images_have_no_interval(
     wrong: int, has_interval: bool
@@ -223,15 +140,6 @@ def test_equal_values_have_no_interval() -> None:
     )
     assert table["value"].to_numpy() == pytest.approx(1 / 3, abs=1e-15)
     assert table[["ci_low", "ci_high"]].isna().all(axis=None)
-
-
-def test_small_blocks_draw_as_many_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.arange(50.0)
-    whole = resample_strata(values, np.zeros(50, dtype=int), n_resamples=37, rng=stream())
-    monkeypatch.setattr(metrics, "BLOCK_CELLS", 200)
-    parts = resample_strata(values, np.zeros(50, dtype=int), n_resamples=37, rng=stream())
-    assert whole.shape == parts.shape == (1, 37)
-    assert (parts > 0).all()
 
 
 def bound(table: pd.DataFrame, metric: str) -> float:

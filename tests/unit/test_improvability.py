@@ -1,7 +1,6 @@
 """Improvability: errors, the best of them, intervals and ranks."""
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,11 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.analyses import improvability
-from capmap.comparison.score_matrix import resample_means
 from capmap.rng import make_stream
-from tests.toy_scores import run_on_runs
 
-EVIL = '=cmd "<script>" $x_1$ %&/ é'
 BOUNDS = ["dataset", "metric", "direction", "low", "high"]
 
 
@@ -145,15 +141,6 @@ def test_optimum_is_the_natural_best_or_the_bound_of_the_best_side(
     assert find_optimum(metric, direction, low, high) == expected
 
 
-def test_percent_and_shares_have_the_same_improvability() -> None:
-    runs = make_runs(("a", "x", 0.9), ("b", "x", 0.2), ("c", "x", 1.1))
-    share, percent = (
-        improve(runs, make_bounds(("x", "accuracy", "max", 0.2 * unit, 0.8 * unit)))
-        for unit in (1, 100)
-    )
-    pd.testing.assert_frame_equal(share.models, percent.models)
-
-
 def test_transform_has_an_optimum_of_its_own() -> None:
     bounds = make_bounds(("x", "RMSE", "max", 0.2, 0.9))
     optima = improvability.find_optima(bounds, {"x": {"transform": {"scale_rmse": {"std": 0.25}}}})
@@ -173,15 +160,6 @@ def test_score_beyond_the_optimum_has_no_error() -> None:
     assert result.cells["error"].tolist() == [0.0, 0.0, 2.5]
     assert result.models["improvability"].tolist() == [0.0, 0.0, 100.0]
     assert result.models["rank"].tolist() == [1, 1, 3]
-
-
-@pytest.mark.parametrize(("low", "high"), [(0.2, 0.95), (0.1, 0.7), (0.3, 0.9)])
-def test_perfect_score_has_no_error_whatever_the_bounds(low: float, high: float) -> None:
-    bounds = make_bounds(("x", "accuracy", "max", low, high), ("y", "RMSE", "min", low, high))
-    raw = np.array([[[1.0], [0.0]], [[0.5], [0.5]]])
-    result = improve(normalize(raw, bounds), bounds)
-    assert result.cells["error"].tolist() == [0.0, 0.0, 0.5, 0.5]
-    assert result.models["improvability"].tolist() == [0.0, 100.0]
 
 
 def test_model_is_averaged_over_the_datasets_it_has() -> None:
@@ -238,19 +216,6 @@ def test_best_model_is_found_anew_in_each_replicate() -> None:
     assert models["rank_high"].tolist() == [2, 2]
 
 
-def test_replicates_are_those_of_the_shared_draws() -> None:
-    _, bounds, runs = draw_benchmark(2, models=4, datasets=5, runs=3)
-    errors = improvability.measure_errors(runs, improvability.find_optima(bounds, {}))
-    means = resample_means(errors, n_resamples=300, make_rng=stream).astype(float)
-    best = means.min(axis=0)
-    replicates = ((means - best) / means * 100).mean(axis=1)
-    low, high = np.quantile(replicates, [0.025, 0.975], axis=1)
-    models = improve(runs, bounds).models.sort_values("model")
-    estimates = models["improvability"].to_numpy()
-    np.testing.assert_allclose(models["ci_low"], np.minimum(low, estimates), atol=1e-4)
-    np.testing.assert_allclose(models["ci_high"], np.maximum(high, estimates), atol=1e-4)
-
-
 def test_intervals_hold_their_estimate_where_many_models_are_close() -> None:
     rng = np.random.default_rng(0)
     rows = [(f"M{m:02}", d, rng.normal(0.5, 0.02)) for m in range(30) for d in "xyz"]
@@ -275,85 +240,3 @@ def test_improvability_does_not_depend_on_bounds_or_order(
     for old, new in ((before.models, after.models), (before.cells, after.cells)):
         numbers = old.select_dtypes("float").columns
         np.testing.assert_allclose(old[numbers], new[numbers], atol=1e-7)
-
-
-def test_twins_share_rank_and_improvability() -> None:
-    raw, bounds, _ = draw_benchmark(0, models=3, datasets=4)
-    result = improve(normalize(raw[[0, 1, 2, 0]], bounds), bounds).models.set_index("model")
-    assert result.loc["M0", ["improvability", "rank"]].equals(
-        result.loc["M3", ["improvability", "rank"]]
-    )
-
-
-def test_bounds_may_be_huge() -> None:
-    bounds = make_bounds(("x", "quality", "max", -1e308, 1e308))
-    result = improve(make_runs(("a", "x", 0.75), ("b", "x", 0.5)), bounds)
-    assert result.cells["error"].tolist() == [5e307, 1e308]
-    assert result.models["improvability"].tolist() == [0.0, 50.0]
-
-
-def test_empty_cell_stays_empty() -> None:
-    errors = np.array([[0.2, np.nan], [0.1, 0.0]])
-    values = improvability.compute_improvability(errors, np.array([0.1, 0.0]))
-    np.testing.assert_array_equal(values, [[50.0, np.nan], [0.0, 0.0]])
-
-
-class Study:
-    """A study on disk: a known metric, an unknown one, percent, and an empty cell."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        rng = np.random.default_rng(0)
-        self.runs = pd.DataFrame(
-            [
-                (model, dataset, str(seed), level + 0.05 * rng.standard_normal())
-                for model, level in ((EVIL, 0.9), ("b", 0.5), ("c", 0.1))
-                for dataset in ("007", "x", "y")
-                for seed in range(3)
-                if (model, dataset) != ("c", "y")
-            ],
-            columns=["model", "dataset", "seed", "score"],
-        )
-        self.bounds = make_bounds(
-            ("007", "RMSE", "min", 1.0, 9.0),
-            ("unused", "F1", "max", 0.0, 1.0),
-            ("x", "quality", "max", -2.0, 2.0),
-            ("y", "accuracy", "max", 0.0, 100.0),
-        )
-
-    def run(self, **options: object) -> dict[str, pd.DataFrame]:
-        """Run measure_improvability and read its tables."""
-        given = {"datasets": {}} | options
-        tables = {"bounds": self.bounds}
-        return run_on_runs("measure_improvability", self.path, self.runs, tables=tables, **given)
-
-
-def test_step_writes_both_tables(tmp_path: Path) -> None:
-    tables = Study(tmp_path).run()
-    models, cells = tables["improvability"], tables["improvability_datasets"]
-    assert models["model"].tolist() == [EVIL, "b", "c"]
-    assert models["rank"].tolist() == [1, 2, 3]
-    assert models["datasets"].tolist() == [3, 3, 2]
-    assert cells.columns.tolist() == ["model", "dataset", "error", "best_error", "improvability"]
-    assert cells[["model", "dataset"]].to_numpy().tolist()[:2] == [[EVIL, "007"], [EVIL, "x"]]
-    assert len(cells) == 8
-    # RMSE within [1, 9] at about 0.9: an error of about 1 + 0.1 · 8.
-    assert cells.loc[0, "error"] == pytest.approx(1.8, abs=0.5)
-
-
-def test_step_works_for_one_model_with_one_run(tmp_path: Path) -> None:
-    study = Study(tmp_path)
-    study.runs = make_runs(("b", "x", 0.1)).assign(seed="1")
-    models = study.run()["improvability"]
-    assert models[["improvability", "rank", "datasets"]].to_numpy().tolist() == [[0, 1, 1]]
-    assert models[["ci_low", "ci_high", "rank_low", "rank_high"]].isna().all(axis=None)
-
-
-def test_step_writes_the_same_bytes_whatever_the_order_of_runs(tmp_path: Path) -> None:
-    study = Study(tmp_path)
-    study.run()
-    names = ["improvability.csv", "improvability_datasets.csv"]
-    before = [(tmp_path / "comparisons" / name).read_bytes() for name in names]
-    study.runs = study.runs.sample(frac=1, random_state=1)
-    study.run()
-    assert [(tmp_path / "comparisons" / name).read_bytes() for name in names] == before

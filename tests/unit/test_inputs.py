@@ -15,8 +15,6 @@ from capmap.inputs import analyses, exports, leaderboards, predictions, studies
 from capmap.inputs.studies import Study
 from capmap.multilabel.dumps import Cell
 
-LATER = 4_000_000_000
-
 
 def make_config(**given: Any) -> dict[str, Any]:
     return studies.check_config({"studies": given})
@@ -52,14 +50,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 # Studies
 
 
-def test_a_study_gives_its_settings_places_and_title() -> None:
-    study = make_study(exports="a.csv")
-    assert study.read("bootstrap/replicates") == 10000
-    assert study.place("runs.parquet") == "results/s/runs.parquet"
-    assert studies.find_folder(study) == "results/s"
-    assert [studies.find_title(study), studies.find_title(make_study(title="T"))] == ["s", "T"]
-
-
 def test_leaderboards_list_what_is_incomplete_unless_told_otherwise() -> None:
     config = make_config(
         a={"exports": "x", "format": "submission"},
@@ -77,22 +67,6 @@ def test_only_tables_have_failed_runs() -> None:
     assert make_study(format="matrix", failed="worst").read("failed") == "worst"
     with pytest.raises(ConfigError, match=r"^studies\.s\.failed: only exports of the formats long"):
         make_study(format="submission", failed="worst")
-
-
-@pytest.mark.parametrize(
-    ("given", "place"),
-    [
-        ({"bootstrap": {"unit": "seeds"}}, "bootstrap.unit"),
-        ({"incomplete": "adjust"}, "incomplete"),
-    ],
-)
-def test_what_only_calibrated_intervals_can_do_is_refused_of_others(
-    given: dict[str, Any], place: str
-) -> None:
-    make_study(**given)
-    given = given | {"bootstrap": {**given.get("bootstrap", {}), "interval": "percentile"}}
-    with pytest.raises(ConfigError, match=rf"^studies\.s\.{re.escape(place)}: only calibrated"):
-        make_study(**given)
 
 
 def test_studies_are_selected_by_all_by_name_or_by_list() -> None:
@@ -204,16 +178,6 @@ def test_frozen_bounds_have_to_be_there_and_not_of_the_study() -> None:
         find_references_of("./results/s/b.csv")
 
 
-def test_attributes_are_a_file_or_none() -> None:
-    touch("m.csv")
-    columns = {"file": "m.csv"}
-    study = make_study(attributes={"models": columns, "datasets": {"file": "d.csv"}})
-    assert exports.find_attributes(study, "models") == ["m.csv"]
-    assert exports.find_attributes(make_study(), "models") == []
-    with refused(f"studies.s.attributes.datasets.file: there is no file d.csv.{here()}"):
-        exports.find_attributes(study, "datasets")
-
-
 @given(names=st.lists(st.sampled_from("abcdef"), min_size=1, unique=True))
 def test_the_order_in_which_files_were_made_does_not_matter(
     names: list[str], tmp_path_factory: pytest.TempPathFactory
@@ -237,10 +201,6 @@ def make_board(**given: Any) -> Study:
     return make_study(**{"format": "submission", "exports": "sub", **given})
 
 
-def test_files_of_submissions_are_called_as_their_readers_call_them() -> None:
-    assert [leaderboards.RESULTS, leaderboards.INFORMATION] == [RESULTS, INFORMATION]
-
-
 def test_an_export_is_a_submission_or_a_folder_of_some() -> None:
     touch(f"sub/b/{RESULTS}", f"sub/a/{INFORMATION}", "sub/.git/x", "sub/note.txt")
     touch(f"one/{RESULTS}", f"one/{INFORMATION}", "one/deep/x")
@@ -261,11 +221,6 @@ def test_a_folder_that_is_a_link_out_of_the_submissions_is_no_submission() -> No
         leaderboards.list_submissions(make_board(exports="sub"))
     Path("mine").symlink_to("elsewhere")
     assert leaderboards.list_submissions(make_board(exports="mine")) == ["mine"]
-
-
-def test_submissions_alone_have_descriptions() -> None:
-    assert leaderboards.list_descriptions(make_board()) == ["results/s/submissions.json"]
-    assert leaderboards.list_descriptions(make_study()) == []
 
 
 BENCHMARK = """
@@ -299,12 +254,6 @@ def test_a_benchmark_has_to_be_there_and_readable() -> None:
         leaderboards.find_dimensions(make_board(benchmark="b.yaml"))
 
 
-def test_the_choice_of_checkpoints_does_not_depend_on_their_rankings() -> None:
-    choice = leaderboards.read_choice(make_study())
-    assert "rankings" not in choice
-    assert choice.keys() | {"rankings"} == make_study().settings["checkpoints"].keys()
-
-
 def test_releases_are_sorted_files() -> None:
     touch("r/2.csv", "r/1.csv")
     study = make_board(leaderboard={"releases": "r/*.csv"})
@@ -315,24 +264,6 @@ def test_releases_are_sorted_files() -> None:
         "results/s/leaderboard/entries.csv there."
     ):
         leaderboards.find_releases(make_board(leaderboard={"releases": "q/*.csv"}))
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (
-            {"analyses": ["checkpoints"]},
-            "analyses: checkpoints need format: checkpoints. Set it, or leave the analysis out.",
-        ),
-        (
-            {"analyses": ["leaderboard"], "groups": {"All": {"datasets": ["d"]}}},
-            "groups.All: the leaderboard calls all datasets together so; choose another name.",
-        ),
-    ],
-)
-def test_settings_that_exclude_each_other_are_refused(given: dict[str, Any], message: str) -> None:
-    with refused(f"studies.s.{message}"):
-        leaderboards.check_sources(make_study(**given))
 
 
 # Predictions
@@ -416,10 +347,6 @@ def test_all_dumps_of_a_model_are_in_one_shard() -> None:
     assert predictions.list_parts(study, "facts.json") == [f"{folder}/{n}.json" for n in shards]
 
 
-def test_an_ordinary_study_has_no_dumps() -> None:
-    assert predictions.list_parts(make_study(exports="x.csv"), "scores.parquet") == []
-
-
 def test_a_shard_needs_labels_of_its_datasets_and_the_classes() -> None:
     touch("d/a/V1/0.npy", "d/a/V1/1.npy")
     datasets = {"V1": V1, "V2": {"labels": "v2.json"}}
@@ -434,17 +361,6 @@ def test_a_shard_needs_labels_of_its_datasets_and_the_classes() -> None:
     assert predictions.list_datasets(study) == ["V1", "V2"]
     assert predictions.find_classes(study, "predictions") == ["c.txt"]
     assert predictions.find_classes(study, "patchml") == []
-
-
-def test_labels_of_patchml_are_made() -> None:
-    study = make_composed()
-    labels = predictions.find_labels(study)
-    assert labels["V1"]["labels"] == "v1.json"
-    assert labels["PatchML"] == {
-        "single": "",
-        "images": "",
-        "labels": "results/s/patchml/{seed}/labels.json",
-    }
 
 
 # Analyses

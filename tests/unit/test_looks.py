@@ -88,18 +88,6 @@ def test_all_files_have_the_size_that_is_asked_for(tmp_path: Path, options: dict
         assert size == pytest.approx((options["width"], sizes["pdf"][1]), abs=0.02)
 
 
-@pytest.mark.parametrize(("size", "scale"), [(7, None), (14, 2.0)])
-def test_text_has_the_size_that_is_asked_for(
-    tmp_path: Path, size: float, scale: float | None
-) -> None:
-    # Text of 7 points on a page that is enlarged by a transformation.
-    draw(tmp_path, {"font_size": size})
-    content = read_pdf(tmp_path)
-    assert re.search(rb"/F\d+ 7 Tf", content)
-    found = re.search(rb"joinstyle|\n([\d.]+) 0 0 ([\d.]+) 0 0 cm", content)
-    assert (float(found[1]) if found else None) == scale
-
-
 def test_models_stand_in_the_order_that_is_asked_for(tmp_path: Path) -> None:
     assert list_texts(draw(tmp_path, {}))[-3:] == ["a", "b", "c"]
     assert list_texts(draw(tmp_path, {"order": ["c"]}))[-3:] == ["c", "a", "b"]
@@ -144,16 +132,6 @@ def test_a_palette_colors_the_models(palette: Any, expected: list[str]) -> None:
     for color, wanted in zip(colors, expected, strict=True):
         parts = [int(color[at : at + 2], 16) - int(wanted[at : at + 2], 16) for at in (1, 3, 5)]
         assert max(map(abs, parts)) <= 3
-
-
-@pytest.mark.parametrize("option", ["width", "font_size", "order"])
-def test_equal_options_give_equal_bytes(tmp_path: Path, option: str) -> None:
-    value: Any = {"order": ["b"], "width": 5, "font_size": 8}[option]
-    found = []
-    for _ in range(2):
-        draw(tmp_path, {option: value})
-        found.append([(tmp_path / f"intervals.{suffix}").read_bytes() for suffix in FORMATS])
-    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("width", [2.0, 3.5, 7.0, 12.0])

@@ -58,19 +58,6 @@ def test_runs_and_bounds_have_the_columns_that_others_read(tmp_path):
     ]
 
 
-def test_the_order_of_rows_changes_no_byte(tmp_path):
-    first, second = tmp_path / "first", tmp_path / "second"
-    for folder, runs in ((first, RUNS), (second, RUNS.iloc[::-1])):
-        folder.mkdir()
-        run(folder, runs, normalization=OBSERVED)
-    names = sorted(path.name for path in (first / "normalized").iterdir())
-    assert names == sorted(path.name for path in (second / "normalized").iterdir())
-    for name in names:
-        assert (first / "normalized" / name).read_bytes() == (
-            second / "normalized" / name
-        ).read_bytes()
-
-
 def test_bounds_are_computed_before_models_are_selected(tmp_path):
     runs = make_runs(("A", "D", 0.2), ("B", "D", 0.6), ("Human", "D", 1.0))
     run(

@@ -10,17 +10,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from PIL import Image
 
 from capmap.artifacts import read_table
 from capmap.errors import ValidationError
 from capmap.images import composition
-from capmap.images.crops import Box, Crop, encode_image, read_annotations, shrink_image, write_crops
+from capmap.images.crops import Box, Crop, encode_image, shrink_image, write_crops
 from capmap.rng import make_stream
-from compose import compose
-from crop import crop
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "data/patchml"
@@ -28,7 +24,6 @@ REFERENCE = ROOT.parent / "shared/reference/imagenet/patchml_label_counts.csv"
 SIDE = 60
 COLORS = {"red": (220, 0, 0), "green": (0, 180, 0), "blue": (0, 0, 250), "white": (250,) * 3}
 NAMES = ("source", "label", "image")
-OUTPUTS = ("images", "labels", "manifest", "label_counts", "composed")
 
 
 def make_pool(folder: Path, labels: list[str], seed: int = 0) -> pd.DataFrame:
@@ -74,43 +69,11 @@ def tabulate_boxes(count: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame({"left": 0, "top": 0, "right": right, "bottom": bottom})
 
 
-@given(st.integers(0, 60), st.integers(0, 9))
-def test_pairs_use_no_patch_twice_and_leave_fewer_than_an_image(pool, seed):
-    plans = plan(tabulate_boxes(pool, seed), seed=seed)
-    for count, size in [(1, 20), (1, 30), (2, 20), (2, 30), (4, 20), (4, 30)]:
-        own = [one for one in plans if (one.count, one.size) == (count, size)]
-        used = np.concatenate([one.patches for one in own]) if own else np.array([])
-        assert len(own) == pool // count
-        assert len(np.unique(used)) == len(used) == len(own) * count
-
-
-@given(st.integers(1, 60), st.integers(0, 9))
-def test_planned_boxes_are_disjoint_inside_and_proportional(pool, seed):
-    crops = tabulate_boxes(pool, seed)
-    for one in plan(crops, seed=seed):
-        canvas = np.zeros((SIDE, SIDE), dtype=int)
-        for patch, (left, top, right, bottom) in zip(one.patches, one.boxes, strict=True):
-            size = composition.fit_size(
-                int(crops["right"][patch]), int(crops["bottom"][patch]), one.size
-            )
-            assert (right - left, bottom - top) == size
-            assert 0 <= left < right <= SIDE
-            assert 0 <= top < bottom <= SIDE
-            canvas[top:bottom, left:right] += 1
-        assert canvas.max() == 1
-
-
 def test_a_further_pair_changes_no_other_image():
     crops = tabulate_boxes(20, 0)
     few = {one.name: one.boxes for one in plan(crops, counts=[2], sizes=[20])}
     many = {one.name: one.boxes for one in plan(crops, counts=[2, 3], sizes=[20, 30])}
     assert few.items() <= many.items()
-
-
-def test_datasets_of_two_seeds_differ():
-    crops = tabulate_boxes(20, 0)
-    first, second = (plan(crops, seed=seed) for seed in (0, 1))
-    assert [one.boxes for one in first] != [one.boxes for one in second]
 
 
 def test_patches_stand_on_black_where_the_plan_says(tmp_path):
@@ -201,16 +164,6 @@ def test_manifest_tells_where_each_patch_comes_from(tmp_path):
     assert source.tolist() == pool[sides].to_numpy()[patches].tolist()
 
 
-def test_batches_leave_no_seam(tmp_path, monkeypatch):
-    pool = make_pool(tmp_path, list(COLORS) * 6)
-    found = []
-    for batch in (7, 500):
-        monkeypatch.setattr("capmap.images.composition.BATCH", batch)
-        write(tmp_path, pool, plan(pool))
-        found.append([(tmp_path / name).read_bytes() for name in ("labels.json", "manifest.csv")])
-    assert found[0] == found[1]
-
-
 def test_any_text_is_a_label(tmp_path):
     labels = ["=1+1", 'a "b", c', "two\nlines", "<script>", "007", "NA", "猫"]
     pool = make_pool(tmp_path, labels)
@@ -262,44 +215,6 @@ def test_sizes_of_their_own_make_as_many_images_as_published():
     assert images == pytest.approx(published.tolist(), rel=0.04)
 
 
-def compose_example(folder: Path, *, seed: int) -> dict[str, object]:
-    """Run both scripts on the shipped example, and read all that they write."""
-    paths = {name: str(folder / name) for name in (*OUTPUTS, "archive", "crops", "skipped")}
-    if not Path(paths["archive"]).exists():
-        crop(
-            images=[str(EXAMPLE / "images")],
-            annotations=[str(EXAMPLE / "annotations.csv")],
-            classes=[str(EXAMPLE / "classes.txt")],
-            **{name: paths[name] for name in ("archive", "crops", "skipped")},
-        )
-    compose(
-        **{name: paths[name] for name in (*OUTPUTS, "archive", "crops")},
-        counts=[1, 2, 3, 4, 9],
-        sizes={"4": 40, "9": 20},
-        side=128,
-        seed=str(seed),
-    )
-    files = sorted(Path(paths["images"]).iterdir()) + [Path(paths[name]) for name in OUTPUTS[1:]]
-    return {path.name: path.read_bytes() for path in files}
-
-
-def test_example_is_composed_byte_by_byte_the_same_for_the_same_seed(tmp_path):
-    first = compose_example(tmp_path / "a", seed=3)
-    assert first == compose_example(tmp_path / "b", seed=3)
-    assert first != compose_example(tmp_path / "b", seed=4)
-    # 72 objects: 72, 36, 24, 18 and 8 images.
-    assert len(first) == 72 + 36 + 24 + 18 + 8 + 4
-    assert (tmp_path / "a/skipped").read_text() == "source,object,reason\n"
-
-
-def test_example_has_every_class_as_often_as_any_other():
-    objects = [
-        one for each in read_annotations(EXAMPLE / "annotations.csv") for one in each.objects
-    ]
-    times = pd.Series([one.label for one in objects]).value_counts()
-    assert times.to_dict() == dict.fromkeys((EXAMPLE / "classes.txt").read_text().split(), 9)
-
-
 def test_example_is_what_its_script_makes(tmp_path, monkeypatch):
     script = runpy.run_path(str(ROOT / "data/make_patchml.py"))
     monkeypatch.setitem(script["main"].__globals__, "FOLDER", tmp_path)
@@ -319,17 +234,3 @@ def test_example_is_what_its_script_makes(tmp_path, monkeypatch):
             assert np.array_equal(*both), name
         else:
             assert (EXAMPLE / name).read_bytes() == (tmp_path / name).read_bytes(), name
-
-
-def test_boxes_of_the_example_are_tight():
-    for each in read_annotations(EXAMPLE / "annotations.csv"):
-        image = np.asarray(Image.open(EXAMPLE / "images" / f"{each.image}.png"), dtype=int)
-        grounds = image[::120, ::160].repeat(120, axis=0).repeat(160, axis=1)
-        drawn = (image != grounds).any(axis=2)
-        for one in each.objects:
-            left, top, right, bottom = one.box
-            inside = drawn[top:bottom, left:right]
-            assert inside[[0, -1]].any(axis=1).all()
-            assert inside[:, [0, -1]].any(axis=0).all()
-            drawn[top:bottom, left:right] = False
-        assert not drawn.any()

@@ -114,10 +114,6 @@ def test_resizing_keeps_proportions_to_half_a_pixel(width, height, size):
         assert after == 1 if exact < 1 else abs(after - exact) <= 0.5
 
 
-def test_small_patches_are_enlarged():
-    assert composition.fit_size(10, 5, 100) == (100, 50)
-
-
 @given(draw_layouts())
 def test_patches_stay_in_cells_of_their_own_and_never_overlap(layout):
     side, size, patches, seed = layout
@@ -157,20 +153,3 @@ def test_offsets_are_equally_likely():
     _, times = np.unique(places, axis=0, return_counts=True)
     assert len(times) == 3
     assert stats.chisquare(times).pvalue > 0.001
-
-
-@given(draw_layouts())
-def test_by_index_the_grid_fills_row_by_row(layout):
-    side, size, patches, seed = layout
-    sizes = [composition.fit_size(*patch, size) for patch in patches]
-    places = composition.place_patches(sizes, size=size, side=side, rng=make_stream(seed, "places"))
-    edges = composition.list_edges(size=size, side=side)
-    cells = [(row, column) for row in range(len(edges) - 1) for column in range(len(edges) - 1)]
-    for (left, top), (row, column) in zip(places, cells, strict=False):
-        assert edges[column] <= left < edges[column + 1]
-        assert edges[row] <= top < edges[row + 1]
-
-
-def test_as_many_patches_as_cells_fill_the_grid():
-    places = composition.place_patches([(5, 5)] * 4, size=5, side=10, rng=make_stream(0, "full"))
-    assert sorted(places) == [(0, 0), (0, 5), (5, 0), (5, 5)]

@@ -14,7 +14,6 @@ from capmap.capabilities.embedding import (
     Embedding,
     draw_start,
     fit_embedding,
-    tabulate_fit,
 )
 from capmap.capabilities.error_curve import COUNTS, CURVE, leave_few, measure_curve
 from capmap.capabilities.factors import gather_attributes
@@ -28,11 +27,9 @@ from capmap.capabilities.placement import (
     place_newcomers,
 )
 from capmap.rng import make_stream
-from tests.steps import read_step, run_step
 
 DATABASE = Path(__file__).parents[3] / "shared" / "data" / "capabilities" / "data.csv"
 STRANGE = ["=SUM(A1)", "a|b", "007", " <b>$x_1$", "ä" * 80]
-OPTIONS = {"study": "toy", "seed": 0, "confidence_level": 0.9}
 
 
 def draw_runs(*, models: int = 14, datasets: int = 12, new: int = 3, seed: int = 0) -> pd.DataFrame:
@@ -170,13 +167,6 @@ def test_the_mean_gap_is_of_results_and_of_predictions_for_the_rest() -> None:
     np.testing.assert_allclose(found.placements["mean_gap"], means)
 
 
-def test_the_order_of_rows_has_no_influence() -> None:
-    gaps = tabulate(draw_runs())
-    mixed = place(gaps.sample(frac=1, random_state=2))
-    for one, other in zip(place_toy(), mixed, strict=True):
-        pd.testing.assert_frame_equal(other, one)
-
-
 def test_without_newcomers_tables_are_empty_but_have_their_columns() -> None:
     found, full = place(tabulate(draw_runs(new=0))), place_toy()
     for empty, table in (
@@ -242,37 +232,6 @@ def test_errors_fall_with_known_results_and_intervals_hold_theirs() -> None:
     assert curve["coverage"].between(0.86, 0.95).all()
 
 
-def test_steps_write_predictions_and_placements(tmp_path: Path) -> None:
-    gaps = tabulate(draw_runs())
-    results = choose_results(gaps)
-    inputs = {
-        "gaps": gaps,
-        "fits": tabulate_fit(fit(results, "poincare"), results),
-        "models": pd.DataFrame({"model": results.models}),
-        "datasets": pd.DataFrame({"dataset": results.datasets, "family": results.datasets}),
-        "bounds": pd.DataFrame({"dataset": results.datasets}).assign(
-            metric="accuracy", direction="max", low=0.0, high=100.0
-        ),
-    }
-    found = {}
-    for step in ("predict_scores", "draw_error_curve", "place_models"):
-        run_step(step, tmp_path, inputs, **OPTIONS)
-        found |= read_step(step, tmp_path)
-    predictions = found["predictions"]
-    assert len(predictions) == 14 * 12
-    assert set(STRANGE) < set(predictions["model"])
-    assert predictions["held_out"].all()
-    expected = place_toy("poincare").placements
-    pd.testing.assert_frame_equal(found["placements"], expected, check_dtype=False)
-    assert len(found["placement_predictions"]) == 30
-    # Accuracies end at 0 and 100, also where newcomers may be beyond all results.
-    for table in (predictions, found["placement_predictions"]):
-        known = table.dropna(subset=["score_low", "score_high"])
-        assert known["score_low"].ge(0).all()
-        assert known["score_high"].le(100).all()
-    assert found["error_curve"]["results"].tolist() == [1, 2, 4, 8]
-
-
 def read_database() -> pd.DataFrame:
     """Scores of the literature database; higher is better throughout."""
     with DATABASE.open(encoding="utf-8-sig", newline="") as stream:
@@ -285,25 +244,6 @@ def read_database() -> pd.DataFrame:
         if row[0].strip() and column and value.strip()
     ]
     return pd.DataFrame(cells, columns=["model", "dataset", "score"])
-
-
-@pytest.mark.slow
-def test_intervals_hold_results_of_newcomers() -> None:
-    # Newcomers like the others; gaps beyond the bounds of these count as 0 and 1.
-    covered = []
-    for seed in range(3):
-        truth = draw_runs(models=17, new=0, seed=seed)
-        new = truth["model"].isin(["m09", "m10", "m11"])
-        is_first = truth["dataset"].isin(["d00", "d01", "d02"])
-        found = place(tabulate(truth[~new | is_first], lower="")).predictions
-        scores = truth[new & ~is_first].set_index(["model", "dataset"])["score"] * 100
-        own = found.set_index(["model", "dataset"]).loc[scores.index]
-        known = truth[~new].groupby("dataset")["score"].agg(["min", "max"]) * 100
-        low, high = known.loc[scores.index.get_level_values("dataset")].to_numpy().T
-        inside = scores.clip(low, high)
-        covered += inside.between(own["score_low"] - 1e-9, own["score_high"] + 1e-9).tolist()
-    assert len(covered) == 3 * 3 * 9
-    assert np.mean(covered) > 0.85
 
 
 @pytest.mark.slow

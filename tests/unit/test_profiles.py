@@ -1,7 +1,6 @@
 """Performance profiles, areas under them, and score distributions."""
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,12 +15,8 @@ from capmap.analyses.profiles import (
     trace_ratios,
     trace_scores,
 )
-from capmap.artifacts import render_csv
-from capmap.comparison.score_matrix import arrange_runs
 from capmap.rng import make_stream
-from tests.toy_scores import run_on_runs
 
-EVIL = '=cmd "<script>" $x_1$ %&/ é'
 INF = np.inf
 Rng = np.random.Generator
 
@@ -158,15 +153,6 @@ def test_rebuilt_zero_is_zero_and_equal_scores_are_equal(
     assert scores[3:].tolist() == [round(high / unit, 12), round(low / unit, 12)]
 
 
-def test_bounds_may_be_huge() -> None:
-    bounds = make_bounds(("max", -1e308, 1e308), ("min", -1e308, 1e308))
-    assert rebuild_scores([[0.75, 0.75]], bounds).tolist() == [[0.5, -0.5]]
-
-
-def test_huge_ratio_is_out_of_reach_without_a_warning() -> None:
-    assert compute_ratios([[1e300], [1e-12]], is_max=[True]).tolist() == [[1.0], [INF]]
-
-
 def test_area_of_one_model_and_of_equal_models_is_nothing_and_their_share_all() -> None:
     for ratios in (np.ones((1, 3)), np.ones((4, 2))):
         areas = measure_areas([f"M{place}" for place in range(len(ratios))], ratios)
@@ -263,97 +249,3 @@ def test_model_without_repeated_runs_has_no_bands() -> None:
     table = trace(runs)
     has_bands = table.groupby("model")["ci_low"].count().to_dict()
     assert has_bands == {"a": 0, "b": 0, "c": 101}
-
-
-def test_bands_depend_on_names_only() -> None:
-    rng = np.random.default_rng(0)
-    rows = [(m, d, rng.uniform()) for m in "abc" for d in "xyz" for _ in range(3)]
-    runs = make_runs(*rows)
-    table = trace(runs)
-    shuffled = trace(runs.sample(frac=1, random_state=0))
-    assert render_csv(table) == render_csv(shuffled)
-    alone = trace(runs[runs["model"] == "b"])
-    own = table[table["model"] == "b"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(alone, own)
-
-
-class Study:
-    """A study of four datasets on disk; a raw score of 0 and an empty cell among its runs."""
-
-    def __init__(self, path: Path, models: tuple[str, ...] = (EVIL, "b", "c")) -> None:
-        self.path = path
-        rng = np.random.default_rng(0)
-        self.bounds = make_bounds(
-            ("max", 0.2, 0.9), ("min", 0.0, 8.0), ("max", -1.0, 1.0), ("max", 0.0, 1.0)
-        ).assign(dataset=["007", "x", "y", "z"])
-        raw = rng.uniform(0.2, 0.9, (len(models), 4, 3))
-        raw[0, 0] = 0.0
-        raw[:, 2] *= -1
-        rows = [
-            (model, dataset, str(seed), score)
-            for model, own in zip(models, raw, strict=True)
-            for dataset, column in zip(
-                self.bounds["dataset"], normalize_all(own, self.bounds), strict=True
-            )
-            for seed, score in enumerate(column)
-            if (model, dataset) != ("c", "z")
-        ]
-        self.runs = pd.DataFrame(rows, columns=["model", "dataset", "seed", "score"])
-
-    def run(self, **options: object) -> dict[str, pd.DataFrame]:
-        """Run profile_models and read its tables."""
-        tables = {"bounds": self.bounds}
-        return run_on_runs("profile_models", self.path, self.runs, tables=tables, **options)
-
-
-def normalize_all(raw: np.ndarray, bounds: pd.DataFrame) -> np.ndarray:
-    return normalize(raw.T, bounds).T
-
-
-def test_step_writes_profiles_of_hostile_names_and_awkward_scores(tmp_path: Path) -> None:
-    tables = Study(tmp_path).run()
-    profiles, areas = tables["profiles"], tables["profile_area"]
-    assert profiles.columns.tolist() == ["kind", "model", "tau", "fraction", "ci_low", "ci_high"]
-    assert list(dict.fromkeys(profiles["kind"])) == ["raw", "normalized", "scores"]
-    assert set(profiles["model"]) == set(areas["model"]) == {EVIL, "b", "c"}
-    has_band = profiles["ci_low"].notna()
-    assert (has_band == (profiles["kind"] == "scores")).all()
-    # y is below 0 for all, and c has no runs on z.
-    assert dict(zip(areas["model"], areas["datasets_raw"], strict=True)) == {
-        EVIL: 3,
-        "b": 3,
-        "c": 2,
-    }
-    assert areas["rank_raw"].tolist() == [1, 2, 3]
-    last = profiles[(profiles["kind"] == "raw") & (profiles["model"] == EVIL)].iloc[-1]
-    assert last["fraction"] == pytest.approx(2 / 3)
-
-
-@pytest.mark.parametrize("size", [1, 2])
-def test_step_writes_profiles_of_few_models_on_one_dataset_with_one_run(
-    tmp_path: Path, size: int
-) -> None:
-    study = Study(tmp_path)
-    rows = [("a", "007", "1", -0.4), ("b", "007", "1", 0.5)][:size]
-    study.runs = pd.DataFrame(rows, columns=["model", "dataset", "seed", "score"])
-    tables = study.run()
-    assert len(tables["profile_area"]) == size
-    # The raw score of a is 0.2 − 0.4 · 0.7 = −0.08: alone it is a best score without a factor.
-    assert tables["profile_area"]["datasets_raw"].tolist() == [size - 1] * size
-
-
-def test_step_writes_the_same_bytes_whatever_the_order_of_runs(tmp_path: Path) -> None:
-    study = Study(tmp_path)
-    study.run()
-    names = ["profiles.csv", "profile_area.csv"]
-    before = [(tmp_path / "comparisons" / name).read_bytes() for name in names]
-    study.runs = study.runs.sample(frac=1, random_state=1)
-    study.run()
-    assert [(tmp_path / "comparisons" / name).read_bytes() for name in names] == before
-
-
-def test_profiles_of_the_matrix_need_no_order_of_rows() -> None:
-    runs = make_runs(("b", "x", 0.5), ("a", "x", 1.0), ("a", "y", 0.25), ("b", "y", 0.25))
-    matrix = arrange_runs(runs)
-    table = trace_ratios(matrix.models, compute_ratios(matrix.means, is_max=[True, True]))
-    assert table.to_numpy().tolist() == [["a", 1.0, 1.0], ["b", 1.0, 0.5], ["b", 2.0, 1.0]]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.ranking import ranks
-from capmap.ranking import ranks as rank_sets
 
 EMPTY = np.empty(0)
 
@@ -118,7 +117,7 @@ def test_a_thousand_models_fit() -> None:
     rng = np.random.default_rng(0)
     estimates = np.sort(rng.random(1000))[::-1]
     models = pd.DataFrame({"model": [f"m{i:04d}" for i in range(1000)], "estimate": estimates})
-    errors = rank_sets.SamplingErrors(np.full(1000, 1e-4), np.full(1000, 40.0))
+    errors = ranks.SamplingErrors(np.full(1000, 1e-4), np.full(1000, 40.0))
     table = ranks.rank_estimates(models, errors, confidence_level=0.95)
     assert table["rank"].tolist() == list(range(1, 1001))
     assert set(table["tie_group"]) == {""}

@@ -12,7 +12,7 @@ import pytest
 from capmap import artifacts
 from capmap.errors import CapmapError
 from capmap.folders import read_index, write_index
-from capmap.pages import contents as accounts
+from capmap.pages import contents
 from capmap.pages.views import make_view
 from index import index
 from tests.report_pages import FIGURES, make_tables, run_report, write_study
@@ -301,7 +301,7 @@ def test_models_that_came_went_and_moved_are_named() -> None:
         ],
         columns=["kind", "name", "before", "after"],
     )
-    found = accounts.find_changes(changes)
+    found = contents.find_changes(changes)
     assert found["parts"] == [
         ("new model", ["B"]),
         ("removed dataset", ["x"]),
@@ -309,14 +309,14 @@ def test_models_that_came_went_and_moved_are_named() -> None:
         ("changed setting", ["rank_by"]),
     ]
     assert found["largest"] == {"kind": "rank", "name": "A", "before": 2, "after": 1}
-    assert accounts.find_changes(changes[:0]) == {"parts": [], "largest": {}}
+    assert contents.find_changes(changes[:0]) == {"parts": [], "largest": {}}
 
 
 def test_warnings_of_a_rare_kind_come_before_repeats_of_a_frequent_one() -> None:
     blank = {"remedy": "", "source": "x.csv", "line": 0, "column": "", "value": ""}
     kinds = ["empty", "empty", "empty", "one_seed", "one_seed"]
     warnings = [{"code": kind, "reason": f"{kind} {n}", **blank} for n, kind in enumerate(kinds)]
-    table = accounts.list_warnings({"warnings": warnings})
+    table = contents.list_warnings({"warnings": warnings})
     assert list(table.columns) == ["reason", "source"]
     assert table["reason"].tolist() == ["empty 0", "one_seed 3", "empty 1", "one_seed 4", "empty 2"]
-    assert accounts.list_warnings({"warnings": []}).empty
+    assert contents.list_warnings({"warnings": []}).empty

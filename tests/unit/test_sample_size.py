@@ -6,18 +6,14 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.analyses import sample_size
-from capmap.comparison.score_matrix import arrange_runs
 from capmap.ranking.models import Options, bootstrap_model
 from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.standard_errors import measure_error
 from capmap.ranking.statistics import evaluate_runs
 from capmap.rng import make_stream
-from tests.toy_scores import run_on_runs
 
 
 def make_cells(cells):
@@ -130,27 +126,6 @@ def test_widths_foretell_those_of_intervals(runs, interval) -> None:
             )
             found.append(iqm.high - iqm.low)
     assert np.mean(expected) == pytest.approx(np.mean(found), rel=0.12)
-
-
-def test_a_detectable_difference_is_detected_as_often_as_told() -> None:
-    runs = draw_runs(0, models=2, datasets=8, runs=5)
-    noise = measure(runs)
-    table = sample_size.find_detectable(noise, confidence_level=0.95)
-    row = table[table["seeds"] == 5].iloc[0]
-    # With a single pair there is nothing to allow for.
-    assert row["difference"] == row["difference_all"]
-    errors = [
-        measure_error("iqm", stratify_runs(own["score"], own["dataset"].tolist()), unit="runs")
-        for _, own in runs.groupby("model")
-    ]
-    freedom = 2 * float(np.median([error.freedom for error in errors if error]))
-    error = math.sqrt(2 * float(np.median(noise.run_variances.sum(axis=1))) / 5)
-    # The difference is found as often if the variance is as large as its upper limit.
-    error *= math.sqrt(freedom / stats.chi2.ppf(0.2, freedom))
-    critical = stats.t.ppf(0.975, freedom) * error
-    rng = np.random.default_rng(0)
-    found = row["difference"] + error * rng.standard_t(freedom, 20_000) > critical
-    assert found.mean() == pytest.approx(0.8, abs=0.01)
 
 
 @pytest.mark.slow
@@ -274,41 +249,6 @@ def test_equal_scores_share_what_is_kept() -> None:
     # 2 of 8 equal runs are cut from each tail, whichever: both datasets count alike.
     noise = measure(make_cells({("A", d): [0.5] for d in "stuvwxyz"} | {("B", "s"): [0.1, 0.3]}))
     np.testing.assert_allclose(noise.run_variances[0], noise.run_variances[0, 0], rtol=1e-12)
-
-
-@given(seed=st.integers(0, 1000), drop=st.integers(0, 10))
-def test_order_of_rows_and_names_have_no_influence(seed, drop) -> None:
-    runs = draw_runs(seed, models=3, datasets=4).iloc[drop:]
-    shuffled = runs.sample(frac=1, random_state=seed)
-    noise, other = measure(runs), measure(shuffled)
-    for make in (sample_size.advise_runs, foretell):
-        pd.testing.assert_frame_equal(make(noise), make(other), check_exact=True)
-    flipped = runs.assign(model=runs["model"].map(lambda name: f"x{9 - int(name[1])}"))
-    renamed = sample_size.advise_runs(measure(flipped))
-    np.testing.assert_allclose(
-        renamed["share"], sample_size.advise_runs(noise)["share"], atol=2e-12
-    )
-
-
-@given(seed=st.integers(0, 1000))
-def test_scale_of_scores_scales_widths_only(seed) -> None:
-    runs = draw_runs(seed, models=3, datasets=3)
-    larger = runs.assign(score=100 * runs["score"] - 3)
-    np.testing.assert_allclose(list_widths(larger), 100 * list_widths(runs), rtol=1e-8)
-
-
-def test_cells_are_those_of_the_matrix() -> None:
-    runs = draw_runs(0)
-    np.testing.assert_array_equal(measure(runs).matrix.counts, arrange_runs(runs).counts)
-
-
-def test_step_writes_tables(tmp_path) -> None:
-    runs = draw_runs(0)
-    tables = run_on_runs("advise_sample_size", tmp_path, runs, interval="percentile")
-    assert len(tables["detectable"]) == 4
-    assert len(tables["seed_widths"]) == 4 * 4
-    expected = sample_size.advise_runs(measure(runs))
-    pd.testing.assert_frame_equal(tables["next_seeds"], expected, check_dtype=False)
 
 
 def test_a_run_that_is_cut_off_inflates_no_variance() -> None:

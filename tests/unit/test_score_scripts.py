@@ -109,15 +109,6 @@ def folder(tmp_path: Path) -> Folder:
     return Folder(tmp_path)
 
 
-def test_scores_are_seed_means_of_normalized_runs(folder: Folder) -> None:
-    folder.aggregate()
-    scores = folder.read("scores")
-    assert list(scores) == ["model", "007", "x", "y"]
-    assert scores["model"].tolist() == [EVIL, "b", "c"]
-    expected = folder.runs.groupby(["model", "dataset"])["score"].mean()
-    np.testing.assert_allclose(scores[["007", "x", "y"]].to_numpy().ravel(), expected, rtol=1e-14)
-
-
 def test_seed_table_has_raw_and_normalized_scores(folder: Folder) -> None:
     folder.aggregate()
     seeds = folder.read("seeds")
@@ -152,13 +143,6 @@ def test_runs_that_were_not_normalized_are_left_out(folder: Folder) -> None:
     assert cells == [["b", "x"], ["b", "y"], ["c", "x"], ["c", "y"]]
 
 
-def test_missing_cells_stay_empty(folder: Folder) -> None:
-    folder.runs = folder.runs.query("model == 'b' or model == 'c' and dataset != 'y'")
-    folder.write()
-    folder.aggregate()
-    assert folder.read("scores").set_index("model").loc["c"].isna().tolist() == [False, False, True]
-
-
 def test_a_model_that_is_not_ranked_is_last_and_moves_no_other(folder: Folder) -> None:
     folder.bootstrap(0)
     folder.bootstrap(1)
@@ -180,36 +164,11 @@ def test_a_model_that_is_not_ranked_is_last_and_moves_no_other(folder: Folder) -
     assert medians["rank"].isna().tolist() == [False] * 3 + [True]
 
 
-def test_replicates_have_the_columns_of_the_contract(folder: Folder) -> None:
-    table = read_parquet(folder.bootstrap(0))
-    assert list(table) == [
-        *("model", "statistic", "estimate", "ci_low", "ci_high", "standard_error", "freedom"),
-        *("runs", "datasets", "filled", "missing", "ranked", "replicates", "parts"),
-        *("unit", "kind", "group"),
-    ]
-    assert table["model"].tolist() == [EVIL] * 5 + ["c"] * 5 + [EVIL, "c"]
-    assert table["statistic"].tolist() == STATISTICS * 2 + ["iqm"] * 2
-    assert table["runs"].tolist() == [9] * 12
-    drawn = ([200] * 4 + [0]) * 2 + [0] * 2
-    assert [len(replicates) for replicates in table["replicates"]] == drawn
-    assert table["unit"].tolist() == ["runs"] * 10 + ["runs_and_datasets"] * 2
-
-
 def test_calibrated_intervals_need_no_replicates(folder: Folder) -> None:
     table = read_parquet(folder.bootstrap(0, interval="calibrated"))
     assert {len(replicates) for replicates in table["replicates"]} == {0}
     own = table[(table["unit"] == "runs") & (table["statistic"] != "trimmed_mean")]
     assert own["ci_low"].notna().all()
-
-
-def test_shards_do_not_move_replicates(folder: Folder) -> None:
-    apart = read_parquet(folder.bootstrap(0))
-    folder.runs = folder.runs.sample(frac=1, random_state=0)
-    folder.write()
-    together = read_parquet(folder.bootstrap(0, shards=1))
-    rest = together[together["model"] != "b"].reset_index(drop=True)
-    pd.testing.assert_series_equal(rest["ci_low"], apart["ci_low"])
-    assert [list(row) for row in rest["replicates"]] == [list(row) for row in apart["replicates"]]
 
 
 def test_a_shard_without_models_is_empty_and_changes_no_ranking(folder: Folder) -> None:

@@ -1,7 +1,5 @@
 """Predicting datasets of one type with and without those of others."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +9,6 @@ from capmap.capabilities import factors
 from capmap.capabilities.gaps import arrange_results, split_halves
 from capmap.rng import make_stream
 from tests.capability_tables import list_cells, make_gaps, simulate_results
-from tests.steps import read_step, run_step
 
 
 def measure(scores: np.ndarray, types: list[str]) -> pd.DataFrame:
@@ -104,23 +101,3 @@ def test_without_another_type_there_is_nothing_to_tell(types: list[str]) -> None
     table = measure(np.random.default_rng(0).normal(size=(6, 6)), types)
     assert table.empty
     assert table.columns.tolist() == transfer.TRANSFER
-
-
-@pytest.mark.slow
-def test_the_step_writes_the_same_bytes_for_any_order_of_rows(tmp_path: Path) -> None:
-    cells = simulate_results(9, 12, dimension=2, share=0.9, noise=0.05).cells
-    cells["dataset"] = cells["dataset"].map(lambda name: f'=<b>"{name}", $x$ / v')
-    datasets = pd.DataFrame({"dataset": sorted(cells["dataset"].unique())})
-    datasets["type"] = ["7"] * 5 + ["=1|2"] * 5 + [None] * 2
-    datasets["family"] = [*"aabbccddee", "7", "8"]
-    models = pd.DataFrame({"model": sorted(cells["model"].unique())})
-    tables = {"gaps": make_gaps(cells), "models": models, "datasets": datasets}
-    mixed = {name: table.sample(frac=1, random_state=6) for name, table in tables.items()}
-    written = []
-    for place, own in enumerate((tables, mixed)):
-        folder = tmp_path / str(place)
-        run_step("check_transfer", folder, own, confidence_level=0.9, seed=1)
-        written.append((folder / "comparisons/transfer.csv").read_bytes())
-    assert written[0] == written[1]
-    table = read_step("check_transfer", tmp_path / "0")["transfer"]
-    assert table["tested_on"].tolist() == ["7", "=1|2", "all types"]
