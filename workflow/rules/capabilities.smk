@@ -68,7 +68,6 @@ rule crossvalidate:
         models="results/{study}/capabilities/models.csv",
         datasets="results/{study}/capabilities/datasets.csv",
         positions="results/{study}/capabilities/positions.csv",
-        predictions="results/{study}/capabilities/predictions.csv",
     output:
         table("results/{study}/capabilities/validation"),
         table("results/{study}/capabilities/summary", "csv tex"),

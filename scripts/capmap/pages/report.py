@@ -190,6 +190,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         statistic=write_page(main["note"]),
         aggregation=write_page(main["aggregation"]),
         validation=results.validation,
+        ranked=_count_ranked(tables),
         is_uneven=is_uneven(results.validation),
         reading=find_reading(results.validation),
         changes=find_changes(tables["changes"]),
@@ -201,6 +202,16 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         silent=silent,
         settings=settings,
     )
+
+
+def _count_ranked(tables: Mapping[str, pd.DataFrame]) -> dict[str, int]:
+    """How many models, datasets and runs the ranking is of."""
+    runs = tables["seeds"]
+    return {
+        "model": runs["model"].nunique(),
+        "dataset": runs["dataset"].nunique(),
+        "run": int(runs["n"].sum()),
+    }
 
 
 def describe_result(results: Results) -> Markup:
