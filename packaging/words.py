@@ -10,7 +10,7 @@ from pathlib import Path
 UNREAD = {"script", "style", "head", "template"}
 FOLDED = {"details", "table", "figure", "svg", "nav", "dialog"}
 # Elements without an end.
-EMPTY = {
+EMPTY = {"br", "hr", "img", "input", "link", "meta", "col", "source", "wbr"}
     "area",
     "base",
     "br",
