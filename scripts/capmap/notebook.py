@@ -17,8 +17,7 @@ from capmap.inputs.studies import check_config
 from capmap.ranking.estimates import choose_columns, estimate_models, rank_estimates, read_limits
 from capmap.ranking.normalized import normalize_study
 from capmap.tables import read_declared
-from capmap.validation.exports import check_exports
-from capmap.validation.study import Validation
+from capmap.validation.study import Validation, check_exports
 from capmap.validation.summary import group_problems
 from capmap.wording import find_nearest
 
