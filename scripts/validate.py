@@ -62,7 +62,7 @@ def _check_tables(
 ) -> Checked:
     """Read and check tables of runs, and of what is known of models and datasets."""
     from capmap.attributes import find_attribute_faults
-    from capmap.validation.exports import check_exports
+    from capmap.validation.study import check_exports
 
     own = {name: settings.pop(name) for name in OWN}
     found = find_attribute_faults(attributes)

@@ -8,7 +8,7 @@ from capmap.exports import Exports
 from capmap.inputs import analyses, exports
 from capmap.inputs.studies import Study
 from capmap.validation import Validation
-from capmap.validation.exports import check_exports
+from capmap.validation.study import check_exports
 
 
 def read_exports_of(config: Mapping[str, Any], study: str) -> tuple[Exports, Validation]:

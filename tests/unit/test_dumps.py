@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from capmap.exports.arrays import open_scores
+from capmap.exports.label_files import open_scores
 from capmap.problems import UnreadableExportError
 
 SCORES = np.array([[0.5, -1.25, np.inf], [2.0, 0.0, -3.5]], dtype=np.float32)

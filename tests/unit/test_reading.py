@@ -9,7 +9,7 @@ import yaml
 from capmap.inputs.exports import find_exports
 from capmap.inputs.studies import Study, check_config
 from capmap.packing import unpack_columns
-from capmap.validation.exports import check_exports
+from capmap.validation.study import check_exports
 from capmap.validation.summary import describe_exports
 from tests.workbooks import make_xlsx
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capmap.exports.repeats import spread_summaries
+from capmap.exports.runs import spread_summaries
 from capmap.validation import choose_examples, list_rejected, summarize, write_message
 from tests.toy_runs import make_runs
 from tests.toy_studies import GOOD, codes, column, fault, find, find_one, validate

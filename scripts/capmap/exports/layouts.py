@@ -46,8 +46,8 @@ from capmap.exports.numbers import (
     recode,
     write_plain,
 )
-from capmap.exports.repeats import EMPTY
 from capmap.exports.runs import (
+    EMPTY,
     RUN_COLUMNS,
     SCORES,
     Metrics,

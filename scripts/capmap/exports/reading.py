@@ -20,14 +20,17 @@ from capmap.exports.cells import (
 from capmap.exports.doubts import find_doubts, is_attribute
 from capmap.exports.files import PLAIN, FileOptions
 from capmap.exports.layouts import BESIDE, list_wanted, name_sheet, numbers_rows, read_table
-from capmap.exports.repeats import (
+from capmap.exports.runs import (
     EMPTY,
     KEY,
+    RUN_COLUMNS,
+    Metrics,
+    Part,
+    Reading,
     number_rows,
     spread_summaries,
     take_rows,
 )
-from capmap.exports.runs import RUN_COLUMNS, Metrics, Part, Reading
 from capmap.exports.sheets import open_sheet
 from capmap.packing import pack_names
 from capmap.patterns import has_fields

@@ -1,30 +1,35 @@
 """Any export as a sheet: a list of columns, and their cells on request."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+import datetime
+import io
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from capmap.exports.cells import Cells, clean_header
-from capmap.exports.delimited import open_delimited
+from capmap.exports.cells import Cells, Numeral, clean_header
+from capmap.exports.delimited import Record, RowSheet, make_sheet, open_delimited
 from capmap.exports.files import (
     HEAD,
     LARGEST,
+    LONGEST,
     PARQUET,
     PLAIN,
     FileOptions,
+    check_text,
     has_suffix,
+    read_bounded,
     read_content,
+    recode_text,
     refuse,
 )
-from capmap.exports.markdown import MARKDOWN, open_markdown
 from capmap.exports.records import LINES, YAML, open_records
-from capmap.exports.workbooks import is_workbook, open_workbook
-from capmap.problems import UnreadableExportError, shorten
-from capmap.wording import quote_name
+from capmap.problems import Problem, UnreadableExportError, ask_nearest, shorten
+from capmap.wording import list_names, quote_name
 
 NESTED = LINES | YAML | {".json"}
 # What pyarrow raises of damaged files: lengths, indexes and names that make no sense.
@@ -169,3 +174,243 @@ def _is_number(field: Any) -> bool:
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
     tests = (pa.types.is_floating, pa.types.is_integer, pa.types.is_decimal)
     return any(test(kind) for test in tests)
+
+
+WORKBOOKS = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
+ZIP = b"PK\x03\x04"
+COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# What an archive of a workbook holds: Excel, OpenDocument.
+BOOK_PARTS = (b"xl/workbook.xml", b"xl/workbook.bin", b"content.xml")
+
+
+def is_workbook(path: str, head: bytes) -> bool:
+    """Whether a file, of which `head` is the beginning, is a workbook by content or by suffix."""
+    if has_suffix(path, WORKBOOKS) or head.startswith(COMPOUND):
+        return True
+    is_archive = head.startswith(ZIP) and not has_suffix(path, frozenset({".zip"}))
+    return is_archive and any(part in head for part in BOOK_PARTS)
+
+
+def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
+    """Read a sheet of a workbook.
+
+    Its rows have the numbers of the sheet. Numbers are the shortest text that gives the same float
+    again, without ".0"; dates are ISO 8601. Cells are as they were last computed. Of merged cells,
+    all but the first are blank. Blank rows, and blank columns on either side, are left out.
+
+    Raises
+    ------
+    UnreadableExportError
+        When the file is damaged or protected by a password, has no cells, or several sheets and
+        none of them is named.
+    """
+    book = _load_book(path)
+    sheet = book.get_sheet_by_name(_choose_sheet(path, _list_sheet_names(book), str(options.sheet)))
+    written = [
+        [_write_cell(cell) for cell in row] for row in sheet.to_python(skip_empty_area=False)
+    ]
+    rows = [(line, row) for line, row in enumerate(written, start=1) if any(map(str.strip, row))]
+    if not rows:
+        raise refuse("empty_file", path, "The sheet is empty.", "Fill it in, or leave it out.")
+    filled = [any(map(str.strip, column)) for column in zip(*(row for _, row in rows), strict=True)]
+    left, right = filled.index(True), len(filled) - filled[::-1].index(True)
+    return make_sheet(path, [Record(line, line, row[left:right]) for line, row in rows], options)
+
+
+def list_sheets(path: str) -> list[str]:
+    """List the sheets of a workbook.
+
+    Raises
+    ------
+    UnreadableExportError
+        When it cannot be read.
+    """
+    return _list_sheet_names(_load_book(path))
+
+
+def _load_book(path: str) -> Any:
+    # Not above: a study without workbooks does without the package.
+    import python_calamine
+
+    content = read_bounded(path, limit=LONGEST, remedy="Save the sheet as CSV or Parquet.")
+    try:
+        return python_calamine.load_workbook(io.BytesIO(content))
+    except python_calamine.CalamineError as error:
+        if not content.startswith((ZIP, COMPOUND)):
+            reason = "The file is called a workbook but is something else."
+            remedy = "Give it the suffix of what it is."
+            raise refuse("not_workbook", path, reason, remedy) from error
+        reason = f"The workbook is damaged, or protected by a password ({shorten(str(error))})."
+        remedy = "Copy it again, save it without a password, or save the sheet as CSV."
+        raise refuse("damaged_workbook", path, reason, remedy) from error
+
+
+def _list_sheet_names(book: Any) -> list[str]:
+    """List the sheets of cells; others hold diagrams."""
+    from python_calamine import SheetTypeEnum
+
+    return [about.name for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
+
+
+def _choose_sheet(path: str, sheets: list[str], wanted: str) -> str:
+    """Choose the sheet that is named or numbered, or the only one."""
+    if wanted in sheets:
+        return wanted
+    if wanted.isdecimal() and 0 < int(wanted) <= len(sheets):
+        return sheets[int(wanted) - 1]
+    if len(sheets) == 1 and not wanted:
+        return sheets[0]
+    if not sheets:
+        raise refuse("no_sheet", path, "The workbook has no sheet of cells.", "Export it again.")
+    listed = f"The sheets are {list_names(sheets)}."
+    if wanted:
+        reason, near = f"There is no sheet {quote_name(wanted)}.", ask_nearest(wanted, sheets)
+        raise refuse("no_sheet", path, reason, f"{near}{listed} Correct `reading: {{sheet: …}}`.")
+    reason = f"The workbook has {len(sheets)} sheets, and none of them is chosen."
+    raise refuse("several_sheets", path, reason, f"Set `reading: {{sheet: …}}` to one. {listed}")
+
+
+def _write_cell(cell: Any) -> str:
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, datetime.date | datetime.time):
+        return cell.isoformat()
+    is_number = isinstance(cell, int | float)
+    return Numeral(repr(cell).removesuffix(".0")) if is_number else str(cell)
+
+
+MARKDOWN = frozenset({".md", ".markdown"})
+PIPE_REMEDY = r"Write \| where it belongs to a cell, or remove the surplus cells."
+
+PIPE = re.compile(r"(?<!\\)\|")
+ALIGNMENT = re.compile(r":?-+:?")
+FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
+ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# Tags of HTML, footnotes, links and images, bold and italic text, code.
+MARKS = (
+    (re.compile(r"<br\s*/?>", re.IGNORECASE), " "),
+    (re.compile(r"</?[A-Za-z][^<>]*>"), ""),
+    (re.compile(r"(?<!\\)\[\^[^\[\]]+\]"), ""),
+    (re.compile(r"!?(?<!\\)\[((?:\\.|[^\[\]\\])*)\]\((?:[^()]|\([^()]*\))*\)"), r"\1"),
+    (re.compile(r"(?<!\\)(\*{1,3})(?=\S)((?:\\.|[^*\\])+)(?<=\S)\1"), r"\2"),
+    (
+        re.compile(r"(?<![\\\w])(_{1,3})(?=\S)((?:\\.|[^_\\]|(?<=\w)_(?=\w))+)(?<=\S)\1(?!\w)"),
+        r"\2",
+    ),
+)
+CODE = re.compile(r"(?<!\\)(`+)([^`]+)\1")
+# Marks within marks, from the inside out.
+DEPTH = 3
+
+
+def open_markdown(path: str, *, wanted: Collection[str], options: FileOptions) -> RowSheet:
+    """Read a table of Markdown; its cells are plain text.
+
+    Of several tables it is the one that the option ``sheet`` numbers, or the first of those whose
+    header has most of the wanted names, with a warning where others have as many.
+
+    Raises
+    ------
+    UnreadableExportError
+        When the file is not text, has no table, or none with a sound header.
+    """
+    content = read_bounded(path, limit=LONGEST, remedy="Write the table as CSV or Parquet.")
+    content = recode_text(content, path, options.encoding)
+    check_text(content, path)
+    text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    sheets, faults = [], []
+    for rows in _list_tables(text, 0 if options.names else options.header_rows):
+        try:
+            sheets.append(make_sheet(path, rows, options, remedy=PIPE_REMEDY))
+        except UnreadableExportError as error:
+            faults.append(error)
+    if not sheets:
+        reason, remedy = "The file has no table with pipes.", "Check that it is the right file."
+        raise faults[0] if faults else refuse("no_table", path, reason, remedy)
+    number = str(options.sheet)
+    if number.isdecimal() or (number and len(sheets) > 1):
+        return _choose_table(path, sheets, number)
+    fits = [len({*wanted} & {*sheet.columns}) for sheet in sheets]
+    best = sheets[fits.index(max(fits))]
+    if fits.count(max(fits)) == 1:
+        return best
+    return replace(best, problems=[_warn_of_other_tables(path, fits.count(max(fits)), best)])
+
+
+def _choose_table(path: str, sheets: Sequence[RowSheet], number: str) -> RowSheet:
+    """Choose a table by its number in the file, from 1."""
+    if number.isdecimal() and 0 < int(number) <= len(sheets):
+        return sheets[int(number) - 1]
+    reason = f"There is no table {quote_name(number)}: the file has {len(sheets)}."
+    raise refuse(
+        "no_sheet", path, reason, "Set `reading: {sheet: …}` to the number of one, from 1."
+    )
+
+
+def _warn_of_other_tables(path: str, count: int, best: RowSheet) -> Problem:
+    return Problem(
+        severity="warning",
+        code="other_tables",
+        source=path,
+        line=next((row.first for row in best.rows), 0),
+        reason=f"The file has {count} tables with such a header, of which this one is read.",
+        remedy="Set `reading: {sheet: …}` to the number of another one, from 1.",
+    )
+
+
+def _list_tables(text: str, header_rows: int) -> Iterator[list[Record]]:
+    """List the blocks of lines with pipes that have a row of dashes; those in fences are none."""
+    shown = COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text).split("\n")
+    block: list[Record] = []
+    fence = ""
+    for number, (line, written) in enumerate(zip(shown, text.split("\n"), strict=True), start=1):
+        # A row of a table that is commented out does not end the table.
+        if not line.strip() and PIPE.search(written):
+            continue
+        if match := FENCE.match(line):
+            mark = match[0].strip()[0]
+            fence = "" if fence == mark else fence or mark
+        if PIPE.search(line) and not fence and not match:
+            block.append(Record(number, number, _split_pipes(line)))
+        else:
+            yield from _read_block(block, header_rows)
+            block = []
+    yield from _read_block(block, header_rows)
+
+
+def _read_block(block: Sequence[Record], header_rows: int) -> Iterator[list[Record]]:
+    """Read the table of a block of lines, whose header is one line unless more are expected."""
+    is_rule = [all(map(ALIGNMENT.fullmatch, row.cells)) for row in block]
+    if True not in is_rule:
+        return
+    place = is_rule.index(True)
+    first = max(0, place - header_rows) if header_rows else 0
+    width = len(block[place].cells)
+    rows = [row for row, rule in zip(block[first:], is_rule[first:], strict=True) if not rule]
+    cleaned = [row._replace(cells=_fit([*map(_clean_cell, row.cells)], width)) for row in rows]
+    yield [row for row in cleaned if any(row.cells)]
+
+
+def _split_pipes(line: str) -> list[str]:
+    *cells, last = PIPE.split(line.strip().removeprefix("|"))
+    return [cell.strip() for cell in (cells if cells and not last else [*cells, last])]
+
+
+def _fit(cells: list[str], width: int) -> list[str]:
+    """Fill up a row that is short, and leave out surplus blank cells, as Markdown is shown."""
+    while len(cells) > width and not cells[-1]:
+        cells.pop()
+    return cells + [""] * (width - len(cells))
+
+
+def _clean_cell(cell: str) -> str:
+    """Leave out the marks of a cell; what stands as code or behind a backslash is plain."""
+    cell = CODE.sub(
+        lambda match: re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", match[2].strip()),
+        cell.replace(r"\|", "|"),
+    )
+    for _ in range(DEPTH):
+        for mark, text in MARKS:
+            cell = mark.sub(text, cell)
+    return ESCAPED.sub(r"\1", cell).strip()

@@ -11,11 +11,12 @@ import pandas as pd
 
 from capmap.artifacts import digest_file
 from capmap.errors import CapmapError, ValidationError
-from capmap.exports.arrays import Dump, open_scores
 from capmap.exports.label_files import (
+    Dump,
     JoinedLabels,
     LabelFile,
     join_labels,
+    open_scores,
     read_classes,
     read_images,
     read_labels,

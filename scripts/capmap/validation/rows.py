@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.exports import LAYOUTS
-from capmap.exports.repeats import fold_summaries
+from capmap.exports.runs import fold_summaries
 from capmap.normalization.precedence import Rules
 from capmap.normalization.selection import are_outcomes, find_missing
 from capmap.packing import number_rows
