@@ -11,19 +11,6 @@ UNREAD = {"script", "style", "head", "template"}
 FOLDED = {"details", "table", "figure", "svg", "nav", "dialog"}
 # Elements without an end.
 EMPTY = {"br", "hr", "img", "input", "link", "meta", "col", "source", "wbr"}
-    "area",
-    "base",
-    "br",
-    "col",
-    "embed",
-    "hr",
-    "img",
-    "input",
-    "link",
-    "meta",
-    "source",
-    "wbr",
-}
 
 
 class Words(HTMLParser):
