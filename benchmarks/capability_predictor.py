@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.capabilities.baselines import fit_additive
 from capmap.capabilities.crossvalidation import PROTOCOLS, Split, split_results
 from capmap.capabilities.embedding import METHODS, draw_start, fit_embedding
-from capmap.capabilities.factors import Pairs, gather_attributes, predict_gaps
+from capmap.capabilities.factors import Pairs, fit_additive, gather_attributes, predict_gaps
 from capmap.capabilities.gaps import Results, arrange_results, explain_dropped
 from capmap.capabilities.predictions import cover_groups, hide_results, predict_parts
 from capmap.exports import read_exports

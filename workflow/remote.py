@@ -30,7 +30,7 @@ from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_storage_plugins.io import Mtime
 
 from capmap.addresses import hide, reveal
-from capmap.inputs.downloads import (
+from capmap.inputs.configuration import (
     ADDRESS,
     BLOCK,
     CUT,

@@ -18,7 +18,7 @@ import yaml
 
 from capmap.addresses import ADDRESS, hide_everywhere, hide_in_text
 from capmap.errors import CapmapError, ConfigError, explain_machine
-from capmap.inputs.downloads import list_texts
+from capmap.inputs.configuration import list_texts
 from capmap.settings.files import read_config
 from capmap.wording import count_things, find_nearest
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.capabilities.baselines import (
+from capmap.capabilities.factors import (
     BASELINES,
     fit_additive,
     fit_dataset_mean,

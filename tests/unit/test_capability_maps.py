@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from capmap.capabilities import geometry, maps
+from capmap.capabilities import maps
 from capmap.capabilities.maps import (
     measure_pairs,
     project_neighbors,
@@ -66,7 +66,7 @@ def test_points_on_a_hyperbolic_line_keep_their_distances():
 def test_too_many_points_are_taken_from_the_ball_or_the_sphere(monkeypatch):
     monkeypatch.setattr(maps, "MOST_POINTS", 10)
     points = draw_points()
-    expected = project(geometry.enter_ball(points))
+    expected = project(maps.enter_ball(points))
     np.testing.assert_allclose(project(points, distance="poincare"), expected)
     unit = points / np.linalg.norm(points, axis=1, keepdims=True)
     np.testing.assert_allclose(project(points, distance="cosine"), project(unit))

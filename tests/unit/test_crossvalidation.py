@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.capabilities import crossvalidation
-from capmap.capabilities.baselines import fit_additive
+from capmap.capabilities.factors import fit_additive
 from capmap.capabilities.gaps import (
     Results,
     arrange_results,

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from capmap.analyses import drift
-from capmap.capabilities import factors, geometry
-from capmap.capabilities.baselines import fit_additive
+from capmap.capabilities import factors
 from capmap.capabilities.embedding import METHODS, Embedding, Method
+from capmap.capabilities.factors import fit_additive
 from capmap.capabilities.gaps import Results, arrange_results, split_halves
 from capmap.rng import make_stream
 from tests.capability_tables import list_cells, make_gaps, simulate_results
@@ -133,7 +133,7 @@ def test_the_radius_of_a_poincare_map_is_measured_in_the_ball() -> None:
     # Two points on either side of the middle: the shift to their double is known in the ball.
     small, large = np.array([[0.5], [-0.5]]), np.array([[1.0], [-1.0]])
     maps = [make_map(one[:1], one[1:], distance="poincare") for one in (small, large)]
-    inner, outer = geometry.enter_ball(small)[0, 0], geometry.enter_ball(large)[0, 0]
+    inner, outer = maps.enter_ball(small)[0, 0], maps.enter_ball(large)[0, 0]
     assert drift.measure_shift(*maps, maps[1]) == pytest.approx((outer - inner) / outer)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from capmap.artifacts import read_parquet
-from capmap.capabilities import geometry
+from capmap.capabilities import maps
 from capmap.capabilities.embedding import (
     METHODS,
     draw_start,
@@ -67,7 +67,7 @@ def test_positions_give_the_distances_of_the_fit(results, method):
         points = 2 * points / (1 - lengths[:, None] ** 2)  # from the ball to the hyperboloid
     rows, columns = results.rows, len(results.models) + results.columns
     distance = first.method.distance
-    predicted, *_ = geometry.DISTANCES[distance](points[rows], points[columns])
+    predicted, *_ = maps.DISTANCES[distance](points[rows], points[columns])
     np.testing.assert_allclose(predicted, first.predict(results.rows, results.columns), atol=1e-5)
 
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.linalg import orthogonal_procrustes
 from scipy.optimize import approx_fprime
 
-from capmap.capabilities import embedding, geometry
+from capmap.capabilities import embedding, maps
 from capmap.capabilities.embedding import METHODS, Embedding, Method, draw_start, fit_embedding
 from capmap.capabilities.gaps import Results, arrange_results
 from capmap.rng import make_stream
@@ -40,7 +40,7 @@ def compute_loss(results: Results, method: Method, points: np.ndarray) -> float:
     total, models = 0.0, len(results.models)
     for row, column, gap in zip(results.rows, results.columns, results.gaps, strict=True):
         x, y = points[row : row + 1], points[models + column : models + column + 1]
-        (value,), *_ = geometry.DISTANCES[method.distance](x, y)
+        (value,), *_ = maps.DISTANCES[method.distance](x, y)
         total += (value - gap) ** 2
     return float(total + method.ridge * np.sum(points**2))
 
@@ -65,7 +65,7 @@ def catch_loss(
     return caught[0]
 
 
-@pytest.mark.parametrize("distance", geometry.DISTANCES)
+@pytest.mark.parametrize("distance", maps.DISTANCES)
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
 def test_loss_and_its_gradient(
     monkeypatch: pytest.MonkeyPatch, distance: str, ridge: float

@@ -11,7 +11,7 @@ import pytest
 from markupsafe import Markup
 
 from capmap.analyses import list_figures
-from capmap.paper import latex, references, scores
+from capmap.paper import latex, rankings, references
 from capmap.paper.document import render_paper
 from tests.report_tables import make_ranking
 
@@ -53,7 +53,7 @@ def make_paper(models, datasets, *, ranking=None, seeds=None, **more):
 
 def read_cells(means, direction="max", stds=None):
     table = pd.DataFrame({"mean": means, "std": stds or [np.nan] * len(means)})
-    return scores.write_cells(table, direction)[0]
+    return rankings.write_cells(table, direction)[0]
 
 
 def test_best_is_bold_and_second_underlined_by_the_direction():

@@ -18,7 +18,7 @@ from capmap.capabilities.embedding import (
 from capmap.capabilities.error_curve import COUNTS, CURVE, leave_few, measure_curve
 from capmap.capabilities.factors import gather_attributes
 from capmap.capabilities.gaps import Results, choose_results, scale_scores, tabulate_gaps
-from capmap.capabilities.geometry import DISTANCES, settle_points
+from capmap.capabilities.maps import DISTANCES, settle_points
 from capmap.capabilities.placement import (
     Newcomers,
     choose_newcomers,

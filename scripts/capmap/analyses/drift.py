@@ -8,9 +8,14 @@ import pandas as pd
 from scipy.linalg import orthogonal_procrustes
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.capabilities.baselines import fit_additive
 from capmap.capabilities.embedding import METHODS, Embedding, Method, draw_start, fit_embedding
-from capmap.capabilities.factors import Pairs, SideInformation, gather_attributes, predict_gaps
+from capmap.capabilities.factors import (
+    Pairs,
+    SideInformation,
+    fit_additive,
+    gather_attributes,
+    predict_gaps,
+)
 from capmap.capabilities.gaps import (
     BoolArray,
     Results,
@@ -18,8 +23,8 @@ from capmap.capabilities.gaps import (
     choose_results,
     split_halves,
 )
-from capmap.capabilities.geometry import enter_ball, settle_points
 from capmap.capabilities.intervals import summarize_errors
+from capmap.capabilities.maps import enter_ball, settle_points
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import make_stream
 

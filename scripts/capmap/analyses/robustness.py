@@ -487,7 +487,7 @@ ANALYSIS = Analysis(
         "robustness": Figure(
             "Rank of each model by aggregation and bounds, with its range over leaving out one "
             "dataset; colors show the distance from the reported rank.",
-            draw="capmap.figures.robustness:draw_robustness",
+            draw="capmap.figures.rankings:draw_robustness",
             reads=["robustness", "robustness_ranks", "flips"],
             order="ranking",
         )

@@ -8,8 +8,13 @@ import numpy as np
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.capabilities.baselines import fit_additive
-from capmap.capabilities.factors import Pairs, SideInformation, gather_attributes, predict_gaps
+from capmap.capabilities.factors import (
+    Pairs,
+    SideInformation,
+    fit_additive,
+    gather_attributes,
+    predict_gaps,
+)
 from capmap.capabilities.gaps import BoolArray, Results, choose_results, split_halves
 from capmap.capabilities.intervals import summarize_errors
 from capmap.rng import make_stream

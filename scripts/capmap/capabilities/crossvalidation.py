@@ -10,9 +10,14 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import pandas as pd
 
-from capmap.capabilities.baselines import BASELINES, fit_dataset_mean
 from capmap.capabilities.embedding import METHODS, draw_start, fit_embedding
-from capmap.capabilities.factors import Pairs, gather_attributes, predict_gaps
+from capmap.capabilities.factors import (
+    BASELINES,
+    Pairs,
+    fit_dataset_mean,
+    gather_attributes,
+    predict_gaps,
+)
 from capmap.capabilities.gaps import (
     BoolArray,
     Results,

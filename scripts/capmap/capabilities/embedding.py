@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from capmap.capabilities.gaps import Results, choose_results, list_components
-from capmap.capabilities.geometry import DISTANCES, enter_ball, measure_centrality, settle_points
+from capmap.capabilities.maps import DISTANCES, enter_ball, measure_centrality, settle_points
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import make_stream
 

@@ -6,8 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from capmap.capabilities.baselines import fit_additive
-from capmap.capabilities.factors import SideInformation, gather_attributes
+from capmap.capabilities.factors import SideInformation, fit_additive, gather_attributes
 from capmap.capabilities.gaps import BoolArray, Results, choose_results, order_by_names
 from capmap.capabilities.intervals import summarize_errors
 from capmap.capabilities.predictions import (

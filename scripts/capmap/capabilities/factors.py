@@ -1,6 +1,7 @@
 """Bayesian factorization of gaps with random effects of models, datasets and their attributes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -8,11 +9,12 @@ import pandas as pd
 from scipy.sparse import csr_array
 from scipy.special import gammaincinv, ndtri
 
-from capmap.capabilities.baselines import fit_additive, fit_dataset_mean
 from capmap.capabilities.gaps import Results, are_connected
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import KeyArray, combine_keys, draw_uniforms, hash_names
 
+FIT_SWEEPS = 200
+TOLERANCE = 1e-12
 # Sweeps that are dropped, and those that follow, of which every fifth one is used.
 BURN_IN, SWEEPS, THINNING = 10, 110, 5
 # Most chains, and how many results all chains of a part may have together.
@@ -23,6 +25,89 @@ SCALE, FREEDOM = 0.1, 5.0
 START_NOISE = 0.03
 # Pairs are multiplied all at once where at least one in so many is asked for.
 DENSE = 4
+
+
+@dataclass(frozen=True)
+class Additive:
+    """A level, and what each model and each dataset adds to it.
+
+    Parameters
+    ----------
+    level : float
+        Mean gap.
+    models, datasets : ndarray
+        Effects.
+    """
+
+    level: float
+    models: FloatArray
+    datasets: FloatArray
+
+    def predict(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Predict the gaps of some pairs of model and dataset, by their places."""
+        return np.asarray(self.level + self.models[rows] + self.datasets[columns])
+
+
+def fit_mean(results: Results) -> Additive:
+    """Predict the mean gap everywhere."""
+    return Additive(
+        float(results.gaps.mean()), np.zeros(len(results.models)), np.zeros(len(results.datasets))
+    )
+
+
+def fit_model_mean(results: Results) -> Additive:
+    """Predict a model's mean gap; the mean of all for one without results."""
+    mean = fit_mean(results)
+    effects = _average(results.gaps - mean.level, results.rows, len(results.models), penalty=0)
+    return Additive(mean.level, effects, mean.datasets)
+
+
+def fit_dataset_mean(results: Results) -> Additive:
+    """Predict a dataset's mean gap; the mean of all for one without results."""
+    mean = fit_mean(results)
+    effects = _average(results.gaps - mean.level, results.columns, len(results.datasets), penalty=0)
+    return Additive(mean.level, mean.models, effects)
+
+
+def fit_additive(results: Results, *, penalty: float = 2.0) -> Additive:
+    """Fit the effects of models and of datasets together.
+
+    Parameters
+    ----------
+    results : Results
+        At least one.
+    penalty : float
+        Weight of a squared effect, in results: an effect of few results is drawn towards 0.
+
+    Returns
+    -------
+    Additive
+        The minimum of Σ (prediction − gap)² + penalty · Σ effect², found by backfitting.
+    """
+    level = float(results.gaps.mean())
+    rows, columns, gaps = results.rows, results.columns, results.gaps - level
+    models, datasets = np.zeros(len(results.models)), np.zeros(len(results.datasets))
+    for _ in range(FIT_SWEEPS):
+        before = datasets
+        datasets = _average(gaps - models[rows], columns, len(datasets), penalty=penalty)
+        models = _average(gaps - datasets[columns], rows, len(models), penalty=penalty)
+        if np.abs(datasets - before).max() < TOLERANCE:
+            break
+    return Additive(level, models, datasets)
+
+
+BASELINES: dict[str, Callable[[Results], Additive]] = {
+    "mean": fit_mean,
+    "model_mean": fit_model_mean,
+    "dataset_mean": fit_dataset_mean,
+    "additive": fit_additive,
+}
+
+
+def _average(values: FloatArray, places: IntArray, count: int, *, penalty: float) -> FloatArray:
+    sums = np.bincount(places, values, minlength=count)
+    weights = np.bincount(places, minlength=count) + penalty
+    return np.asarray(sums / np.where(weights > 0, weights, 1))
 
 
 class SideInformation(NamedTuple):

@@ -18,8 +18,8 @@ from capmap.capabilities.gaps import (
     open_ends,
     scale_scores,
 )
-from capmap.capabilities.geometry import DISTANCES, enter_ball, normalize_lengths, settle_points
 from capmap.capabilities.intervals import LEAST_VARIANCE, Hidden, find_intervals
+from capmap.capabilities.maps import DISTANCES, enter_ball, normalize_lengths, settle_points
 from capmap.capabilities.predictions import Cells, tabulate_predictions
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.rng import make_stream

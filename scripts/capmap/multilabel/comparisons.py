@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from capmap.errors import ValidationError
-from capmap.multilabel.labels import Int64Array
 from capmap.multilabel.metrics import (
     LEFT_OUT,
+    Int64Array,
     MakeRng,
     Sample,
     bound_sample,

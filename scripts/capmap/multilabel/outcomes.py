@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from capmap.artifacts import open_table
 from capmap.errors import ValidationError
 from capmap.multilabel.dumps import Cell
-from capmap.multilabel.labels import UNKNOWN, Int64Array, LabelSets, name_image
+from capmap.multilabel.metrics import UNKNOWN, Int64Array, LabelSets, name_image
 from capmap.ranking.aggregation import FloatArray
 
 Scores = npt.NDArray[np.floating[Any]]
@@ -88,7 +88,7 @@ def rank_labels(scores: Scores, labels: LabelSets) -> Ranks:
 
     Examples
     --------
-    >>> from capmap.multilabel.labels import arrange_labels
+    >>> from capmap.multilabel.metrics import arrange_labels
     >>> labels = arrange_labels([[1, 2], []], n_classes=3, single=[1, 2])
     >>> ranks = rank_labels(np.array([[0.2, 0.2, 0.6], [0.1, 0.8, 0.1]]), labels)
     >>> ranks.labels.tolist(), ranks.single.tolist()
@@ -234,7 +234,7 @@ def score_images(labels: LabelSets, ranks: Ranks) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from capmap.multilabel.labels import arrange_labels
+    >>> from capmap.multilabel.metrics import arrange_labels
     >>> labels = arrange_labels([[0, 2]], n_classes=3, single=[0])
     >>> found = score_images(labels, Ranks(np.array([0, 2]), np.array([0])))
     >>> found[["labels", "top1", "real", "hits"]]

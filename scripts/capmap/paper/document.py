@@ -13,9 +13,14 @@ from capmap.analyses import FIGURES, TOGETHER, load_analysis
 from capmap.analyses.rendering import write_latex
 from capmap.artifacts import write_text
 from capmap.paper.latex import HEIGHT, WIDTH, declare_characters, write_name
-from capmap.paper.rankings import Ranking, list_rankings, render_rankings, write_percent
+from capmap.paper.rankings import (
+    Ranking,
+    list_rankings,
+    render_rankings,
+    render_results,
+    write_percent,
+)
 from capmap.paper.references import render_references
-from capmap.paper.scores import render_results
 from capmap.tables import escape_latex
 
 logger = logging.getLogger("report")
