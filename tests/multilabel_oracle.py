@@ -10,7 +10,7 @@ from statistics import fmean
 import numpy as np
 import numpy.typing as npt
 
-from capmap.multilabel.metrics import LabelSets, arrange_labels
+from capmap.multilabel.outcomes import LabelSets, arrange_labels
 
 Row = Sequence[float]
 Found = dict[tuple[str, int | None], tuple[float, int]]

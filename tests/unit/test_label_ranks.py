@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
 from capmap.multilabel import outcomes
-from capmap.multilabel.metrics import arrange_labels
+from capmap.multilabel.outcomes import arrange_labels
 from tests.multilabel_oracle import arrange_case, draw_case, order_classes
 
 

@@ -11,7 +11,6 @@ import pandas as pd
 from capmap.errors import ValidationError
 from capmap.multilabel.metrics import (
     LEFT_OUT,
-    Int64Array,
     MakeRng,
     Sample,
     bound_sample,
@@ -20,7 +19,7 @@ from capmap.multilabel.metrics import (
     resample_strata,
     widen,
 )
-from capmap.multilabel.outcomes import ImageValues, OutcomeFiles
+from capmap.multilabel.outcomes import ImageValues, Int64Array, OutcomeFiles
 from capmap.multilabel.rankings import list_datasets
 from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray

@@ -23,8 +23,8 @@ from capmap.exports.label_files import (
 )
 from capmap.multilabel.dumps import Cell, fill_pattern
 from capmap.multilabel.gathering import UNMATCHED
-from capmap.multilabel.metrics import METRICS, LabelSets, arrange_labels
-from capmap.multilabel.outcomes import Scores, rank_labels, score_images
+from capmap.multilabel.metrics import METRICS
+from capmap.multilabel.outcomes import LabelSets, Scores, arrange_labels, rank_labels, score_images
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.wording import count_things, quote_name
 
