@@ -80,12 +80,7 @@ def require_known(names: Iterable[str], known: Collection[str], *, option: str, 
     """
     for name in names:
         if name not in known:
-            near = find_nearest(name, known)
-            hint = (
-                f"Did you mean {quote_name(near)}?"
-                if near
-                else f"There are: {list_names(sorted(known))}."
-            )
+            hint = ask_nearest(name, known).rstrip() or f"There are: {list_names(sorted(known))}."
             raise ValidationError(f"{option}: no {kind} {quote_name(name)} is analysed. {hint}")
 
 
