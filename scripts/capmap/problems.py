@@ -80,12 +80,7 @@ def require_known(names: Iterable[str], known: Collection[str], *, option: str, 
     """
     for name in names:
         if name not in known:
-            near = find_nearest(name, known)
-            hint = (
-                f"Did you mean {quote_name(near)}?"
-                if near
-                else f"There are: {list_names(sorted(known))}."
-            )
+            hint = ask_nearest(name, known).rstrip() or f"There are: {list_names(sorted(known))}."
             raise ValidationError(f"{option}: no {kind} {quote_name(name)} is analysed. {hint}")
 
 
@@ -210,34 +205,13 @@ class RowCheck(NamedTuple):
 
 def score_problem(row: Row, code: str, reason: str, remedy: str, *, severity: Severity) -> Problem:
     """A problem of one score."""
-    return Problem(
-        severity=severity,
-        code=code,
-        source=row.source,
-        line=int(row.line),
-        column=row.column,
-        value=row.raw,
-        reason=reason,
-        remedy=remedy,
-    )
+    place = {"column": row.column, "value": row.raw}
+    return row_problem(row._asdict(), code, reason, remedy, severity=severity, **place)
 
 
 def group_problem(
     row: Row, code: str, reason: str, remedy: str, *, severity: Severity, value: str = ""
 ) -> Problem:
-    """A problem of all rows of a dataset, or of something else, at one of them.
-
-    Parameters
-    ----------
-    value : str, optional
-        The name of what is at fault; the dataset's name when not given.
-    """
-    return Problem(
-        severity=severity,
-        code=code,
-        source=row.source,
-        line=int(row.line),
-        value=value or row.dataset,
-        reason=reason,
-        remedy=remedy,
-    )
+    """A problem of all rows of a dataset, or of something else (`value`), at one of them."""
+    value = value or row.dataset
+    return row_problem(row._asdict(), code, reason, remedy, severity=severity, value=value)

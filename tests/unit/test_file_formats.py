@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.errors import ConfigError
 from capmap.exports.files import FileOptions, check_digests
 from capmap.exports.sheets import open_sheet
 from capmap.problems import UnreadableExportError
@@ -199,9 +198,13 @@ def test_a_sheet_of_excel_is_read_with_its_rows(tmp_path, name):
     path = make_xlsx(tmp_path / name, {"S": TABLE})
     assert read(path, header_rows=2) == (TABLE_COLUMNS, TABLE_ROWS, [])
     sheet = open_sheet(path, wanted=(), options=FileOptions(header_rows=2))
-    # No column with text, a date or a truth value is one of numbers.
-    assert sheet.read_cells(sheet.columns).numeric == {"PASTIS / test", "PASTIS / val"}
-    assert sheet.read_cells(["PASTIS / val", "day"]).numeric == {"PASTIS / val"}
+    # Neither text nor a date nor a truth value is a number.
+    numerals = sheet.read_cells(sheet.columns).numerals
+    assert {name: places.tolist() for name, places in numerals.items()} == {
+        "model": [False, True],
+        "PASTIS / test": [True, True],
+        "PASTIS / val": [True, True],
+    }
 
 
 def test_a_packed_sheet_with_given_names_is_read(tmp_path):
@@ -274,12 +277,3 @@ def test_another_file_is_a_fault_with_its_name_and_both_digests(abc):
     assert (problem.code, problem.severity, problem.source) == ("checksum", "error", abc)
     assert ABC in problem.reason
     assert sha256(b"abd").hexdigest() in problem.reason
-
-
-def test_unknown_names_and_malformed_digests_are_all_in_one_message(abc):
-    with pytest.raises(ConfigError) as fault:
-        check_digests([abc], {"abc.cs": ABC, "abc.csv": ABC[:-1]}, names=["abc.csv"])
-    text = str(fault.value)
-    assert "'abc.cs' is no export" in text
-    assert "Did you mean 'abc.csv'?" in text
-    assert "is no SHA-256" in text

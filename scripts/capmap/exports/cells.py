@@ -44,10 +44,8 @@ class Cells:
         Each of the same length and without nulls: an empty cell is an empty text.
     lines : ndarray of int64, shape (rows,)
         The line on which each row starts, the header being line 1.
-    numeric : frozenset of str
-        Columns that the file holds as numbers, so that their decimal mark is a point.
     numerals : mapping of str to ndarray of bool, shape (rows,)
-        Where columns that hold text as well have numbers of the file.
+        Where the file holds numbers, not texts, in columns that have any: their mark is a point.
     problems : list of Problem
         Rows of the file that could not be split into cells.
     nested : mapping of str to sequence of int
@@ -58,7 +56,6 @@ class Cells:
 
     columns: Mapping[str, pa.Array]
     lines: npt.NDArray[np.int64]
-    numeric: frozenset[str] = frozenset()
     numerals: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     nested: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -71,13 +68,11 @@ class Cells:
         mask = pa.array(rows)
         columns = {name: column.filter(mask) for name, column in self.columns.items()}
         numerals = {name: places[rows] for name, places in self.numerals.items()}
-        return Cells(columns, self.lines[rows], self.numeric, numerals, self.problems)
+        return Cells(columns, self.lines[rows], numerals, self.problems)
 
     def find_numerals(self, name: str) -> npt.NDArray[np.bool_]:
         """Find the rows in which the file holds a number, not a text, in a column."""
-        if name in self.numerals:
-            return self.numerals[name]
-        return np.full(len(self.lines), name in self.numeric)
+        return self.numerals.get(name, np.zeros(len(self.lines), dtype=np.bool_))
 
 
 class Numeral(str):
@@ -99,20 +94,21 @@ def make_cells(
     columns: Mapping[str, Sequence[Any]], lines: Sequence[int], problems: list[Problem]
 ) -> Cells:
     """Make cells of values: texts, `Numeral`, `Nested`, truth values, and None for empty ones."""
-    texts, numeric, numerals, nested = {}, set(), {}, {}
+    texts, numerals, nested = {}, {}, {}
     for name, column in columns.items():
         kinds = {type(cell) for cell in column if cell is not None and cell != ""}
-        if kinds <= {Numeral}:
-            numeric.add(name)
-        elif Numeral in kinds:
-            numerals[name] = np.array([type(cell) is Numeral for cell in column])
+        if Numeral in kinds:
+            # An empty cell is one of either kind.
+            numerals[name] = np.array(
+                [type(cell) is Numeral or cell in (None, "") for cell in column], dtype=np.bool_
+            )
         if Nested in kinds:
             nested[name] = [row for row, cell in enumerate(column) if type(cell) is Nested]
         if not kinds <= {str, Numeral} or None in column:
             column = [WORDS.get(cell, cell) for cell in column]
         texts[name] = make_texts(column)
     places = np.array(lines, dtype=np.int64)
-    return Cells(texts, places, frozenset(numeric), numerals, problems, nested)
+    return Cells(texts, places, numerals, problems, nested)
 
 
 def reject_failed(cells: Cells, where: Filters, *, source: str) -> Cells:

@@ -60,7 +60,6 @@ FAULTS = {
         "Give a file of one label per image, and sets of labels as `labels`.",
     ),
     "not_an_id": ("has a label that is no id of a class", ID_REMEDY),
-    "nested_label": ("has a label that is a list or an object itself", SHAPES),
     "negative_label": ("has a negative label", "Ids count from 0; leave out what has no label."),
     "label_too_large": (
         "has a label that is outside the classes",
@@ -297,8 +296,6 @@ def _parse_label(value: Any, places: Mapping[str, list[int]], *, is_text: bool) 
     label: Any = value
     if isinstance(value, str):
         label = _parse_name(value, places, is_text=is_text)
-    elif isinstance(value, list):
-        return "nested_label"
     elif isinstance(value, float) and value.is_integer():
         label = int(value)
     if isinstance(label, str):
@@ -404,7 +401,11 @@ def join_labels(
         )
     places = {image: place for place, image in enumerate(labels.images)}
     if missing := [image for image in images if image not in places]:
-        raise ValidationError(_explain_missing(labels, images, missing))
+        raise ValidationError(
+            f"{labels.source}: {count_things(len(missing), 'image')} of {len(images)} with scores "
+            f"{'has' if len(missing) == 1 else 'have'} no labels: {list_names(missing)}. Write the "
+            "ids in the same way on both sides, and an empty set where an image has no label."
+        )
     sets = [labels.sets[places[image]] for image in images]
     return JoinedLabels(sets, len(labels.images) - len(set(images)))
 
@@ -426,21 +427,6 @@ def _require_order(labels: LabelFile, n_images: int, images: Sequence[str] | Non
         f"{labels.source}: the labels are in the order of the image files, and the images of the "
         f"scores are not: first {list_names(images[place - 1 : place + 1])}. Give both image ids, "
         "or sort the scores by file name."
-    )
-
-
-def _explain_missing(labels: LabelFile, images: Sequence[str], missing: Sequence[str]) -> str:
-    known = {PurePosixPath(image).stem for image in labels.images or ()}
-    similar = sum(PurePosixPath(image).stem in known for image in missing)
-    remedy = "Add them, with an empty set where an image has no label."
-    if similar:
-        remedy = (
-            f"{similar} of them would be found "
-            "without folder and suffix: write the ids in the same way on both sides."
-        )
-    return (
-        f"{labels.source}: {count_things(len(missing), 'image')} of {len(images)} with scores "
-        f"{'has' if len(missing) == 1 else 'have'} no labels: {list_names(missing)}. {remedy}"
     )
 
 

@@ -221,23 +221,10 @@ def read_table(
     grid = _read_grid(cells, plan, source, parse)
     names, doubts = _read_names(cells, plan, grid, metrics, source)
     doubts += _check_scales(cells, plan, grid, source)
-    runs = make_runs(
-        {
-            **names,
-            "raw": grid.raw,
-            "column": choose_texts([score.column for score in plan.scores], grid.places),
-            **({EMPTY: pa.array(grid.numbers.kinds == Kind.EMPTY)} if logged else {}),
-            **{name: _read_part(cells, plan, grid, name) for name in plan.roles["keep"]},
-            **{
-                role: _read_beside(cells, plan, grid, role, decimal)
-                for role in BESIDE
-                if plan.roles[role]
-            },
-        },
-        grid.numbers,
-        source=source,
-        lines=grid.lines,
-    )
+    said = {**names, **_read_others(cells, plan, grid, decimal)}
+    if logged:
+        said[EMPTY] = pa.array(grid.numbers.kinds == Kind.EMPTY)
+    runs = make_runs(said, grid.numbers, source=source, lines=grid.lines)
     rejected = [problem for problem in file.problems if problem.severity == "error"]
     found = find_no_rows(opened.lines, rejected, source=source)
     seen = {name: set(file.columns[name].unique().to_pylist()) for name in filters}
@@ -246,11 +233,13 @@ def read_table(
         runs=runs,
         problems=[*problems, *file.problems, *found, *doubts, *grid.problems],
         columns=list(sheet.columns),
-        rows=len(file.lines) + len(rejected),
-        rows_filtered=int((~chosen).sum()),
-        rows_empty_score=grid.empty,
-        percent_signs=grid.numbers.percent_signs,
-        decimal_commas=grid.numbers.decimal_commas,
+        counts={
+            "rows": len(file.lines) + len(rejected),
+            "rows_filtered": int((~chosen).sum()),
+            "rows_empty_score": grid.empty,
+            "percent_signs": grid.numbers.percent_signs,
+            "decimal_commas": grid.numbers.decimal_commas,
+        },
         filter_values=seen,
         reading=_describe_reading(plan, source),
         unmeasured=set(names["dataset"].filter(names["metric"].is_null()).to_pylist()),
@@ -548,6 +537,15 @@ def _read_beside(cells: Cells, plan: _Plan, grid: _Grid, role: str, decimal: Dec
     return write_plain(texts, numbers)
 
 
+def _read_others(cells: Cells, plan: _Plan, grid: _Grid, decimal: Decimal) -> dict[str, pa.Array]:
+    """Read what is known of each score but its names: its text, its column, and what is kept."""
+    titles = [score.column for score in plan.scores]
+    others = {"raw": grid.raw, "column": choose_texts(titles, grid.places)}
+    others |= {name: _read_part(cells, plan, grid, name) for name in plan.roles["keep"]}
+    present = [role for role in BESIDE if plan.roles[role]]
+    return others | {role: _read_beside(cells, plan, grid, role, decimal) for role in present}
+
+
 def _check_scales(cells: Cells, plan: _Plan, grid: _Grid, source: str) -> list[Problem]:
     """Compare the percent signs of scores with those of spreads."""
     if not plan.roles["spread"]:
@@ -563,7 +561,6 @@ def _read_names(
     """Read the names of each score, and find those that are blank, confused or overruled."""
     names: dict[str, pa.Array] = {"metric": None, "seed": repeat_text("", len(grid.lines))}
     problems: list[Problem] = []
-    blank: list[Problem] = []
     for role in NAMED:
         parts = plan.roles[role]
         if not parts:
@@ -575,15 +572,15 @@ def _read_names(
         ]
         joined, lines = join_names(texts), cells.lines if in_rows else grid.lines
         joined = read_seeds(joined) if role == "seed" else joined
-        blank += find_blanks(joined, role, Place(source, lines, SEPARATOR.join(parts)))
+        problems += find_blanks(joined, role, Place(source, lines, SEPARATOR.join(parts)))
         names[role] = grid.spread(joined) if in_rows else joined
     said = names["metric"]
     names["metric"] = metrics.name(names["dataset"], said)
     if said is not None:
         column = SEPARATOR.join(plan.roles["metric"])
         place = Place(source, grid.lines, column)
-        blank += find_overruled_metrics(said, names["metric"], place)
-    return names, [*problems, *blank]
+        problems += find_overruled_metrics(said, names["metric"], place)
+    return names, problems
 
 
 def _explain_reserved(name: str, source: str) -> Problem:

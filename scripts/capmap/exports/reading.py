@@ -178,7 +178,7 @@ def read_exports(
             rows = 0
         else:
             problems += part.problems
-            rows = part.rows
+            rows = part.counts["rows"]
             tables.append(part.runs)
             parts.append(replace(part, runs=part.runs.schema.empty_table()))
         files += _describe_file(path, rows)
@@ -192,7 +192,7 @@ def read_exports(
         runs=runs,
         problems=[*problems, *doubts],
         files=files,
-        **{name: sum(getattr(part, name) for part in parts) for name in COUNTS},
+        **{name: sum(part.counts[name] for part in parts) for name in COUNTS},
         readings=_list_readings(parts),
     )
 
@@ -349,7 +349,11 @@ def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
                         value=str(value),
                     )
                 )
-    if where and not problems and all(part.rows == part.rows_filtered for part in parts):
+    if (
+        where
+        and not problems
+        and all(part.counts["rows"] == part.counts["rows_filtered"] for part in parts)
+    ):
         reason = "No row passes all filters of `where` together."
         problems.append(
             Problem(code="unmatched_filter", reason=reason, remedy="Correct or remove a filter.")

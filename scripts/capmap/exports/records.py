@@ -24,7 +24,6 @@ LINES = frozenset({".jsonl", ".ndjson"})
 SCORE = "score"
 DEEPEST = 100
 LONGEST_LIST = 100
-MOST_FAULTS = 1_000
 REMEDY = "Write the file with a library for its format."
 LINE_REMEDY = 'Write one object per line, such as {"model": "A", "dataset": "B", "score": 0.9}.'
 BOOLEANS = {"true": True, "false": False}
@@ -356,9 +355,6 @@ def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> Re
                 rows.problems.append(part.explain(path))
             else:
                 _add_part(rows, *part, walker)
-            if len(rows.problems) > MOST_FAULTS:
-                reason = f"More than {MOST_FAULTS} values are at fault; the rest is not read."
-                raise FaultError("too_many_faults", reason, "Check `reading: {records: …}`.")
     except FaultError as fault:
         rows.problems.append(fault.explain(path))
     if not rows.lines:

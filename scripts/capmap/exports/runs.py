@@ -144,8 +144,8 @@ class Part:
         What is wrong with the file.
     columns : list of str
         All columns of the file.
-    rows, rows_filtered, rows_empty_score, percent_signs, decimal_commas : int
-        As in `Exports`.
+    counts : mapping of str to int
+        rows, rows_filtered, rows_empty_score, percent_signs and decimal_commas, as in `Exports`.
     filter_values : dict of str to set of str
         What stands in each column of `where`.
     reading : Reading
@@ -160,11 +160,7 @@ class Part:
     runs: pa.Table
     problems: list[Problem]
     columns: list[str]
-    rows: int
-    rows_filtered: int
-    rows_empty_score: int
-    percent_signs: int
-    decimal_commas: int
+    counts: Mapping[str, int]
     filter_values: dict[str, set[str]]
     reading: Reading
     unmeasured: set[str]

@@ -123,8 +123,12 @@ class ParquetSheet:
             reason = f"The file takes {size} bytes once unpacked; {LARGEST} are the limit."
             raise refuse("too_large", self.path, reason, "Split the file into several ones.")
         columns = {name: self._write_column(table, name) for name in names}
-        numeric = frozenset(name for name in names if _is_number(table.field(self.fields[name])))
-        return Cells(columns, np.arange(2, table.num_rows + 2), numeric)
+        numerals = {
+            name: np.ones(table.num_rows, dtype=np.bool_)
+            for name in names
+            if _is_number(table.field(self.fields[name]))
+        }
+        return Cells(columns, np.arange(2, table.num_rows + 2), numerals)
 
     def _write_column(self, table: pa.Table, name: str) -> pa.Array:
         column = table.column(self.fields[name])

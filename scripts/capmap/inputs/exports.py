@@ -166,17 +166,14 @@ def check_files(study: Study, spoiled: Container[str] = ()) -> None:
 def _look_for_exports(study: Study) -> None:
     """Look for the exports, and refuse those named twice and those that the study itself writes."""
     exports = study.settings["exports"]
-    patterns = [exports] if isinstance(exports, str) else exports
-    seen: dict[str, str] = {}
-    for pattern in filter(None, patterns):
-        path = pattern if "://" in pattern else os.path.abspath(pattern)  # noqa: PTH100
-        if first := seen.get(path):
-            raise study.refuse("exports", f"{first} and {pattern} are one file. Keep one of them.")
-        seen[path] = pattern
-        if path.startswith(f"{study.folder.absolute()}{os.sep}"):
+    patterns = [exports] if isinstance(exports, str) else list(exports)
+    for pattern in patterns:
+        if os.path.abspath(pattern).startswith(f"{study.folder.absolute()}{os.sep}"):  # noqa: PTH100
             raise study.refuse(
                 "exports", f"this study itself writes {pattern}. Name what it is made of."
             )
+    # A pattern that is repeated finds its files once.
+    _refuse_spellings(study, [pattern for pattern in patterns if pattern])
     names = list_names(study)
     _refuse_spellings(study, names)
     for name in study.settings["checksums"]:
@@ -191,6 +188,8 @@ def _refuse_spellings(study: Study, names: Iterable[str]) -> None:
     found: dict[str, str] = {}
     for name in names:
         path = name if "://" in name else os.path.abspath(name)  # noqa: PTH100
-        first = found.setdefault(path, name)
-        if first != name:
-            raise study.refuse("exports", f"{first} and {name} are one file. Name it one way.")
+        if path in found:
+            raise study.refuse(
+                "exports", f"{found[path]} and {name} are one file. Keep one of them."
+            )
+        found[path] = name

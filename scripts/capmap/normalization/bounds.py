@@ -13,9 +13,9 @@ from capmap.metrics import find_metric, suggest
 from capmap.normalization.precedence import Reference, Rules
 from capmap.normalization.rules import Bound, DatasetRule, MetricRule, Normalization
 from capmap.packing import sort_rows
-from capmap.problems import Problem, Severity
+from capmap.problems import Problem, Severity, ask_nearest
 from capmap.settings.choices import Direction
-from capmap.wording import count_things, find_nearest, list_names, quote_name, write_key
+from capmap.wording import count_things, list_names, quote_name, write_key
 
 COLUMNS = ("dataset", "metric", "direction", "low", "high", "low_origin", "high_origin")
 # Who may give a number as a bound, and the numbers that end a share.
@@ -136,8 +136,7 @@ def explain_absent_model(
         remedy = "Add its runs, or give these datasets bounds of their own."
     else:
         reason = f"The model {quote_name(model)} is a bound, but is not among the runs"
-        nearest = find_nearest(model, models)
-        remedy = f"Did you mean {quote_name(nearest)}?" if nearest else "Correct its name."
+        remedy = ask_nearest(model, models).rstrip() or "Correct its name."
     return _problem(evidence, code="absent_model", value=model, reason=reason, remedy=remedy)
 
 

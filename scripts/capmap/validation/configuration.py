@@ -11,10 +11,10 @@ from capmap.normalization.precedence import Rules
 from capmap.normalization.rules import DatasetRule, MetricRule, Select, Selection
 from capmap.normalization.selection import leave_out, select_runs
 from capmap.packing import pack_names
-from capmap.problems import Problem, Row, group_problem, list_rows
+from capmap.problems import Problem, Row, ask_nearest, group_problem, list_rows
 from capmap.renaming import KINDS, OPTION, find_bad_renames
 from capmap.settings.choices import Failed
-from capmap.wording import count_things, find_nearest, list_names, quote_name, write_key
+from capmap.wording import count_things, list_names, quote_name, write_key
 
 MOST_SUGGESTIONS = 20
 RESERVED = "model"
@@ -131,9 +131,8 @@ def _find_absent(
                 reason += "not in the data."
                 # Each takes a search through all names.
                 is_early = len(problems) < MOST_SUGGESTIONS
-                near = find_nearest(name, known[kind]) if is_early else None
-                remedy = f"The {word}s are {list_names(sorted(known[kind]))}."
-                remedy = f"Did you mean {quote_name(near)}?" if near else remedy
+                near = ask_nearest(name, known[kind]).rstrip() if is_early else ""
+                remedy = near or f"The {word}s are {list_names(sorted(known[kind]))}."
             problems.append(Problem(code="unknown_name", reason=reason, remedy=remedy, value=name))
     return problems
 

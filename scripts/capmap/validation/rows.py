@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from capmap.exports import LAYOUTS
@@ -154,9 +153,9 @@ def resolve_duplicates(
 
     Notes
     -----
-    The mean is of all rows. Otherwise rows of a run with the same score are repeats,
-    whatever the other columns say; the first of them stays (with "last" the last). Without seeds,
-    all rows of a cell are one run, so two runs that happen to have the same score count as one.
+    The mean is of all rows. Otherwise the first row of a run stays (with "last" the last); another
+    one with its score is a repeat, whatever the other columns say. Without seeds, all rows of a
+    cell are one run, so two runs that happen to have the same score count as one.
     Rows that stand for several runs are judged by their means, and stay or go with all their runs;
     the mean is of the runs of one number.
     """
@@ -168,57 +167,32 @@ def resolve_duplicates(
 
 
 def _judge_repeats(runs: pd.DataFrame, policy: Duplicates, layout: TableFormat) -> Deduplicated:
+    """Compare all other rows of each run with the one that stays."""
     number = number_rows(runs, KEY)
-    ordered = np.sort(number)
-    if (ordered[1:] != ordered[:-1]).all():
-        return Deduplicated(runs, [], [], [], identical=0, resolved=0)
-    if policy == "mean":
-        return _average_duplicates(runs, number, layout)
     stays: Literal["first", "last"] = "last" if policy == "last" else "first"
-    table = pd.DataFrame({"score": runs["score"].to_numpy()})
-    table["run"] = number
-    is_repeat = table.duplicated(keep=stays).to_numpy()
-    distinct, table = runs[~is_repeat], table[~is_repeat]
-    is_conflict = table.duplicated("run", keep=stays).to_numpy()
-    rivals, kept = distinct[is_conflict], distinct[~is_conflict]
-    place = pd.Index(table["run"][~is_conflict])
-    winners = kept.iloc[place.get_indexer(pd.Index(table["run"][is_conflict]))]
+    is_other = pd.Series(number).duplicated(keep=stays).to_numpy()
+    if not is_other.any():
+        return Deduplicated(runs, [], [], [], identical=0, resolved=0)
+    kept, others = runs[~is_other], runs[is_other]
+    winners = kept.iloc[pd.Index(number[~is_other]).get_indexer(pd.Index(number[is_other]))]
+    differs = others["score"].to_numpy() != winners["score"].to_numpy()
     conflicts = [
         _explain_conflict(row, winner, policy, layout)
-        for row, winner in zip(list_rows(rivals), list_rows(winners), strict=True)
+        for row, winner in zip(list_rows(others[differs]), list_rows(winners[differs]), strict=True)
     ]
+    is_mean = policy == "mean"
+    if is_mean:
+        # Sums of floats depend on their order.
+        table = pd.DataFrame({"run": number, "score": runs["score"].to_numpy()})
+        scores = table.sort_values(["run", "score"]).groupby("run")["score"].mean()
+        kept = kept.assign(score=scores.loc[pd.Index(number[~is_other])].to_numpy())
     return Deduplicated(
         runs=kept,
         conflicts=conflicts,
-        others=_find_seedless(runs[is_repeat], layout),
-        left_out=conflicts,
-        identical=int(is_repeat.sum()),
+        others=[] if is_mean else _find_seedless(others[~differs], layout),
+        left_out=[] if is_mean else conflicts,
+        identical=int((~differs).sum()),
         resolved=0 if policy == "error" else len(conflicts),
-    )
-
-
-def _average_duplicates(
-    runs: pd.DataFrame, number: npt.NDArray[np.int64], layout: TableFormat
-) -> Deduplicated:
-    """Take the mean of all rows of each run."""
-    is_later = pd.Series(number).duplicated().to_numpy()
-    # Sums of floats depend on their order.
-    table = pd.DataFrame({"run": number, "score": runs["score"].to_numpy()})
-    scores = table.sort_values(["run", "score"]).groupby("run")["score"].mean()
-    firsts = runs[~is_later]
-    winners = firsts.iloc[pd.Index(number[~is_later]).get_indexer(pd.Index(number[is_later]))]
-    conflicts = [
-        _explain_conflict(row, winner, "mean", layout)
-        for row, winner in zip(list_rows(runs[is_later]), list_rows(winners), strict=True)
-        if row.score != winner.score
-    ]
-    return Deduplicated(
-        runs=firsts.assign(score=scores.loc[pd.Index(number[~is_later])].to_numpy()),
-        conflicts=conflicts,
-        others=[],
-        left_out=[],
-        identical=int(is_later.sum()) - len(conflicts),
-        resolved=len(conflicts),
     )
 
 
@@ -408,26 +382,9 @@ FAILURES = frozenset({"empty_score", "infinite_score", "nan_score"})
 PLACE = ["source", "line", "column", "raw"]
 
 
-@dataclass(frozen=True)
-class Failures:
-    """Runs with a score for those that failed.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        As read, with replaced scores.
-    problems : list of Problem
-        As the reader found them, those of failed rows replaced by warnings that say what became of
-        them, or by errors where nothing can.
-    """
-
-    runs: pd.DataFrame
-    problems: list[Problem]
-
-
 def replace_failed(
     runs: pd.DataFrame, found: Sequence[Problem], *, failed: Failed, rules: Rules
-) -> Failures:
+) -> tuple[pd.DataFrame, list[Problem]]:
     """Give failed runs the score that is configured, or drop them.
 
     Parameters
@@ -442,6 +399,14 @@ def replace_failed(
     rules : Rules
         Say which score is worse.
 
+    Returns
+    -------
+    pandas.DataFrame
+        As read, with replaced scores.
+    list of Problem
+        As the reader found them, those of failed rows replaced by warnings that say what became of
+        them, or by errors where nothing can.
+
     Notes
     -----
     Leaving failed runs out favors models that fail where it is hard, so benchmarks of AutoML put a
@@ -452,7 +417,7 @@ def replace_failed(
     Gijsbers, P. et al. (2024). AMLB: an AutoML benchmark. JMLR 25, 1–65.
     """
     if failed == "invalid":
-        return Failures(runs, list(found))
+        return runs, list(found)
     if failed == "drop":
         found = [
             replace(problem, severity="warning") if problem.code == "no_results" else problem
@@ -479,7 +444,7 @@ def replace_failed(
     replaced = {listed[place] for place in known}
     kept = [problem for problem in found if problem not in replaced]
     scores[is_failed] = [used[name][0] for name in without["dataset"]]
-    return Failures(runs.assign(score=scores), [*kept, *problems])
+    return runs.assign(score=scores), [*kept, *problems]
 
 
 def _substitute(

@@ -203,83 +203,86 @@ def find_mixed_scales(
     rows, place = _take_known(runs, facts)
     if rows.empty:
         return []
-    facts["in_one"] = facts["low"].isin([-1.0, 0.0]) & (facts["high"] == 1)
     facts["in_percent"] = facts["low"].isin([-PERCENT, 0.0]) & (facts["high"] == PERCENT)
     size = rows["score"].abs().to_numpy(dtype=np.float64)
     signed = rows["raw"].str.contains("%", regex=False).to_numpy(dtype=bool)
-    sizes = pd.Series(size).groupby(place)
-    every = range(len(facts))
-    facts["median"], facts["largest"] = (
-        values.reindex(every).to_numpy() for values in (sizes.median(), sizes.max())
-    )
+    return [
+        *_find_wrong_signs(rows, place, size, signed, facts),
+        *_find_fractions(rows, place, size, _spread(signed, place), facts),
+    ]
 
-    def has(mask: Mask) -> Mask:
-        """Whether a dataset has any such row, for each row."""
-        found = np.zeros(len(facts), dtype=bool)
-        found[place[mask]] = True
-        return found[place]
 
-    in_one, in_percent = (facts[name].to_numpy()[place] for name in ("in_one", "in_percent"))
-    has_signed = has(signed)
-    clashes = signed & in_percent | has_signed & ~signed & (size > FRACTION) & ~in_one
-    small = signed & (size > 0) & (size * PERCENT <= 1 + 1e-9)
-    among_fractions = small & has(~signed & (size > 0) & (size <= 1))
-    among_large = small & has(signed & (size * PERCENT > 1 + 1e-9)) & ~among_fractions
-    alone = signed & has(~signed) & ~clashes & _are_of_one_model(rows, signed)
-    facts["unsure"] = (facts["largest"] <= 1) | (facts["median"] >= HIGH_PERCENT)
-    fraction = facts["unsure"].to_numpy()[place] & in_percent & ~has_signed
-    fraction &= (size > 0) & (size <= 1)
-    count = pd.Series(place[fraction]).value_counts().reindex(every, fill_value=0).to_numpy()
-    facts = facts.assign(count=count)
-    all_of_it = (facts["largest"] <= 1).to_numpy()[place]
+def _spread(mask: Mask, place: npt.NDArray[np.intp]) -> Mask:
+    """Whether the dataset of each row, at its place, has any row of the mask."""
+    return np.isin(place, place[mask])
+
+
+def _find_wrong_signs(
+    rows: pd.DataFrame,
+    place: npt.NDArray[np.intp],
+    size: npt.NDArray[np.float64],
+    signed: Mask,
+    facts: pd.DataFrame,
+) -> list[Problem]:
+    """Find percent signs that do not fit the other scores of their dataset."""
+    if not signed.any():
+        return []
+    in_one = (facts["low"].isin([-1.0, 0.0]) & (facts["high"] == 1)).to_numpy()[place]
+    in_percent = facts["in_percent"].to_numpy()[place]
+    unsigned_large = ~signed & (size > FRACTION) & ~in_one
+    clashes = signed & in_percent | _spread(signed, place) & unsigned_large
+    is_tiny = size * PERCENT <= 1 + 1e-9
+    small = signed & (size > 0) & is_tiny
+    among_fractions = small & _spread(~signed & (size > 0) & (size <= 1), place)
+    among_large = small & _spread(signed & ~is_tiny, place) & ~among_fractions
+    of_one_model = rows.loc[signed, "model"].nunique() == 1 < rows["model"].nunique()
+    alone = signed & _spread(~signed, place) & ~clashes & of_one_model
+    alone &= ~_spread(among_fractions | among_large, place)
     sign = 'Scores of the dataset {dataset} with a percent sign are fractions ("91%" is 0.91), '
+    beside = f"{sign}beside a bound of 100 or scores without a sign."
+    hundredth = f"{sign}so this one is a hundredth of the fractions beside it."
+    below = f"{sign}so this one is below 1%, unlike others of them."
+    one_model = (
+        "Of the scores of the dataset {dataset}, those of {model} alone have a percent sign."
+    )
     one_way = "Write all of them in one way, with bounds of that scale."
     check = 'Check the sign: "0.69%" is 0.0069. Write all scores of the dataset in one way.'
-    fractions = (
+    checks = [
+        Check("percent_sign", clashes, beside, one_way),
+        Check("percent_sign", among_fractions, hundredth, check),
+        Check("doubtful_sign", among_large, below, check, "warning"),
+        Check("doubtful_sign", alone, one_model, one_way, "warning"),
+    ]
+    return _report(rows, checks, facts)
+
+
+def _find_fractions(
+    rows: pd.DataFrame,
+    place: npt.NDArray[np.intp],
+    size: npt.NDArray[np.float64],
+    has_signed: Mask,
+    facts: pd.DataFrame,
+) -> list[Problem]:
+    """Find scores of at most 1 where the bounds are 0 and 100."""
+    every = range(len(facts))
+    sizes = pd.Series(size).groupby(place)
+    facts["largest"] = sizes.max().reindex(every).to_numpy()
+    are_all = (facts["largest"] <= 1).to_numpy()
+    is_high = sizes.median().reindex(every).to_numpy() >= HIGH_PERCENT
+    unsure = facts["in_percent"].to_numpy() & (are_all | is_high)
+    found = unsure[place] & ~has_signed & (size > 0) & (size <= 1)
+    facts["count"] = np.bincount(place[found], minlength=len(facts))
+    all_of_it = are_all[place]
+    remedy = (
         "If these are fractions, write them in percent, or give the dataset its own bounds: "
         "datasets: {{{key}: {{low: 0, high: 1}}}}."
     )
     at_most = "of the dataset {dataset} {are} at most 1, where bounds are 0 and 100."
-    return _report(
-        rows,
-        [
-            Check(
-                "percent_sign",
-                clashes,
-                f"{sign}beside a bound of 100 or scores without a sign.",
-                one_way,
-            ),
-            Check(
-                "percent_sign",
-                among_fractions,
-                f"{sign}so this one is a hundredth of the fractions beside it.",
-                check,
-            ),
-            Check(
-                "doubtful_sign",
-                among_large,
-                f"{sign}so this one is below 1%, unlike others of them.",
-                check,
-                "warning",
-            ),
-            Check(
-                "doubtful_sign",
-                alone & ~has(among_fractions | among_large),
-                "Of the scores of the dataset {dataset}, those of {model} alone have a "
-                "percent sign.",
-                one_way,
-                "warning",
-            ),
-            Check("fractions", fraction & all_of_it, f"All scores {at_most}", fractions, "warning"),
-            Check("fraction", fraction & ~all_of_it, f"{{scores}} {at_most}", fractions, "warning"),
-        ],
-        facts,
-    )
-
-
-def _are_of_one_model(rows: pd.DataFrame, signed: Mask) -> bool:
-    """Whether the percent signs of all datasets stand at one of several models."""
-    return bool(rows.loc[signed, "model"].nunique() == 1 < rows["model"].nunique())
+    checks = [
+        Check("fractions", found & all_of_it, f"All scores {at_most}", remedy, "warning"),
+        Check("fraction", found & ~all_of_it, f"{{scores}} {at_most}", remedy, "warning"),
+    ]
+    return _report(rows, checks, facts)
 
 
 def find_opposite(runs: pd.DataFrame, rules: Rules) -> list[Problem]:

@@ -162,8 +162,8 @@ def validate_runs(
     Validation
         The runs, the problems, and counts.
     """
-    known = replace_failed(runs, found, failed=policies.failed, rules=rules)
-    rejected = reject_rows(known.runs, known.problems, policy=policies.invalid)
+    scored, told = replace_failed(runs, found, failed=policies.failed, rules=rules)
+    rejected = reject_rows(scored, told, policy=policies.invalid)
     unique = resolve_duplicates(rejected.runs, policy=policies.duplicates, layout=layout)
     problems = [*rejected.others, *rejected.faults, *unique.conflicts, *unique.others]
     if not runs.empty:

@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -211,57 +211,25 @@ def report_problems(
             logger.info("%s", problem)
 
 
-def describe_validation(
-    result: Validation,
-    *,
-    files: Iterable[Mapping[str, Any]],
-    counts: Mapping[str, int],
-    conversions: Mapping[str, int],
-) -> dict[str, Any]:
-    """Describe a study's files and runs as the content of ``validation.json``.
-
-    Parameters
-    ----------
-    result : Validation
-        The runs and their problems.
-    files : iterable of mapping
-        The ``path``, ``sha256``, ``bytes`` and ``rows`` of each file.
-    counts : mapping of str to int
-        files, rows, rows_filtered and rows_empty_score.
-    conversions : mapping of str to int
-        percent_signs and decimal_commas.
+def describe_exports(read: Exports, result: Validation) -> dict[str, Any]:
+    """Describe a study's exports and runs as the content of ``validation.json``.
 
     Returns
     -------
     dict
-        These, by path, and what `summarize` says.
+        The files, by path, what was counted and converted, and what `summarize` says.
     """
     summary = summarize(result)
-    return {
+    counts = {name: getattr(read, name) for name in ("rows", "rows_filtered", "rows_empty_score")}
+    described = {
         "ok": summary.pop("ok"),
-        "files": sorted(files, key=itemgetter("path")),
-        "counts": {**counts, **summary.pop("counts")},
+        "files": sorted(read.files, key=itemgetter("path")),
+        "counts": {"files": len(read.files), **counts, **summary.pop("counts")},
         **summary,
-        "conversions": dict(conversions),
-    }
-
-
-def describe_exports(read: Exports, result: Validation) -> dict[str, Any]:
-    """Describe exports that were read as tables, as `describe_validation` does, and how."""
-    summarized = int(result.runs["summary"].sum()) if "summary" in result.runs else 0
-    described = describe_validation(
-        result,
-        files=read.files,
-        counts={
-            "files": len(read.files),
-            "rows": read.rows,
-            "rows_filtered": read.rows_filtered,
-            "rows_empty_score": read.rows_empty_score,
-        },
-        conversions={
+        "conversions": {
             "percent_signs": read.percent_signs,
             "decimal_commas": read.decimal_commas,
-            "summarized": summarized,
+            "summarized": int(result.runs["summary"].sum()) if "summary" in result.runs else 0,
         },
-    )
+    }
     return {**described, "readings": read.readings} if read.readings else described
