@@ -60,7 +60,6 @@ class Draft:
 
 WIDTH = 100
 MARK = "    # "
-FIRST = ("title", "exports", "preset", "format")
 HEADINGS = {"found": "", "guess": "A guess: ", "decide": "DECIDE: "}
 # Folders of capmap itself in results/.
 RESERVED = ("logs", "benchmarks")
@@ -97,8 +96,7 @@ def write_draft(draft: Draft, name: str) -> str:
     """
     lines = ["# Drafted by capmap: comments say what is a guess, and what you have to DECIDE."]
     lines += ["studies:", f"  {name}:"]
-    first = [key for key in FIRST if key in draft.settings]
-    for key in dict.fromkeys([*first, *draft.settings, *draft.notes]):
+    for key in dict.fromkeys([*draft.settings, *draft.notes]):
         for certainty, text in draft.notes.get(key, []):
             words = HEADINGS[certainty] + " ".join(text.split())
             lines += textwrap.wrap(words, WIDTH, initial_indent=MARK, subsequent_indent=MARK)

@@ -1,5 +1,6 @@
 """Which files a draft is of, and what differs between their paths, or between names of columns."""
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from glob import has_magic
@@ -15,7 +16,6 @@ from capmap.exports.sheets import NESTED, open_sheet
 from capmap.exports.workbooks import WORKBOOKS
 from capmap.inputs.studies import match_paths
 from capmap.problems import UnreadableExportError
-from capmap.wording import quote_name
 
 TABLES = frozenset({".csv", ".tsv", ".parquet", ".pq"})
 READABLE = TABLES | {".txt", ".dat", ".log", ".out"} | NESTED | MARKDOWN | WORKBOOKS
@@ -141,9 +141,7 @@ def _cut(values: Sequence[str]) -> list[Piece]:
 
 
 def _find_shared(values: Sequence[str]) -> str:
-    first, last = min(values), max(values)
-    alike = [a == b for a, b in zip(first, last, strict=False)]
-    shared = first[: [*alike, False].index(False)]
+    shared = os.path.commonprefix(values)  # noqa: RUF071
     ends = [match.end() for match in SEPARATOR.finditer(shared)]
     return shared[: ends[-1]] if ends else ""
 
@@ -229,9 +227,6 @@ class Paths:
 
     def write(self, roles: Mapping[str, str]) -> str | list[str]:
         """Write the exports, with roles of temporary names; a list where a pattern finds others."""
-        if any("{" in path or "}" in path for path in self.paths):
-            path = next(path for path in self.paths if "{" in path or "}" in path)
-            raise ConfigError(f"{quote_name(path)}: paths with braces cannot be read; rename it.")
         if len(self.paths) == 1:
             return self.paths[0]
         fields = {int(n.removeprefix("path")): roles[n] for n in self.labels if n in roles}

@@ -15,11 +15,9 @@ NAMING = ("seed", "metric", "dataset", "model", "split")
 SURE = 2.0
 # From this difference on, names say whether rows are models or datasets.
 LIKELY = 0.3
+PERCENT = 100.0
 # More names than that, one in each row, are identities of rows.
 MOST_ROWS = 50
-MOSTLY_APART = 0.9
-PERCENT = 100.0
-CLASS_PATH = re.compile(r"\w+([./]\w+)+")
 
 
 def name_columns(table: Table, *, taken: Collection[str] = ()) -> dict[str, Any]:
@@ -27,7 +25,7 @@ def name_columns(table: Table, *, taken: Collection[str] = ()) -> dict[str, Any]
     found: dict[str, Any] = {}
     for role in NAMING:
         rated = {
-            name: rate_name(column, role, table.size)
+            name: rate_name(column, role)
             for name, column in table.columns.items()
             if name not in found.values() and role not in taken
         }
@@ -37,7 +35,7 @@ def name_columns(table: Table, *, taken: Collection[str] = ()) -> dict[str, Any]
     return found
 
 
-def rate_name(column: Column, role: str, size: int) -> float:
+def rate_name(column: Column, role: str) -> float:
     """Rate a column of names: 2 and more are sure enough."""
     if not column.names or (column.is_number and not column.is_whole):
         return 0.0
@@ -55,21 +53,17 @@ def rate_name(column: Column, role: str, size: int) -> float:
         return own * (is_named or is_number)
     if role in ("metric", "split"):
         return by_name * (by_value > 0 or role == "metric") + SURE * (by_value > 0.5)
-    if len(column.names) == size > MOST_ROWS and not column.is_field and by_name < 3:
-        by_name = 0
     other = rate_values(column.names, "dataset" if role == "model" else "model")
-    is_path = column.is_field and not column.name.startswith(PART)
-    return by_name + (SURE * max(by_value - other, 0) if is_path else by_value) + exact
+    return by_name + max(by_value - other, 0) * (1 + column.is_field) + exact
 
 
 def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
     """List the columns that may hold scores: numbers that are neither attributes nor spreads."""
     numbers = {name: own for name, own in table.columns.items() if own.is_number}
-    ends = words.list_ends(numbers)
     return [
         column
         for name, column in numbers.items()
-        if name not in {*taken, *ends}
+        if name not in taken
         and rate_role(name, "step") < 2
         and not (words.is_beside(name) or is_attribute(name))
     ]
@@ -88,15 +82,13 @@ def choose_scores(scores: Sequence[Column], roles: Mapping[str, Any]) -> list[Co
     known = [own for own in known if words.rate_score(own.name) > 1]
     rows = {own.name: frozenset(own.texts.index[own.texts != ""]) for own in known}
     every = frozenset[int]().union(*rows.values())
-    for first in sorted(known, key=lambda own: -own.filled):
-        chosen, covered = [first], rows[first.name]
-        for own in known:
-            if rows[own.name] and not covered & rows[own.name]:
-                chosen.append(own)
-                covered |= rows[own.name]
-        if len(chosen) > 1 and covered == every:
-            return chosen
-    return list(scores)
+    chosen, covered = [], frozenset[int]()
+    for own in sorted(known, key=lambda own: -own.filled):
+        if rows[own.name] and not covered & rows[own.name]:
+            chosen.append(own.name)
+            covered |= rows[own.name]
+    is_whole = len(chosen) > 1 and covered == every
+    return [own for own in scores if own.name in chosen or not is_whole]
 
 
 def melt(table: Table, scores: Sequence[Column], roles: Mapping[str, Any]) -> Table:
@@ -137,8 +129,6 @@ def _are_measures(names: Sequence[str], known: Collection[str]) -> bool:
         return True
     if not {"model", "dataset"} & {*known} or rate_values(names, "dataset") >= LIKELY:
         return False
-    if rate_values(names, "metric") > 0.5:
-        return True
     parts = {*words.SPLITS, *WORDS["training"], *WORDS["averages"], "pred", "prediction"}
     split = [split_words(name) for name in names]
     found = [(own, [word for word in own if words.find_known(word)]) for own in split]
@@ -159,8 +149,6 @@ def fill_gaps(table: Table, roles: dict[str, Any], *, taken: Collection[str] = (
     paths = [own for own in free if own.is_field and not own.name.startswith(PART)]
     heads = [own for own in free if own.name.startswith(PART)]
     rows = [own for own in free if not own.is_field]
-    most = max((len(own.names) for own in rows), default=0)
-    rows.sort(key=lambda own: 2 * len(own.names) < most)
     missing = [role for role in ("model", "dataset") if role not in {*roles, *taken}]
     if len(missing) == 1:
         rows.sort(key=lambda own: -len(own.names))
@@ -174,11 +162,7 @@ def fill_gaps(table: Table, roles: dict[str, Any], *, taken: Collection[str] = (
         role = "dataset" if as_model < 0 else "model"
         roles[role] = first.name
         missing.remove(role)
-        if 0 < abs(as_model) < LIKELY:
-            asked = f"Are {first.name!r} {role}s? No name says so."
-    known = [table.columns[roles[k]] for k in ("model", "dataset") if k in roles]
-    dense = [own for own in rows if any(_is_crossed(table, own, other) for other in known)]
-    for column in dict.fromkeys([*paths, *dense, *heads, *rows]):
+    for column in dict.fromkeys([*paths, *heads, *rows]):
         others = [table.columns[roles[k]] for k in ("model", "dataset") if k in roles]
         if not missing or column.name in roles.values() or _repeat(table, column, others):
             continue
@@ -195,19 +179,10 @@ def _list_free(table: Table, roles: Mapping[str, Any]) -> list[Column]:
         own
         for name, own in table.columns.items()
         if name not in roles.values()
-        and own.label != "metric"
         and (own.is_field or not own.is_number)
         and len(own.names) > (not own.is_field)
         and (own.is_field or not _is_of_rows(own, table))
     ]
-
-
-def _is_crossed(table: Table, column: Column, other: Column) -> bool:
-    """Whether most values of two columns stand beside each other."""
-    pairs = table.count([column.name, other.name])
-    return min(len(column.names), len(other.names)) > 1 and (
-        pairs >= 0.5 * len(column.names) * len(other.names)
-    )
 
 
 def _repeat(table: Table, column: Column, others: Sequence[Column]) -> bool:
@@ -221,22 +196,7 @@ def _is_of_rows(column: Column, table: Table) -> bool:
     """Whether a column of text names rows, or how models were evaluated, rather than models."""
     is_identity = len(column.names) == table.size > MOST_ROWS
     is_protocol = rate_role(column.name, "protocol") >= 2
-    is_key = split_words(column.name)[-1:] == ["id"] and 2 * len(column.names) <= table.size
-    return is_identity or is_protocol or (words.is_metadata(column.name) and not is_key)
-
-
-def narrow(table: Table, roles: Mapping[str, Any]) -> str:
-    """Take the narrower of nested columns of models, such as a short name beside a class path."""
-    best = table.columns[roles["model"]]
-    for name, column in table.columns.items():
-        if name in roles.values() or column.is_number or column.is_field or best.is_field:
-            continue
-        is_path = all(map(CLASS_PATH.fullmatch, best.names)) and not _is_of_rows(column, table)
-        is_nested = table.count([name, best.name]) == len(column.names) > len(best.names)
-        is_crossed = table.count([name, roles["dataset"]]) > len(column.names)
-        if is_nested and is_crossed and (is_path or rate_role(name, "model") >= 2):
-            best = column
-    return best.name
+    return is_identity or is_protocol or words.is_metadata(column.name)
 
 
 def find_step(table: Table, roles: Mapping[str, Any]) -> str:
@@ -244,11 +204,7 @@ def find_step(table: Table, roles: Mapping[str, Any]) -> str:
     named = list(dict.fromkeys([*roles.values(), *table.labels]))
     for name, column in table.columns.items():
         is_step = column.is_number and len(column.names) > 1 and rate_role(name, "step") >= 2
-        if (
-            is_step
-            and name not in named
-            and table.count([*named, name]) >= (MOSTLY_APART * table.size)
-        ):
+        if is_step and name not in named:
             return name
     return ""
 
@@ -276,10 +232,6 @@ def find_variants(table: Table, names: Sequence[str], *, only_fields: bool) -> l
         known = [*names, *chosen]
         if table.count([*known, column.name]) > table.count(known):
             chosen.append(column.name)
-    for name in chosen[:-1]:
-        rest = [other for other in chosen if other != name]
-        if table.count([*names, *rest]) == table.count([*names, *chosen]):
-            chosen = rest
     return chosen
 
 

@@ -164,9 +164,7 @@ def _find_options(path: str) -> FileOptions:
         return replace(PLAIN, records="" if is_list or others else _find_list(value))
     options = PLAIN
     if not has_suffix(path, BINARY):
-        head = read_content(path, limit=HEAD)
-        options = replace(options, encoding=_find_encoding(head))
-        text = head.decode(options.encoding, errors="replace").lstrip("\ufeff")
+        text = read_content(path, limit=HEAD).decode("utf-8-sig", errors="replace")
         starts = {line.strip()[:1] for line in text.splitlines() if line.strip()}
         marks = [mark for mark in COMMENTS if mark in starts]
         if marks and len(starts) > 1 and not has_suffix(path, MARKDOWN):
@@ -207,16 +205,6 @@ def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[li
             if is_markdown and grids:
                 break
     return max(grids, key=lambda found: sum(map(_is_numberish, chain(*found[1]))))
-
-
-def _find_encoding(head: bytes) -> str:
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
-    try:
-        head[: head.rfind(b"\n") + 1 or None].decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return "utf-8" if b"\0" in head else "latin-1"
-    return "utf-8"
 
 
 def _read_grid(path: str, options: FileOptions) -> list[list[str]]:

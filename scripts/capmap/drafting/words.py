@@ -18,7 +18,6 @@ KNOWN = {
 }
 SPLITS = tuple(_FOUND["splits"].split())
 MISSING = tuple(_FOUND["missing"])
-ENDS = [tuple(pair.split("-")) for pair in _FOUND["ends"].split()]
 # One minus a metric, with blanks around the sign or a known metric behind it.
 COMPLEMENT = re.compile(
     r"(?:^|[\s_/(])((?:1|100|one)(?:\.0+)?%?( ?)(?:[-\u2010-\u2015\u2212]|minus) ?([^()]+))"
@@ -126,23 +125,6 @@ def is_beside(name: str) -> bool:
     is_first = len(words) > 1 and words[0] in WORDS["statistics"] | WORDS["counted"] - {"total"}
     joined = words[-1].endswith(("params", "flops", "macs"))
     return is_first or words[-1] in ends or joined or has_word(name, WORDS["spreads"])
-
-
-def list_ends(names: Collection[str]) -> set[str]:
-    """List the names that are called like the ends of one interval, such as acc_low and acc_high.
-
-    Examples
-    --------
-    >>> sorted(list_ends(["acc_low", "acc_high", "d high", "d"]))
-    ['acc_high', 'acc_low']
-    """
-    by_words = {tuple(split_words(name)): name for name in names}
-    found = set[str]()
-    for words, name in by_words.items():
-        for low, high in ENDS:
-            other = by_words.get(tuple(high if word == low else word for word in words), name)
-            found |= {name, other} if other != name else set()
-    return found
 
 
 def is_metadata(name: str) -> bool:
