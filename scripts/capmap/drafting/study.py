@@ -5,13 +5,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from capmap.drafting import roles as guess
-from capmap.drafting import words
-from capmap.drafting.draft import Draft
-from capmap.drafting.paths import Paths, list_files, name_file, write_pattern
-from capmap.drafting.scores import settle
-from capmap.drafting.tables import PART, Column, Table, read_table
-from capmap.drafting.words import WORDS, has_word, rate_role, split_words
+from capmap.drafting import guess, words
+from capmap.drafting.draft import UNNAMED, Draft, settle
+from capmap.drafting.guess import PART, Column, Table, read_table
+from capmap.drafting.words import (
+    WORDS,
+    Paths,
+    has_word,
+    list_files,
+    name_file,
+    rate_role,
+    split_words,
+    write_pattern,
+)
 from capmap.errors import ConfigError
 from capmap.exports.files import PLAIN, has_suffix
 from capmap.exports.sheets import NESTED
@@ -21,8 +27,7 @@ from capmap.settings.files import list_presets
 from capmap.wording import count_things, list_names, quote_name
 
 NAMES = ("model", "dataset", "metric", "seed")
-# What scores are called of which no name says the metric.
-UNNAMED = "score"
+
 # A metric, or protocol, with a smaller part of the datasets of another is not proposed, nor is a
 # metric that is so much worse than another a rival of it.
 RARE = 0.5
@@ -224,7 +229,11 @@ def _join_names(draft: Draft, table: Table, roles: Mapping[str, str]) -> dict[st
         text = f"Rows of one name are told apart by {_say(table, own)}: it is made part of {role}s."
         unsure = [n for n in own if n not in table.labels and not has_word(n, WORDS["variants"])]
         if is_open := role == "model" and bool(unsure):
-            text += " Is it, or is one to be chosen (where), or is it a run's (columns: seed)?"
+            value = min(table.columns[unsure[0]].names)
+            text += (
+                f" Is it, or is one setting to be chosen, as with where: {{{unsure[0]}: {value}}}, "
+                "or does it say which run it is (columns: seed)?"
+            )
         draft.note("columns", "decide" if is_open else "guess", text)
     return names
 
