@@ -8,8 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.drafting import draft_study, write_draft
-from capmap.drafting.paths import find_slots, write_pattern
+from capmap.drafting import draft_study, find_slots, write_draft, write_pattern
 from capmap.errors import CapmapError, ConfigError
 from tests.unit.test_presets import CASES as PRESETS
 from tests.unit.test_reading import CASES, read_study, write_files

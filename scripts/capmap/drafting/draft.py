@@ -1,5 +1,6 @@
-"""A study's settings on their way from files to YAML with comments, and how sure each is."""
+"""A study's settings as YAML with comments, how sure each is, and what is said about scores."""
 
+import copy
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -7,9 +8,58 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+import pandas as pd
 import yaml
 
+from capmap.drafting.words import MISSING, WORDS, guess_direction, has_word, split_words
+from capmap.exports import Exports
+from capmap.exports.doubts import list_doubtful, list_summaries
+from capmap.inputs.exports import find_exports
+from capmap.inputs.studies import Study, check_config
+from capmap.metrics import Metric, find_metric
+from capmap.packing import unpack_columns
+from capmap.problems import Problem
+from capmap.validation.exports import check_exports
+from capmap.validation.study import Validation
+from capmap.wording import count_things, list_names, quote_name
+
 Certainty: TypeAlias = Literal["found", "guess", "decide"]
+
+WIDTH = 100
+MARK = "    # "
+HEADINGS = {"found": "", "guess": "A guess: ", "decide": "DECIDE: "}
+# Folders of capmap itself in results/.
+RESERVED = ("logs", "benchmarks")
+NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
+# Warnings that only the user can answer.
+REPORTED = frozenset({"other_tables", "alike_names", "selected_by_score", "fractions"}) | {
+    "opposite_order",
+    "doubtful_sign",
+}
+UNUSABLE = frozenset({"not_a_number", "nan_score", "infinite_score"})
+ARROW = "\u2193"
+# What scores are called of which no name says the metric.
+UNNAMED = "score"
+PERCENT = 100.0
+# A score this many times the median is that of a run that diverged, or stands for none.
+FAR = 1000.0
+FRACTION = 1.5
+# What is proposed where rows or cells cannot be used as they are.
+ANSWERS: dict[str, tuple[str, Any, str]] = {
+    "duplicate": (
+        "columns",
+        {"seed": "row"},
+        "Each row is taken as a run. Or is another column part of a name, or to be chosen (where)?",
+    ),
+    "incomplete": (
+        "incomplete",
+        "adjust",
+        "What is missing is expected from the other scores; drop_models and drop_datasets leave "
+        "out models or datasets.",
+    ),
+    "not_a_number": ("invalid", "quarantine", "Such scores are left out and listed."),
+}
 
 
 @dataclass
@@ -58,15 +108,6 @@ class Draft:
         ]
 
 
-WIDTH = 100
-MARK = "    # "
-FIRST = ("title", "exports", "preset", "format")
-HEADINGS = {"found": "", "guess": "A guess: ", "decide": "DECIDE: "}
-# Folders of capmap itself in results/.
-RESERVED = ("logs", "benchmarks")
-NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
-
-
 def name_study(exports: Sequence[str]) -> str:
     """Name a study after its file or folder.
 
@@ -97,8 +138,7 @@ def write_draft(draft: Draft, name: str) -> str:
     """
     lines = ["# Drafted by capmap: comments say what is a guess, and what you have to DECIDE."]
     lines += ["studies:", f"  {name}:"]
-    first = [key for key in FIRST if key in draft.settings]
-    for key in dict.fromkeys([*first, *draft.settings, *draft.notes]):
+    for key in dict.fromkeys([*draft.settings, *draft.notes]):
         for certainty, text in draft.notes.get(key, []):
             words = HEADINGS[certainty] + " ".join(text.split())
             lines += textwrap.wrap(words, WIDTH, initial_indent=MARK, subsequent_indent=MARK)
@@ -112,3 +152,246 @@ def write_draft(draft: Draft, name: str) -> str:
             )
             lines += [f"    {line}" for line in text.splitlines()]
     return "\n".join(lines) + "\n"
+
+
+def settle(draft: Draft, others: Sequence[str]) -> None:
+    """Read the files as a draft says, put what their scores need, and check them."""
+    read, result, _ = _check(draft)
+    runs, before = unpack_columns(read.runs), copy.deepcopy(draft.settings)
+    _leave_doubtful(draft, runs)
+    _leave_summaries(draft, runs)
+    if draft.settings != before:
+        read, result, _ = _check(draft)
+        runs = unpack_columns(read.runs)
+    if not runs.empty:
+        runs = runs[np.isfinite(runs["score"])]
+        runs = _direct_datasets(draft, runs, result)
+        _bound_metrics(draft, runs)
+        _name_diverged(draft, runs)
+        _settle_rows(draft, read, result)
+    _, result, files = _check(draft)
+    firsts = {problem.code: problem for problem in reversed(result.problems)}
+    for problem in firsts.values():
+        if problem.severity == "error" or problem.code in REPORTED:
+            draft.note("exports", "decide", str(problem))
+    if unread := sorted({*others} - {*files}):
+        draft.note("exports", "guess", f"Not read: {list_names(unread)}.")
+    draft.runs = result.counts["runs"]
+    counts = [count_things(result.counts[f"{k}s"], k) for k in ("run", "model", "dataset")]
+    draft.note("exports", "found", ", ".join(counts) + ".")
+
+
+def _check(draft: Draft) -> tuple[Exports, Validation, dict[str, str]]:
+    settings = check_config({"studies": {"draft": draft.settings}})["studies"]["draft"]
+    files = find_exports(Study("draft", settings, open_url=str))
+    read, result = check_exports(
+        list(files.values()),
+        names=list(files),
+        patterns=settings["exports"],
+        settings=settings,
+    )
+    return read, result, files
+
+
+def _leave_doubtful(draft: Draft, runs: pd.DataFrame) -> None:
+    """Leave out columns or datasets that are called like averages; ask about means of others."""
+    is_wide = len(runs["column"].unique()) > 1
+    doubtful = list_doubtful(runs)
+    for name in map(str, runs["dataset"].unique()):
+        if {*split_words(name)} - {"score"} and {*split_words(name)} <= WORDS["averages"]:
+            doubtful[name] = ("is called like an average", True)
+    for name, (reason, is_sure) in doubtful.items():
+        text = f"The dataset {quote_name(name)} {reason}."
+        column = str(runs.loc[runs["dataset"] == name, "column"].iloc[0])
+        is_column = is_wide and len(runs.loc[runs["column"] == column, "dataset"].unique()) == 1
+        option = f"columns: {{ignore: [{column}]}}"
+        option = option if is_column else f"select: {{datasets: {{exclude: [{name}]}}}}"
+        if not (is_sure or has_word(name, WORDS["averages"])):
+            draft.note("datasets", "decide", f"{text} Is it an average? Then: {option}")
+        elif is_column:
+            ignored = [*draft.settings.get("columns", {}).get("ignore", []), column]
+            draft.put("columns", {"ignore": [*dict.fromkeys(ignored)]}, "guess", text)
+        else:
+            known = draft.settings.get("select", {}).get("datasets", {}).get("exclude", [])
+            draft.put("select", {"datasets": {"exclude": [*known, name]}}, "guess", text)
+
+
+def _leave_summaries(draft: Draft, runs: pd.DataFrame) -> None:
+    """Leave out rows that summarize runs."""
+    found = list_summaries(runs["seed"])
+    seeds = sorted({*runs["seed"]} - {*found, ""})
+    if found and seeds:
+        column = draft.settings.get("columns", {}).get("seed", "seed")
+        text = f"The seeds {list_names(found)} are summaries of others."
+        draft.put("where", {column: seeds}, "guess", text)
+
+
+def _bound_metrics(draft: Draft, runs: pd.DataFrame) -> None:
+    """Put direction and bounds of metrics, and of datasets whose scale is another."""
+    for name in map(str, runs["metric"].unique()):
+        own = runs[runs["metric"] == name]
+        known = find_metric(name)
+        direction = known.direction if known else _guess_direction(name)
+        rule: dict[str, Any] = {} if known else {"direction": direction}
+        scores = own.groupby("dataset", observed=True)["score"]
+        facts = scores.agg(["min", "median", "max"])
+        percent = facts[(facts["median"] > FRACTION) & (facts["max"] <= PERCENT)].index.tolist()
+        is_share = _are_shares(draft, name, known, facts, percent)
+        if is_share:
+            _put_shares(draft, name, known, rule, percent, facts.index.tolist())
+        elif known is None or None in (known.low, known.high):
+            _put_open(draft, name, known, rule, own)
+        is_unsaid = name == UNNAMED and (draft.is_undirected or not is_share)
+        if known is None and (is_unsaid or not guess_direction(name)):
+            better = "higher" if direction == "max" else "lower"
+            draft.note("metrics", "decide", f"Is a {better} {name} better?")
+
+
+def _guess_direction(name: str) -> str:
+    declines = has_word(name, WORDS["declines"] | {"loss"})
+    return guess_direction(name) or ("min" if declines else "max")
+
+
+def _are_shares(
+    draft: Draft, name: str, known: Metric | None, facts: pd.DataFrame, percent: Sequence[str]
+) -> bool:
+    """Whether scores are shares, of which some datasets may be in percent."""
+    if known and known.high == 1 and known.low is not None:
+        return bool(percent)
+    if (known and (known.low, known.high) != (None, None)) or facts["min"].min() < 0:
+        return False
+    if (facts["max"] <= 1).all():
+        return True
+    # An error of 45 is no percentage, nor is a mark from 1 to 6, or a return.
+    is_merit = guess_direction(name) == "max" and not has_word(name, {"return", "reward"})
+    is_percent = PERCENT / 2 < facts["max"].max() <= PERCENT
+    return is_merit and is_percent and "take" not in draft.settings
+
+
+def _put_shares(
+    draft: Draft,
+    name: str,
+    known: Metric | None,
+    rule: dict[str, Any],
+    percent: Sequence[str],
+    datasets: Sequence[str],
+) -> None:
+    """Put bounds of 1 and 100: by metric where most datasets have them, else by dataset."""
+    is_natural = known is not None and known.high == 1
+    low = known.low if known and known.low else 0
+    others = [n for n in datasets if n not in percent]
+    most = 1 if others and (is_natural or len(others) > len(percent)) else 100
+    if not (is_natural and most == 1):
+        bounds = {"low": int(low * most), "high": most}
+        _put_rules(draft, "metrics", [name], {**rule, **bounds})
+        draft.note("metrics", "guess", f"{name} looks like a share{' in percent' * (most > 1)}.")
+    names, high = (percent, 100) if most == 1 else (others, 1)
+    if names:
+        _put_rules(draft, "datasets", names, {"low": int(low * high), "high": high})
+        scale = "in percent" if high > 1 else "fractions"
+        text = f"Scores on {list_names(names)} are {scale}, unlike those on others."
+        draft.note("datasets", "guess" if high > 1 else "decide", text)
+
+
+def _put_open(
+    draft: Draft, name: str, known: Metric | None, rule: dict[str, Any], runs: pd.DataFrame
+) -> None:
+    """Put bounds that no definition gives: a model, the median, or observed ones."""
+    low, high = (known.low, known.high) if known else (None, None)
+    is_error = (known.direction if known else rule["direction"]) == "min"
+    if is_error:
+        worst, best = high, 0.0 if low is None and runs["score"].min() >= 0 else low
+    else:
+        worst, best = low, high
+    sides = ("high", "low") if is_error else ("low", "high")
+    text = f"{name} has no natural bounds: "
+    if worst is None and is_error:
+        cells = runs.groupby(["dataset", "model"], observed=True)["score"].mean()
+        for dataset, median in cells.groupby("dataset", observed=True).median().items():
+            _put_rules(draft, "datasets", [str(dataset)], {"high": float(f"{median:.4g}")})
+        text += "on each dataset the median of these models counts as 0."
+    elif worst is None:
+        rule |= {"low": "observed"}
+        text += "the worst scores of these models are taken, and move with them."
+    if best is None:
+        rule |= {sides[1]: "observed"}
+        text += " The best ones are taken as well." if worst is None else "the best are taken."
+    elif known is None:
+        rule |= {sides[1]: best}
+    if rule:
+        _put_rules(draft, "metrics", [name], rule)
+    text += " State numbers, or a model to compare with, if you can."
+    draft.note("metrics" if rule else "datasets", "decide", text)
+
+
+def _put_rules(draft: Draft, option: str, names: Sequence[str], rule: dict[str, Any]) -> None:
+    """Add to the rules of metrics or datasets."""
+    rules = draft.settings.setdefault(option, {})
+    rules |= {name: {**rules.get(name, {}), **rule} for name in names}
+
+
+def _direct_datasets(draft: Draft, runs: pd.DataFrame, result: Validation) -> pd.DataFrame:
+    """Say which way is better of datasets that are called after errors, or look converted.
+
+    Returns
+    -------
+    DataFrame
+        The runs on datasets whose bounds are still to be found.
+    """
+    metric = draft.settings.get("metric", "")
+    names = [str(name) for name in runs["dataset"].unique()]
+    low = [name for name in names if guess_direction(name) == "min"]
+    is_wide = len(runs["column"].unique()) > 1 and metric and guess_direction(metric) != "min"
+    for name in low if is_wide else []:
+        last = (split_words(name) or [""])[-1]
+        is_sure = ARROW in name or last in WORDS["errors"] or find_metric(last) is not None
+        text = f"{quote_name(name)} is called after an error, so lower is taken as better."
+        _put_rules(draft, "datasets", [name], {"direction": "min"})
+        draft.note("datasets", "guess" if is_sure else "decide", text + " Is it?" * (not is_sure))
+    found = {p.value: p for p in result.errors if p.code == "suspicious_direction"}
+    metrics = runs.drop_duplicates("dataset").set_index("dataset")["metric"]
+    for dataset, problem in found.items():
+        same = metrics.index[metrics == metrics[dataset]]
+        # Where all datasets of the metric look so, they were converted.
+        direction = "max" if {*same} <= {*found} else "min"
+        bounds = {"low": 0, "high": 1} if direction == "max" else {}
+        _put_rules(draft, "datasets", [dataset], {"direction": direction, **bounds})
+        draft.note("datasets", "decide", f"{problem.reason} Is {direction} right?")
+        runs = runs if direction == "min" else runs[runs["dataset"] != dataset]
+    return runs
+
+
+def _name_diverged(draft: Draft, runs: pd.DataFrame) -> None:
+    """Ask about scores so far beyond the others that a run diverged, or was not made."""
+    sizes = runs["score"].abs()
+    usual = sizes.groupby(runs["dataset"], observed=True).transform("median")
+    is_far = (sizes > FAR * usual) & (usual > 0) & (sizes > PERCENT)
+    for row in runs[is_far].head(1).to_dict("records"):
+        place = f"{quote_name(row['raw'])} of {quote_name(row['model'])} on {row['dataset']}"
+        text = (
+            f"{place} is more than {FAR:g} times the median there ({int(is_far.sum())} of such "
+            f"scores). If the run diverged or this stands for none: values: {{'{row['raw']}': "
+            f"missing}}, or select: {{models: {{exclude: [{row['model']}]}}}}"
+        )
+        draft.note("select", "decide", text)
+
+
+def _settle_rows(draft: Draft, read: Exports, result: Validation) -> None:
+    """Say what becomes of repeated rows, empty cells and scores that cannot be used."""
+    found: dict[str, list[Problem]] = {code: [] for code in ANSWERS}
+    for problem in result.problems:
+        if problem.code in UNUSABLE and problem.value.strip() in MISSING:
+            text = f"{quote_name(problem.value.strip())} stands for a run that was not made."
+            draft.put("values", {problem.value.strip(): "missing"}, "guess", text)
+        elif problem.code in {*ANSWERS, *UNUSABLE} and problem.severity == "error":
+            found.get(problem.code, found["not_a_number"]).append(problem)
+    if read.runs["seed"].ne("").any():
+        del found["duplicate"]
+    for code, problems in found.items():
+        for first in problems[:1]:
+            option, value, text = ANSWERS[code]
+            place = f"{first.source}, line {first.line}" if first.line else first.value
+            count = count_things(len(problems), "problem")
+            said = f", {quote_name(first.value)}" if first.value else ""
+            text = f"{count}, such as {place}{said}: {first.reason} {text}"
+            draft.put(option, value, "decide", text)

@@ -5,13 +5,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from capmap.drafting import roles as guess
-from capmap.drafting import words
-from capmap.drafting.draft import Draft
-from capmap.drafting.paths import Paths, list_files, name_file, write_pattern
-from capmap.drafting.scores import settle
-from capmap.drafting.tables import PART, Column, Table, read_table
-from capmap.drafting.words import WORDS, has_word, rate_role, split_words
+from capmap.drafting import guess, words
+from capmap.drafting.draft import UNNAMED, Draft, settle
+from capmap.drafting.guess import PART, Column, Table, read_table
+from capmap.drafting.words import (
+    WORDS,
+    Paths,
+    has_word,
+    list_files,
+    name_file,
+    rate_role,
+    split_words,
+    write_pattern,
+)
 from capmap.errors import ConfigError
 from capmap.exports.files import PLAIN, has_suffix
 from capmap.exports.sheets import NESTED
@@ -21,8 +27,7 @@ from capmap.settings.files import list_presets
 from capmap.wording import count_things, list_names, quote_name
 
 NAMES = ("model", "dataset", "metric", "seed")
-# What scores are called of which no name says the metric.
-UNNAMED = "score"
+
 # A metric, or protocol, with a smaller part of the datasets of another is not proposed, nor is a
 # metric that is so much worse than another a rival of it.
 RARE = 0.5
@@ -50,7 +55,7 @@ def draft_study(exports: Sequence[str]) -> Draft:
         When a file cannot be read in any way that is tried.
     """
     chosen, others = list_files(exports)
-    paths, draft = Paths(chosen), Draft()
+    paths, draft = Paths(chosen), Draft({"exports": chosen})
     table = read_table(paths)
     for name, preset in list_presets().items():
         wanted = [Pattern(text) for text in preset.get("known_by", ())]
@@ -76,13 +81,13 @@ def _complete_preset(draft: Draft, paths: Paths, table: Table, preset: Mapping[s
         if all(_matches_any(Pattern(text, "/"), [path]) for path in paths.paths):
             draft.settings["exports"] = text
             return
+    if "{metric}" in records and "metric" in preset.get("where", {}):
+        _note_metrics(draft, table, records, preset["where"]["metric"])
     own = {str(name) for name in columns.values()} | {*preset.get("where", {})}
     keep = [n for n in table.columns if n in table.labels or not (records or n in own)]
-    whole, table = table, Table(table.cells[keep], table.options, table.labels)
+    table = Table(table.cells[keep], table.options, table.labels)
     taken = {role for role in NAMES if role in columns or f"{{{role}}}" in records}
     taken |= {role for role in NAMES if f"{{{role}}}" in str(columns.get("score"))}
-    if "{metric}" in records and "metric" in preset.get("where", {}):
-        _note_metrics(draft, whole, records, preset["where"]["metric"])
     found = guess.name_columns(table, taken={*taken, "split"} - {*weak})
     guess.fill_gaps(table, found, taken={*taken})
     scores = [] if "score" in columns or records else guess.list_scores(table, found.values())
@@ -125,8 +130,6 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     roles |= guess.name_columns(table, taken=roles)
     if asked := guess.fill_gaps(table, roles):
         draft.note("columns", "decide", asked)
-    if {"model", "dataset"} <= {*roles}:
-        roles["model"] = guess.narrow(table, roles)
     table = _choose_rows(draft, table, roles)
     if step := guess.find_step(table, roles):
         roles["step"] = step
@@ -162,11 +165,8 @@ def _choose_rows(draft: Draft, table: Table, roles: Mapping[str, Any]) -> Table:
     if split and (best := guess.name_split(table.columns[split].names)):
         names = sorted(table.columns[split].names)
         text = f"Of the splits {list_names(names)} one is reported."
-        several = sum("test" in split_words(name) for name in names) > 1
-        several |= any(has_word(name, WORDS["training"]) for name in names) and not has_word(
-            best, {"test", "holdout"}
-        )
-        draft.put("where", {split: best}, "decide" if several else "guess", text)
+        is_sure = has_word(best, {"test", "holdout"})
+        draft.put("where", {split: best}, "guess" if is_sure else "decide", text)
         table = table.select(table.cells[split] == best)
     keys = [roles[role] for role in ("model", "dataset", "seed") if role in roles]
     datasets = [roles["dataset"]] if "dataset" in roles else []
@@ -284,14 +284,6 @@ def _put_column(
     if has_word(name, WORDS["training"]):
         text = f"Scores are in {quote_name(name)}, of training: is there no test?"
         draft.note("columns", "decide", text)
-    if "metric" in roles and words.guess_direction(name) == "min":
-        said = {words.guess_direction(text) for text in table.columns[roles["metric"][0]].names}
-        if "max" in said:
-            (column,) = roles.pop("metric")
-            text = (
-                f"{quote_name(column)} names metrics of which higher is better, {name} is not one."
-            )
-            draft.note("columns", "guess", text)
     if "metric" not in roles:
         _put_metric(draft, [name], paths.paths)
     if beside := guess.find_spread(table, name):

@@ -14,15 +14,13 @@ from capmap.wording import find_nearest, list_names, quote_name
 
 # More than any study has settings, and less than it takes a second to read.
 LARGEST = 4 << 20
-# Up to here a text with a fault is read again by the parser whose messages are plainer.
-SHORT = 1 << 16
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 SHIPPED = Path(__file__).with_name("presets.yaml")
 SUFFIXES = (".yaml", ".yml")
-# What replaces the preset's, rather than being mixed with it.
 # What is of use to drafts only.
 OF_PRESETS = ("about", "known_by", "paths", "weak")
+# What replaces the preset's, rather than being mixed with it.
 WHOLE = ("where", "take", "failed")
 
 
@@ -59,7 +57,7 @@ def open_yaml(path: str) -> Document:
         faults = sorted(_find_faults(node)) if node else []
         content = loader.construct_document(node) if node and not faults else None
     except yaml.MarkedYAMLError as error:
-        raise ConfigError(_explain(path, _parse_again(text) or error)) from error
+        raise ConfigError(_explain(path, error)) from error
     except (ValueError, LookupError, RecursionError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: it is no YAML ({' '.join(str(error).split())}).") from error
     return Document(
@@ -141,27 +139,14 @@ def read_config(path: str) -> dict[str, Any]:
     return content
 
 
-def _parse_again(text: str) -> yaml.MarkedYAMLError | None:
-    """The fault of a short text as the parser that is written in Python words it."""
-    if len(text) > SHORT:
-        return None
-    try:
-        yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        return error
-    except (ValueError, LookupError, RecursionError, yaml.YAMLError):
-        pass
-    return None
-
-
 def _explain(path: str, error: yaml.MarkedYAMLError) -> str:
     mark = error.problem_mark or error.context_mark
     place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
     reason = error.problem or error.context or "it is no YAML"
     hint = ""
-    if "'\\t'" in reason:
-        hint = " YAML is indented by blanks, not by tabs."
-    elif "mapping values" in reason or "expected <block end>" in reason:
+    if "cannot start any token" in reason:
+        hint = " YAML is indented by blanks, not by tabs; quote a text that begins with @ or %."
+    elif "mapping values" in reason or "block" in f"{error.context}":
         hint = " Check the indentation here, and quotes around texts with a colon."
     elif "flow" in f"{error.context} {reason}":
         hint = " Check that every bracket and brace is closed."
