@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from board import board as write_page
-from capmap.tables import write_table
+from tests.steps import put
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
@@ -109,7 +109,7 @@ def write_board(folder: Path, board: Mapping[str, Any], **settings: Any) -> Path
     paths: dict[str, Any] = {}
     for name in ("entries", "dimensions", "raw", "normalized", "best", "submissions", "runs"):
         paths[name] = str(folder / f"{name}.{'parquet' if name == 'runs' else 'csv'}")
-        write_table(board[name], [paths[name]])
+        put(board[name], Path(paths[name]))
     page = folder / "index.html"
     options: dict[str, Any] = {"study": "toy", "title": "Toy leaderboard", "confidence": 0.95}
     options["groups"] = board["groups"]
