@@ -154,7 +154,7 @@ def measure_centrality(points: FloatArray, components: IntArray, *, distance: st
     for component in np.unique(components):
         own = components == component
         centers[own] = find_center(points[own], distance=distance)
-    return DISTANCES[distance](points, centers).values
+    return DISTANCES[distance](points, centers).values  # noqa: PD011
 
 
 def settle_points(points: FloatArray, *, distance: str) -> FloatArray:

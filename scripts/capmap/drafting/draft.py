@@ -20,8 +20,7 @@ from capmap.inputs.studies import Study, check_config
 from capmap.metrics import Metric, find_metric
 from capmap.packing import unpack_columns
 from capmap.problems import Problem
-from capmap.validation.exports import check_exports
-from capmap.validation.study import Validation
+from capmap.validation.study import Validation, check_exports
 from capmap.wording import count_things, list_names, quote_name
 
 Certainty: TypeAlias = Literal["found", "guess", "decide"]

@@ -27,10 +27,8 @@ from capmap.exports.cells import SEPARATOR
 from capmap.exports.doubts import is_attribute
 from capmap.exports.files import HEAD, PLAIN, FileOptions, has_suffix, read_content
 from capmap.exports.layouts import name_sheet
-from capmap.exports.markdown import MARKDOWN
 from capmap.exports.records import list_values
-from capmap.exports.sheets import NESTED, open_sheet
-from capmap.exports.workbooks import WORKBOOKS, list_sheets
+from capmap.exports.sheets import MARKDOWN, NESTED, WORKBOOKS, list_sheets, open_sheet
 from capmap.problems import UnreadableExportError
 
 COMMENTS = ("#", "%")

@@ -9,10 +9,8 @@ from typing import TypeAlias
 
 from capmap.errors import ConfigError
 from capmap.exports.files import has_suffix
-from capmap.exports.markdown import MARKDOWN
 from capmap.exports.records import list_values
-from capmap.exports.sheets import NESTED, open_sheet
-from capmap.exports.workbooks import WORKBOOKS
+from capmap.exports.sheets import MARKDOWN, NESTED, WORKBOOKS, open_sheet
 from capmap.inputs.studies import match_paths
 from capmap.metrics import find_metric
 from capmap.problems import UnreadableExportError
