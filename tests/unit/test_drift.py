@@ -132,9 +132,9 @@ def test_unrelated_maps_of_many_points_shift_by_about_the_root_of_two() -> None:
 def test_the_radius_of_a_poincare_map_is_measured_in_the_ball() -> None:
     # Two points on either side of the middle: the shift to their double is known in the ball.
     small, large = np.array([[0.5], [-0.5]]), np.array([[1.0], [-1.0]])
-    maps = [make_map(one[:1], one[1:], distance="poincare") for one in (small, large)]
+    placed = [make_map(one[:1], one[1:], distance="poincare") for one in (small, large)]
     inner, outer = maps.enter_ball(small)[0, 0], maps.enter_ball(large)[0, 0]
-    assert drift.measure_shift(*maps, maps[1]) == pytest.approx((outer - inner) / outer)
+    assert drift.measure_shift(*placed, placed[1]) == pytest.approx((outer - inner) / outer)
 
 
 def test_a_map_of_one_point_has_no_shift() -> None:
