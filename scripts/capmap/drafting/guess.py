@@ -473,8 +473,8 @@ def name_split(names: Collection[str]) -> str:
 def find_variants(table: Table, names: Sequence[str], *, only_fields: bool) -> list[str]:
     """Find the columns that distinguish rows of the same names, such as settings of models.
 
-    Parts of paths come first, then columns of text, then of numbers that are settings; none is
-    needed that tells no further rows apart. ``only_fields`` is whether rows of one file may repeat.
+    Parts of paths come first, then columns of text, then of numbers that are settings. A column
+    that tells no further rows apart is left. ``only_fields``: whether rows of one file may repeat.
     """
     free = [
         column
