@@ -295,7 +295,7 @@ def _put_shares(
 def _put_open(
     draft: Draft, name: str, known: Metric | None, rule: dict[str, Any], runs: pd.DataFrame
 ) -> None:
-    """Put bounds that no definition gives: a model, the median, or observed ones."""
+    """Put bounds that no definition gives: the median of errors, or observed ones."""
     low, high = (known.low, known.high) if known else (None, None)
     is_error = (known.direction if known else rule["direction"]) == "min"
     if is_error:

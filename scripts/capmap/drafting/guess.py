@@ -53,8 +53,6 @@ SURE = 2.0
 # From this difference on, names say whether rows are models or datasets.
 LIKELY = 0.3
 PERCENT = 100.0
-# More names than that, one in each row, are identities of rows.
-MOST_ROWS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +92,8 @@ class Column:
         """Whether its cells are means with spreads; a rank, or another score, is none."""
         found = list(filter(None, map(SPREAD.fullmatch, self.counts.index)))
         pairs = [(abs(_read(match[1])), abs(_read(match[2]))) for match in found]
-        has_points = any(re.search("[.,]", match[2]) for match in found)
         is_small = bool(pairs) and np.median([s / m if m else 0 for m, s in pairs]) < MOST_SPREAD
-        return has_points and is_small
+        return is_small
 
     @cached_property
     def is_number(self) -> bool:
@@ -379,11 +376,10 @@ def _are_measures(names: Sequence[str], known: Collection[str]) -> bool:
         return True
     if not {"model", "dataset"} & {*known} or rate_values(names, "dataset") >= LIKELY:
         return False
-    parts = {*words.SPLITS, *WORDS["training"], *WORDS["averages"], "pred", "prediction"}
     split = [split_words(name) for name in names]
     found = [(own, [word for word in own if words.find_known(word)]) for own in split]
     metrics = {own[-1] for _, own in found if own}
-    rests = {frozenset(every) - {*own} - parts for every, own in found if own}
+    rests = {frozenset(every) - {*own} for every, own in found if own}
     return len(metrics) > max(len(rests), 1)
 
 
@@ -433,7 +429,7 @@ def _list_free(table: Table, roles: Mapping[str, Any]) -> list[Column]:
         if name not in roles.values()
         and (own.is_field or not own.is_number)
         and len(own.names) > (not own.is_field)
-        and (own.is_field or not _is_of_rows(own, table))
+        and (own.is_field or not _is_of_rows(own))
     ]
 
 
@@ -452,11 +448,10 @@ def _repeat(table: Table, column: Column, others: Sequence[Column]) -> bool:
     return any(size == count > 1 for size, count in zip(sizes, counts, strict=True))
 
 
-def _is_of_rows(column: Column, table: Table) -> bool:
+def _is_of_rows(column: Column) -> bool:
     """Whether a column of text names rows, or how models were evaluated, rather than models."""
-    is_identity = len(column.names) == table.size > MOST_ROWS
     is_protocol = rate_role(column.name, "protocol") >= 2
-    return is_identity or is_protocol or words.is_metadata(column.name)
+    return is_protocol or words.is_metadata(column.name)
 
 
 def find_step(table: Table, roles: Mapping[str, Any]) -> str:
@@ -478,8 +473,8 @@ def name_split(names: Collection[str]) -> str:
 def find_variants(table: Table, names: Sequence[str], *, only_fields: bool) -> list[str]:
     """Find the columns that distinguish rows of the same names, such as settings of models.
 
-    Parts of paths come first, then columns of text, then of numbers that are settings; none is
-    needed that tells no further rows apart. ``only_fields`` is whether rows of one file may repeat.
+    Parts of paths come first, then columns of text, then of numbers that are settings. A column
+    that tells no further rows apart is left. ``only_fields``: whether rows of one file may repeat.
     """
     free = [
         column

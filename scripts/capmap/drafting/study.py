@@ -93,8 +93,8 @@ def _complete_preset(draft: Draft, paths: Paths, table: Table, preset: Mapping[s
     scores = [] if "score" in columns or records else guess.list_scores(table, found.values())
     if best := max((own.name for own in scores), key=words.rate_score, default=""):
         draft.put("columns", {"score": best}, "guess", f"Scores are in {quote_name(best)}.")
-        _put_metric(draft, [best], paths.paths)
-    _put_constants(draft, paths, {*found, *taken})
+        _put_metric(draft, [best])
+    _put_constants(draft, {*found, *taken})
     _finish(draft, paths, table, {role: [name] for role, name in found.items()})
 
 
@@ -134,11 +134,11 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     if step := guess.find_step(table, roles):
         roles["step"] = step
     names = _join_names(draft, table, roles)
-    _put_scores(draft, paths, table, names, [own.name for own in scores])
+    _put_scores(draft, table, names, [own.name for own in scores])
     if any(own.is_summary for own in scores):
         _put_summary(draft)
     _put_reading(draft, table)
-    _put_constants(draft, paths, names)
+    _put_constants(draft, names)
     _finish(draft, paths, table, names)
 
 
@@ -250,7 +250,7 @@ def _is_seed(column: Column, roles: Mapping[str, str]) -> bool:
 
 
 def _put_scores(
-    draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], names: Sequence[str]
+    draft: Draft, table: Table, roles: dict[str, list[str]], names: Sequence[str]
 ) -> None:
     """Put which columns hold scores."""
     where, notes = draft.settings.get("where", {}), draft.notes
@@ -266,18 +266,16 @@ def _put_scores(
         if not where:
             draft.settings.pop("where", None)
     if len(names) == 1:
-        _put_column(draft, paths, table, roles, names[0])
+        _put_column(draft, table, roles, names[0])
     elif roles.get("metric") == [f"{PART}0"] and len(table.pieces) == 1:
         text = "Each row fills one of these columns: the metric of its dataset."
         draft.put("columns", {"score": [*names]}, "found", text)
         del roles["metric"]
     else:
-        _put_heads(draft, paths, table, roles, names)
+        _put_heads(draft, table, roles, names)
 
 
-def _put_column(
-    draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], name: str
-) -> None:
+def _put_column(draft: Draft, table: Table, roles: dict[str, list[str]], name: str) -> None:
     """Put the one column of scores."""
     if name != "score":
         draft.put("columns", {"score": name}, "found", "")
@@ -285,7 +283,7 @@ def _put_column(
         text = f"Scores are in {quote_name(name)}, of training: is there no test?"
         draft.note("columns", "decide", text)
     if "metric" not in roles:
-        _put_metric(draft, [name], paths.paths)
+        _put_metric(draft, [name])
     if beside := guess.find_spread(table, name):
         draft.put("columns", beside, "found", "Each row is a mean, with its spread beside it.")
         is_error = has_word(beside["spread"], {"stderr", "sem", "se"})
@@ -300,7 +298,7 @@ def _put_summary(draft: Draft, *, is_counted: bool = False, spread: str = "std")
 
 
 def _put_heads(
-    draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], names: Sequence[str]
+    draft: Draft, table: Table, roles: dict[str, list[str]], names: Sequence[str]
 ) -> None:
     """Put what the names of several columns of scores say."""
     named = _name_fields(table, roles)
@@ -309,7 +307,7 @@ def _put_heads(
     pattern = write_pattern(table.pieces, fields)
     if pattern == "{dataset}":
         draft.put("format", "matrix", "found", "Columns are datasets.")
-    elif has_suffix(paths.paths[0], NESTED) and re.match(r"[^{}.]+\.", pattern):
+    elif has_suffix(draft.settings["exports"][0], NESTED) and re.match(r"[^{}.]+\.", pattern):
         # A file without results, such as that of a failed run, has no such columns.
         draft.put("reading", {"records": pattern}, "found", "Scores stand below these keys.")
     else:
@@ -326,7 +324,7 @@ def _put_heads(
     if "metric" not in roles:
         corners = [roles[role][0] for role in ("dataset", "model") if role in roles]
         corner = next((name for name in corners if name not in table.labels), "")
-        _put_metric(draft, names, paths.paths, corner)
+        _put_metric(draft, names, corner)
 
 
 def _name_fields(table: Table, roles: Mapping[str, list[str]]) -> dict[str, str]:
@@ -340,11 +338,9 @@ def _name_fields(table: Table, roles: Mapping[str, list[str]]) -> dict[str, str]
     return named
 
 
-def _put_metric(
-    draft: Draft, columns: Sequence[str], paths: Sequence[str], corner: str = ""
-) -> None:
+def _put_metric(draft: Draft, columns: Sequence[str], corner: str = "") -> None:
     """Put the metric of all files: that of their columns, of the corner above, or of paths."""
-    stems = [PurePath(path).name.partition(".")[0] for path in paths]
+    stems = [PurePath(path).name.partition(".")[0] for path in draft.settings["exports"]]
     places = (columns, [corner], stems)
     if len(columns) == 1 and not _is_plain(columns[0]):
         known = "" if words.is_change(split_words(columns[0])) else words.find_known(columns[0])
@@ -416,9 +412,10 @@ def _finish(draft: Draft, paths: Paths, table: Table, roles: Mapping[str, list[s
     draft.settings["exports"] = paths.write(named)
 
 
-def _put_constants(draft: Draft, paths: Paths, roles: Collection[str]) -> None:
+def _put_constants(draft: Draft, roles: Collection[str]) -> None:
     """Put the name of the one model, or dataset, that all files are of."""
+    paths = draft.settings["exports"]
     for role in [role for role in ("model", "dataset") if role not in roles]:
         text = f"No column or path names the {role}s, so all is of one."
-        name = name_file(paths.paths[0]) if len(paths.paths) == 1 else "all"
+        name = name_file(paths[0]) if len(paths) == 1 else "all"
         draft.put("fields", {role: name}, "decide", text)
