@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from capmap.analyses import drift
-from capmap.capabilities import factors
+from capmap.capabilities import factors, maps
 from capmap.capabilities.embedding import METHODS, Embedding, Method
 from capmap.capabilities.factors import fit_additive
 from capmap.capabilities.gaps import Results, arrange_results, split_halves
