@@ -1,4 +1,4 @@
-"""A study's settings as YAML with comments, how sure each is, and what is said about scores."""
+"""A study's settings on their way from files to YAML with comments, and how sure each is."""
 
 import copy
 import re
@@ -24,13 +24,6 @@ from capmap.validation.study import Validation, check_exports
 from capmap.wording import count_things, list_names, quote_name
 
 Certainty: TypeAlias = Literal["found", "guess", "decide"]
-
-WIDTH = 100
-MARK = "    # "
-HEADINGS = {"found": "", "guess": "A guess: ", "decide": "DECIDE: "}
-# Folders of capmap itself in results/.
-RESERVED = ("logs", "benchmarks")
-NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 # Warnings that only the user can answer.
 REPORTED = frozenset({"other_tables", "alike_names", "selected_by_score", "fractions"}) | {
     "opposite_order",
@@ -38,7 +31,6 @@ REPORTED = frozenset({"other_tables", "alike_names", "selected_by_score", "fract
 }
 UNUSABLE = frozenset({"not_a_number", "nan_score", "infinite_score"})
 ARROW = "\u2193"
-# What scores are called of which no name says the metric.
 UNNAMED = "score"
 PERCENT = 100.0
 # A score this many times the median is that of a run that diverged, or stands for none.
@@ -107,6 +99,15 @@ class Draft:
         ]
 
 
+WIDTH = 100
+MARK = "    # "
+FIRST = ("title", "exports", "preset", "format")
+HEADINGS = {"found": "", "guess": "A guess: ", "decide": "DECIDE: "}
+# Folders of capmap itself in results/.
+RESERVED = ("logs", "benchmarks")
+NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
+
+
 def name_study(exports: Sequence[str]) -> str:
     """Name a study after its file or folder.
 
@@ -137,7 +138,8 @@ def write_draft(draft: Draft, name: str) -> str:
     """
     lines = ["# Drafted by capmap: comments say what is a guess, and what you have to DECIDE."]
     lines += ["studies:", f"  {name}:"]
-    for key in dict.fromkeys([*draft.settings, *draft.notes]):
+    first = [key for key in FIRST if key in draft.settings]
+    for key in dict.fromkeys([*first, *draft.settings, *draft.notes]):
         for certainty, text in draft.notes.get(key, []):
             words = HEADINGS[certainty] + " ".join(text.split())
             lines += textwrap.wrap(words, WIDTH, initial_indent=MARK, subsequent_indent=MARK)
@@ -194,6 +196,7 @@ def _check(draft: Draft) -> tuple[Exports, Validation, dict[str, str]]:
 
 def _leave_doubtful(draft: Draft, runs: pd.DataFrame) -> None:
     """Leave out columns or datasets that are called like averages; ask about means of others."""
+    kept = []
     is_wide = len(runs["column"].unique()) > 1
     doubtful = list_doubtful(runs)
     for name in map(str, runs["dataset"].unique()):
@@ -207,12 +210,17 @@ def _leave_doubtful(draft: Draft, runs: pd.DataFrame) -> None:
         option = option if is_column else f"select: {{datasets: {{exclude: [{name}]}}}}"
         if not (is_sure or has_word(name, WORDS["averages"])):
             draft.note("datasets", "decide", f"{text} Is it an average? Then: {option}")
+            kept.append(column)
         elif is_column:
             ignored = [*draft.settings.get("columns", {}).get("ignore", []), column]
             draft.put("columns", {"ignore": [*dict.fromkeys(ignored)]}, "guess", text)
         else:
             known = draft.settings.get("select", {}).get("datasets", {}).get("exclude", [])
             draft.put("select", {"datasets": {"exclude": [*known, name]}}, "guess", text)
+    if kept and is_wide:
+        ignored = draft.settings.get("columns", {}).get("ignore", [])
+        listed = [name for name in runs["column"].unique() if name not in ignored]
+        draft.put("columns", {"datasets": listed}, "found", "These columns are datasets.")
 
 
 def _leave_summaries(draft: Draft, runs: pd.DataFrame) -> None:
@@ -235,6 +243,12 @@ def _bound_metrics(draft: Draft, runs: pd.DataFrame) -> None:
         scores = own.groupby("dataset", observed=True)["score"]
         facts = scores.agg(["min", "median", "max"])
         percent = facts[(facts["median"] > FRACTION) & (facts["max"] <= PERCENT)].index.tolist()
+        whole = [
+            n for n in percent if not own.loc[own["dataset"] == n, "raw"].str.contains("[.,]").any()
+        ]
+        if whole and 2 * len(percent) < len(facts):
+            text = f"{list_names(whole)} hold whole numbers: are these scores?"
+            draft.note("datasets", "decide", text)
         is_share = _are_shares(draft, name, known, facts, percent)
         if is_share:
             _put_shares(draft, name, known, rule, percent, facts.index.tolist())
@@ -278,33 +292,39 @@ def _put_shares(
     """Put bounds of 1 and 100: by metric where most datasets have them, else by dataset."""
     is_natural = known is not None and known.high == 1
     low = known.low if known and known.low else 0
-    others = [n for n in datasets if n not in percent]
-    most = 1 if others and (is_natural or len(others) > len(percent)) else 100
+    scales = {1: [n for n in datasets if n not in percent], 100: list(percent)}
+    most = 1 if is_natural or len(scales[1]) > len(percent) else 100
+    most = 100 if not scales[1] else most
     if not (is_natural and most == 1):
         bounds = {"low": int(low * most), "high": most}
         _put_rules(draft, "metrics", [name], {**rule, **bounds})
         draft.note("metrics", "guess", f"{name} looks like a share{' in percent' * (most > 1)}.")
-    names, high = (percent, 100) if most == 1 else (others, 1)
-    if names:
-        _put_rules(draft, "datasets", names, {"low": int(low * high), "high": high})
-        scale = "in percent" if high > 1 else "fractions"
-        text = f"Scores on {list_names(names)} are {scale}, unlike those on others."
-        draft.note("datasets", "guess" if high > 1 else "decide", text)
+    for high, names in scales.items():
+        if high != most and names:
+            _put_rules(draft, "datasets", names, {"low": int(low * high), "high": high})
+            scale = "in percent" if high > 1 else "fractions"
+            text = f"Scores on {list_names(names)} are {scale}, unlike those on others."
+            draft.note("datasets", "guess" if high > 1 else "decide", text)
 
 
 def _put_open(
     draft: Draft, name: str, known: Metric | None, rule: dict[str, Any], runs: pd.DataFrame
 ) -> None:
-    """Put bounds that no definition gives: the median of errors, or observed ones."""
+    """Put bounds that no definition gives: a model, the median, or observed ones."""
     low, high = (known.low, known.high) if known else (None, None)
     is_error = (known.direction if known else rule["direction"]) == "min"
     if is_error:
         worst, best = high, 0.0 if low is None and runs["score"].min() >= 0 else low
     else:
         worst, best = low, high
+    floor = _find_baseline(runs)
     sides = ("high", "low") if is_error else ("low", "high")
     text = f"{name} has no natural bounds: "
-    if worst is None and is_error:
+    if worst is None and floor:
+        sides = ("low", "high")
+        rule |= {"low": {"model": floor}}
+        text += f"scores are measured from those of {quote_name(floor)}."
+    elif worst is None and is_error:
         cells = runs.groupby(["dataset", "model"], observed=True)["score"].mean()
         for dataset, median in cells.groupby("dataset", observed=True).median().items():
             _put_rules(draft, "datasets", [str(dataset)], {"high": float(f"{median:.4g}")})
@@ -321,6 +341,13 @@ def _put_open(
         _put_rules(draft, "metrics", [name], rule)
     text += " State numbers, or a model to compare with, if you can."
     draft.note("metrics" if rule else "datasets", "decide", text)
+
+
+def _find_baseline(runs: pd.DataFrame) -> str:
+    """Find a model that others are measured by, and that has runs on all datasets."""
+    counts = runs.groupby("model", observed=True)["dataset"].nunique()
+    whole = counts.index[counts == runs["dataset"].nunique()]
+    return next((str(name) for name in whole if has_word(str(name), WORDS["baselines"])), "")
 
 
 def _put_rules(draft: Draft, option: str, names: Sequence[str], rule: dict[str, Any]) -> None:

@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from capmap.drafting import guess, words
-from capmap.drafting.draft import UNNAMED, Draft, settle
-from capmap.drafting.guess import PART, Column, Table, read_table
+from capmap.drafting import roles as guess
+from capmap.drafting import words
+from capmap.drafting.draft import Draft, settle
+from capmap.drafting.roles import PART, Column, Table, read_table
 from capmap.drafting.words import (
     WORDS,
     Paths,
@@ -27,7 +28,8 @@ from capmap.settings.files import list_presets
 from capmap.wording import count_things, list_names, quote_name
 
 NAMES = ("model", "dataset", "metric", "seed")
-
+# What scores are called of which no name says the metric.
+UNNAMED = "score"
 # A metric, or protocol, with a smaller part of the datasets of another is not proposed, nor is a
 # metric that is so much worse than another a rival of it.
 RARE = 0.5
@@ -55,7 +57,7 @@ def draft_study(exports: Sequence[str]) -> Draft:
         When a file cannot be read in any way that is tried.
     """
     chosen, others = list_files(exports)
-    paths, draft = Paths(chosen), Draft({"exports": chosen})
+    paths, draft = Paths(chosen), Draft()
     table = read_table(paths)
     for name, preset in list_presets().items():
         wanted = [Pattern(text) for text in preset.get("known_by", ())]
@@ -81,20 +83,20 @@ def _complete_preset(draft: Draft, paths: Paths, table: Table, preset: Mapping[s
         if all(_matches_any(Pattern(text, "/"), [path]) for path in paths.paths):
             draft.settings["exports"] = text
             return
-    if "{metric}" in records and "metric" in preset.get("where", {}):
-        _note_metrics(draft, table, records, preset["where"]["metric"])
     own = {str(name) for name in columns.values()} | {*preset.get("where", {})}
     keep = [n for n in table.columns if n in table.labels or not (records or n in own)]
-    table = Table(table.cells[keep], table.options, table.labels)
+    whole, table = table, Table(table.cells[keep], table.options, table.labels)
     taken = {role for role in NAMES if role in columns or f"{{{role}}}" in records}
     taken |= {role for role in NAMES if f"{{{role}}}" in str(columns.get("score"))}
+    if "{metric}" in records and "metric" in preset.get("where", {}):
+        _note_metrics(draft, whole, records, preset["where"]["metric"])
     found = guess.name_columns(table, taken={*taken, "split"} - {*weak})
     guess.fill_gaps(table, found, taken={*taken})
     scores = [] if "score" in columns or records else guess.list_scores(table, found.values())
     if best := max((own.name for own in scores), key=words.rate_score, default=""):
         draft.put("columns", {"score": best}, "guess", f"Scores are in {quote_name(best)}.")
-        _put_metric(draft, [best])
-    _put_constants(draft, {*found, *taken})
+        _put_metric(draft, [best], paths.paths)
+    _put_constants(draft, paths, {*found, *taken})
     _finish(draft, paths, table, {role: [name] for role, name in found.items()})
 
 
@@ -130,15 +132,17 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     roles |= guess.name_columns(table, taken=roles)
     if asked := guess.fill_gaps(table, roles):
         draft.note("columns", "decide", asked)
+    if {"model", "dataset"} <= {*roles}:
+        roles["model"] = guess.narrow(table, roles)
     table = _choose_rows(draft, table, roles)
     if step := guess.find_step(table, roles):
         roles["step"] = step
     names = _join_names(draft, table, roles)
-    _put_scores(draft, table, names, [own.name for own in scores])
+    _put_scores(draft, paths, table, names, [own.name for own in scores])
     if any(own.is_summary for own in scores):
         _put_summary(draft)
     _put_reading(draft, table)
-    _put_constants(draft, names)
+    _put_constants(draft, paths, names)
     _finish(draft, paths, table, names)
 
 
@@ -165,8 +169,11 @@ def _choose_rows(draft: Draft, table: Table, roles: Mapping[str, Any]) -> Table:
     if split and (best := guess.name_split(table.columns[split].names)):
         names = sorted(table.columns[split].names)
         text = f"Of the splits {list_names(names)} one is reported."
-        is_sure = has_word(best, {"test", "holdout"})
-        draft.put("where", {split: best}, "guess" if is_sure else "decide", text)
+        several = sum("test" in split_words(name) for name in names) > 1
+        several |= any(has_word(name, WORDS["training"]) for name in names) and not has_word(
+            best, {"test", "holdout"}
+        )
+        draft.put("where", {split: best}, "decide" if several else "guess", text)
         table = table.select(table.cells[split] == best)
     keys = [roles[role] for role in ("model", "dataset", "seed") if role in roles]
     datasets = [roles["dataset"]] if "dataset" in roles else []
@@ -250,7 +257,7 @@ def _is_seed(column: Column, roles: Mapping[str, str]) -> bool:
 
 
 def _put_scores(
-    draft: Draft, table: Table, roles: dict[str, list[str]], names: Sequence[str]
+    draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], names: Sequence[str]
 ) -> None:
     """Put which columns hold scores."""
     where, notes = draft.settings.get("where", {}), draft.notes
@@ -266,24 +273,34 @@ def _put_scores(
         if not where:
             draft.settings.pop("where", None)
     if len(names) == 1:
-        _put_column(draft, table, roles, names[0])
+        _put_column(draft, paths, table, roles, names[0])
     elif roles.get("metric") == [f"{PART}0"] and len(table.pieces) == 1:
         text = "Each row fills one of these columns: the metric of its dataset."
         draft.put("columns", {"score": [*names]}, "found", text)
         del roles["metric"]
     else:
-        _put_heads(draft, table, roles, names)
+        _put_heads(draft, paths, table, roles, names)
 
 
-def _put_column(draft: Draft, table: Table, roles: dict[str, list[str]], name: str) -> None:
+def _put_column(
+    draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], name: str
+) -> None:
     """Put the one column of scores."""
     if name != "score":
         draft.put("columns", {"score": name}, "found", "")
     if has_word(name, WORDS["training"]):
         text = f"Scores are in {quote_name(name)}, of training: is there no test?"
         draft.note("columns", "decide", text)
+    if "metric" in roles and words.guess_direction(name) == "min":
+        said = {words.guess_direction(text) for text in table.columns[roles["metric"][0]].names}
+        if "max" in said:
+            (column,) = roles.pop("metric")
+            text = (
+                f"{quote_name(column)} names metrics of which higher is better, {name} is not one."
+            )
+            draft.note("columns", "guess", text)
     if "metric" not in roles:
-        _put_metric(draft, [name])
+        _put_metric(draft, [name], paths.paths)
     if beside := guess.find_spread(table, name):
         draft.put("columns", beside, "found", "Each row is a mean, with its spread beside it.")
         is_error = has_word(beside["spread"], {"stderr", "sem", "se"})
@@ -298,7 +315,7 @@ def _put_summary(draft: Draft, *, is_counted: bool = False, spread: str = "std")
 
 
 def _put_heads(
-    draft: Draft, table: Table, roles: dict[str, list[str]], names: Sequence[str]
+    draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], names: Sequence[str]
 ) -> None:
     """Put what the names of several columns of scores say."""
     named = _name_fields(table, roles)
@@ -307,7 +324,7 @@ def _put_heads(
     pattern = write_pattern(table.pieces, fields)
     if pattern == "{dataset}":
         draft.put("format", "matrix", "found", "Columns are datasets.")
-    elif has_suffix(draft.settings["exports"][0], NESTED) and re.match(r"[^{}.]+\.", pattern):
+    elif has_suffix(paths.paths[0], NESTED) and re.match(r"[^{}.]+\.", pattern):
         # A file without results, such as that of a failed run, has no such columns.
         draft.put("reading", {"records": pattern}, "found", "Scores stand below these keys.")
     else:
@@ -324,7 +341,7 @@ def _put_heads(
     if "metric" not in roles:
         corners = [roles[role][0] for role in ("dataset", "model") if role in roles]
         corner = next((name for name in corners if name not in table.labels), "")
-        _put_metric(draft, names, corner)
+        _put_metric(draft, names, paths.paths, corner)
 
 
 def _name_fields(table: Table, roles: Mapping[str, list[str]]) -> dict[str, str]:
@@ -338,9 +355,11 @@ def _name_fields(table: Table, roles: Mapping[str, list[str]]) -> dict[str, str]
     return named
 
 
-def _put_metric(draft: Draft, columns: Sequence[str], corner: str = "") -> None:
+def _put_metric(
+    draft: Draft, columns: Sequence[str], paths: Sequence[str], corner: str = ""
+) -> None:
     """Put the metric of all files: that of their columns, of the corner above, or of paths."""
-    stems = [PurePath(path).name.partition(".")[0] for path in draft.settings["exports"]]
+    stems = [PurePath(path).name.partition(".")[0] for path in paths]
     places = (columns, [corner], stems)
     if len(columns) == 1 and not _is_plain(columns[0]):
         known = "" if words.is_change(split_words(columns[0])) else words.find_known(columns[0])
@@ -412,10 +431,9 @@ def _finish(draft: Draft, paths: Paths, table: Table, roles: Mapping[str, list[s
     draft.settings["exports"] = paths.write(named)
 
 
-def _put_constants(draft: Draft, roles: Collection[str]) -> None:
+def _put_constants(draft: Draft, paths: Paths, roles: Collection[str]) -> None:
     """Put the name of the one model, or dataset, that all files are of."""
-    paths = draft.settings["exports"]
     for role in [role for role in ("model", "dataset") if role not in roles]:
         text = f"No column or path names the {role}s, so all is of one."
-        name = name_file(paths[0]) if len(paths) == 1 else "all"
+        name = name_file(paths.paths[0]) if len(paths.paths) == 1 else "all"
         draft.put("fields", {role: name}, "decide", text)

@@ -1,6 +1,5 @@
-"""What people call columns, folders and files of results, and what differs between names."""
+"""What people call the columns, folders and files of benchmark results."""
 
-import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from glob import has_magic
@@ -15,6 +14,7 @@ from capmap.inputs.studies import match_paths
 from capmap.metrics import find_metric
 from capmap.problems import UnreadableExportError
 from capmap.settings.files import read_yaml
+from capmap.wording import quote_name
 
 _FOUND = read_yaml(str(Path(__file__).with_name("words.yaml")))
 ROLES = {role: frozenset(text.split()) for role, text in _FOUND["roles"].items()}
@@ -27,11 +27,11 @@ KNOWN = {
 }
 SPLITS = tuple(_FOUND["splits"].split())
 MISSING = tuple(_FOUND["missing"])
+ENDS = [tuple(pair.split("-")) for pair in _FOUND["ends"].split()]
 # One minus a metric, with blanks around the sign or a known metric behind it.
 COMPLEMENT = re.compile(
     r"(?:^|[\s_/(])((?:1|100|one)(?:\.0+)?%?( ?)(?:[-\u2010-\u2015\u2212]|minus) ?([^()]+))"
 )
-
 TABLES = frozenset({".csv", ".tsv", ".parquet", ".pq"})
 READABLE = TABLES | {".txt", ".dat", ".log", ".out"} | NESTED | MARKDOWN | WORKBOOKS
 # Files with this share of their columns in common are of one kind; of more names, all are.
@@ -41,6 +41,7 @@ SEPARATOR = re.compile(r" / |__|[_\-. :=,@()]+|/")
 LABELLED = re.compile(r"(\D+)(\d+)")
 # So often a part of a name has to repeat beside each other part, to vary on its own.
 REPEATED = 2
+
 # A text that all names share, or what stands at one place of each of them.
 Piece: TypeAlias = str | tuple[str, ...]
 
@@ -146,6 +147,23 @@ def is_beside(name: str) -> bool:
     is_first = len(words) > 1 and words[0] in WORDS["statistics"] | WORDS["counted"] - {"total"}
     joined = words[-1].endswith(("params", "flops", "macs"))
     return is_first or words[-1] in ends or joined or has_word(name, WORDS["spreads"])
+
+
+def list_ends(names: Collection[str]) -> set[str]:
+    """List the names that are called like the ends of one interval, such as acc_low and acc_high.
+
+    Examples
+    --------
+    >>> sorted(list_ends(["acc_low", "acc_high", "d high", "d"]))
+    ['acc_high', 'acc_low']
+    """
+    by_words = {tuple(split_words(name)): name for name in names}
+    found = set[str]()
+    for words, name in by_words.items():
+        for low, high in ENDS:
+            other = by_words.get(tuple(high if word == low else word for word in words), name)
+            found |= {name, other} if other != name else set()
+    return found
 
 
 def is_metadata(name: str) -> bool:
@@ -324,7 +342,9 @@ def _cut(values: Sequence[str]) -> list[Piece]:
 
 
 def _find_shared(values: Sequence[str]) -> str:
-    shared = os.path.commonprefix(values)  # noqa: RUF071
+    first, last = min(values), max(values)
+    alike = [a == b for a, b in zip(first, last, strict=False)]
+    shared = first[: [*alike, False].index(False)]
     ends = [match.end() for match in SEPARATOR.finditer(shared)]
     return shared[: ends[-1]] if ends else ""
 
@@ -410,6 +430,9 @@ class Paths:
 
     def write(self, roles: Mapping[str, str]) -> str | list[str]:
         """Write the exports, with roles of temporary names; a list where a pattern finds others."""
+        if any("{" in path or "}" in path for path in self.paths):
+            path = next(path for path in self.paths if "{" in path or "}" in path)
+            raise ConfigError(f"{quote_name(path)}: paths with braces cannot be read; rename it.")
         if len(self.paths) == 1:
             return self.paths[0]
         fields = {int(n.removeprefix("path")): roles[n] for n in self.labels if n in roles}

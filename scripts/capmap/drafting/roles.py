@@ -1,4 +1,4 @@
-"""The columns of files, how they are read, and what each is: a name, or beside scores."""
+"""What each column, part of a path and part of a header is: a name, or something beside scores."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -47,12 +47,15 @@ NUMBERISH = re.compile(rf"(?i)[~<>≈*±]*{NUMBER}\s*[%‰]?\s*(?:[{re.escape(OP
 SPREAD = re.compile(rf"({NUMBER})\s*%?\s*(?:±|\+/?-|\(±?|\[±?)\s*({NUMBER})\s*[)\]%]*")
 # Larger parts of their means are no spreads, but other numbers in brackets.
 MOST_SPREAD = 0.5
-
 NAMING = ("seed", "metric", "dataset", "model", "split")
 SURE = 2.0
 # From this difference on, names say whether rows are models or datasets.
 LIKELY = 0.3
+# More names than that, one in each row, are identities of rows.
+MOST_ROWS = 50
+MOSTLY_APART = 0.9
 PERCENT = 100.0
+CLASS_PATH = re.compile(r"\w+([./]\w+)+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +95,9 @@ class Column:
         """Whether its cells are means with spreads; a rank, or another score, is none."""
         found = list(filter(None, map(SPREAD.fullmatch, self.counts.index)))
         pairs = [(abs(_read(match[1])), abs(_read(match[2]))) for match in found]
+        has_points = any(re.search("[.,]", match[2]) for match in found)
         is_small = bool(pairs) and np.median([s / m if m else 0 for m, s in pairs]) < MOST_SPREAD
-        return is_small
+        return has_points and is_small
 
     @cached_property
     def is_number(self) -> bool:
@@ -180,7 +184,9 @@ def _find_options(path: str) -> FileOptions:
         return replace(PLAIN, records="" if is_list or others else _find_list(value))
     options = PLAIN
     if not has_suffix(path, BINARY):
-        text = read_content(path, limit=HEAD).decode("utf-8-sig", errors="replace")
+        head = read_content(path, limit=HEAD)
+        options = replace(options, encoding=_find_encoding(head))
+        text = head.decode(options.encoding, errors="replace").lstrip("\ufeff")
         starts = {line.strip()[:1] for line in text.splitlines() if line.strip()}
         marks = [mark for mark in COMMENTS if mark in starts]
         if marks and len(starts) > 1 and not has_suffix(path, MARKDOWN):
@@ -221,6 +227,16 @@ def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[li
             if is_markdown and grids:
                 break
     return max(grids, key=lambda found: sum(map(_is_numberish, chain(*found[1]))))
+
+
+def _find_encoding(head: bytes) -> str:
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    try:
+        head[: head.rfind(b"\n") + 1 or None].decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return "utf-8" if b"\0" in head else "latin-1"
+    return "utf-8"
 
 
 def _read_grid(path: str, options: FileOptions) -> list[list[str]]:
@@ -273,7 +289,7 @@ def name_columns(table: Table, *, taken: Collection[str] = ()) -> dict[str, Any]
     found: dict[str, Any] = {}
     for role in NAMING:
         rated = {
-            name: rate_name(column, role)
+            name: rate_name(column, role, table.size)
             for name, column in table.columns.items()
             if name not in found.values() and role not in taken
         }
@@ -283,7 +299,7 @@ def name_columns(table: Table, *, taken: Collection[str] = ()) -> dict[str, Any]
     return found
 
 
-def rate_name(column: Column, role: str) -> float:
+def rate_name(column: Column, role: str, size: int) -> float:
     """Rate a column of names: 2 and more are sure enough."""
     if not column.names or (column.is_number and not column.is_whole):
         return 0.0
@@ -301,17 +317,21 @@ def rate_name(column: Column, role: str) -> float:
         return own * (is_named or is_number)
     if role in ("metric", "split"):
         return by_name * (by_value > 0 or role == "metric") + SURE * (by_value > 0.5)
+    if len(column.names) == size > MOST_ROWS and not column.is_field and by_name < 3:
+        by_name = 0
     other = rate_values(column.names, "dataset" if role == "model" else "model")
-    return by_name + max(by_value - other, 0) * (1 + column.is_field) + exact
+    is_path = column.is_field and not column.name.startswith(PART)
+    return by_name + (SURE * max(by_value - other, 0) if is_path else by_value) + exact
 
 
 def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
     """List the columns that may hold scores: numbers that are neither attributes nor spreads."""
     numbers = {name: own for name, own in table.columns.items() if own.is_number}
+    ends = words.list_ends(numbers)
     return [
         column
         for name, column in numbers.items()
-        if name not in taken
+        if name not in {*taken, *ends}
         and rate_role(name, "step") < 2
         and not (words.is_beside(name) or is_attribute(name))
     ]
@@ -330,12 +350,15 @@ def choose_scores(scores: Sequence[Column], roles: Mapping[str, Any]) -> list[Co
     known = [own for own in known if words.rate_score(own.name) > 1]
     rows = {own.name: frozenset(own.texts.index[own.texts != ""]) for own in known}
     every = frozenset[int]().union(*rows.values())
-    chosen, covered = list[Column](), frozenset[int]()
-    for own in sorted(known, key=lambda own: -own.filled):
-        if rows[own.name] and not covered & rows[own.name]:
-            chosen.append(own)
-            covered |= rows[own.name]
-    return chosen if len(chosen) > 1 and covered == every else list(scores)
+    for first in sorted(known, key=lambda own: -own.filled):
+        chosen, covered = [first], rows[first.name]
+        for own in known:
+            if rows[own.name] and not covered & rows[own.name]:
+                chosen.append(own)
+                covered |= rows[own.name]
+        if len(chosen) > 1 and covered == every:
+            return chosen
+    return list(scores)
 
 
 def melt(table: Table, scores: Sequence[Column], roles: Mapping[str, Any]) -> Table:
@@ -376,10 +399,13 @@ def _are_measures(names: Sequence[str], known: Collection[str]) -> bool:
         return True
     if not {"model", "dataset"} & {*known} or rate_values(names, "dataset") >= LIKELY:
         return False
+    if rate_values(names, "metric") > 0.5:
+        return True
+    parts = {*words.SPLITS, *WORDS["training"], *WORDS["averages"], "pred", "prediction"}
     split = [split_words(name) for name in names]
     found = [(own, [word for word in own if words.find_known(word)]) for own in split]
     metrics = {own[-1] for _, own in found if own}
-    rests = {frozenset(every) - {*own} for every, own in found if own}
+    rests = {frozenset(every) - {*own} - parts for every, own in found if own}
     return len(metrics) > max(len(rests), 1)
 
 
@@ -395,6 +421,8 @@ def fill_gaps(table: Table, roles: dict[str, Any], *, taken: Collection[str] = (
     paths = [own for own in free if own.is_field and not own.name.startswith(PART)]
     heads = [own for own in free if own.name.startswith(PART)]
     rows = [own for own in free if not own.is_field]
+    most = max((len(own.names) for own in rows), default=0)
+    rows.sort(key=lambda own: 2 * len(own.names) < most)
     missing = [role for role in ("model", "dataset") if role not in {*roles, *taken}]
     if len(missing) == 1:
         rows.sort(key=lambda own: -len(own.names))
@@ -408,6 +436,8 @@ def fill_gaps(table: Table, roles: dict[str, Any], *, taken: Collection[str] = (
         role = "dataset" if as_model < 0 else "model"
         roles[role] = first.name
         missing.remove(role)
+        if 0 < abs(as_model) < LIKELY:
+            asked = f"Are {first.name!r} {role}s? No name says so."
     known = [table.columns[roles[k]] for k in ("model", "dataset") if k in roles]
     dense = [own for own in rows if any(_is_crossed(table, own, other) for other in known)]
     for column in dict.fromkeys([*paths, *dense, *heads, *rows]):
@@ -427,9 +457,10 @@ def _list_free(table: Table, roles: Mapping[str, Any]) -> list[Column]:
         own
         for name, own in table.columns.items()
         if name not in roles.values()
+        and own.label != "metric"
         and (own.is_field or not own.is_number)
         and len(own.names) > (not own.is_field)
-        and (own.is_field or not _is_of_rows(own))
+        and (own.is_field or not _is_of_rows(own, table))
     ]
 
 
@@ -448,10 +479,26 @@ def _repeat(table: Table, column: Column, others: Sequence[Column]) -> bool:
     return any(size == count > 1 for size, count in zip(sizes, counts, strict=True))
 
 
-def _is_of_rows(column: Column) -> bool:
+def _is_of_rows(column: Column, table: Table) -> bool:
     """Whether a column of text names rows, or how models were evaluated, rather than models."""
+    is_identity = len(column.names) == table.size > MOST_ROWS
     is_protocol = rate_role(column.name, "protocol") >= 2
-    return is_protocol or words.is_metadata(column.name)
+    is_key = split_words(column.name)[-1:] == ["id"] and 2 * len(column.names) <= table.size
+    return is_identity or is_protocol or (words.is_metadata(column.name) and not is_key)
+
+
+def narrow(table: Table, roles: Mapping[str, Any]) -> str:
+    """Take the narrower of nested columns of models, such as a short name beside a class path."""
+    best = table.columns[roles["model"]]
+    for name, column in table.columns.items():
+        if name in roles.values() or column.is_number or column.is_field or best.is_field:
+            continue
+        is_path = all(map(CLASS_PATH.fullmatch, best.names)) and not _is_of_rows(column, table)
+        is_nested = table.count([name, best.name]) == len(column.names) > len(best.names)
+        is_crossed = table.count([name, roles["dataset"]]) > len(column.names)
+        if is_nested and is_crossed and (is_path or rate_role(name, "model") >= 2):
+            best = column
+    return best.name
 
 
 def find_step(table: Table, roles: Mapping[str, Any]) -> str:
@@ -459,7 +506,11 @@ def find_step(table: Table, roles: Mapping[str, Any]) -> str:
     named = list(dict.fromkeys([*roles.values(), *table.labels]))
     for name, column in table.columns.items():
         is_step = column.is_number and len(column.names) > 1 and rate_role(name, "step") >= 2
-        if is_step and name not in named:
+        if (
+            is_step
+            and name not in named
+            and table.count([*named, name]) >= (MOSTLY_APART * table.size)
+        ):
             return name
     return ""
 
@@ -473,8 +524,8 @@ def name_split(names: Collection[str]) -> str:
 def find_variants(table: Table, names: Sequence[str], *, only_fields: bool) -> list[str]:
     """Find the columns that distinguish rows of the same names, such as settings of models.
 
-    Parts of paths come first, then columns of text, then of numbers that are settings. A column
-    that tells no further rows apart is left. ``only_fields``: whether rows of one file may repeat.
+    Parts of paths come first, then columns of text, then of numbers that are settings; none is
+    needed that tells no further rows apart. ``only_fields`` is whether rows of one file may repeat.
     """
     free = [
         column
@@ -487,6 +538,10 @@ def find_variants(table: Table, names: Sequence[str], *, only_fields: bool) -> l
         known = [*names, *chosen]
         if table.count([*known, column.name]) > table.count(known):
             chosen.append(column.name)
+    for name in chosen[:-1]:
+        rest = [other for other in chosen if other != name]
+        if table.count([*names, *rest]) == table.count([*names, *chosen]):
+            chosen = rest
     return chosen
 
 
