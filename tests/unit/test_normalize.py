@@ -99,12 +99,9 @@ def test_dropped_datasets_have_bounds_but_are_not_among_the_datasets(tmp_path):
     gap = make_runs(("A", "E", 0.5))
     tables = run(tmp_path, pd.concat([runs, gap]), incomplete="drop_datasets")
     scope = read_json(tmp_path / "normalized" / "scope.json")
-    datasets = ["007", "D"]
     named = {
         "unit": "runs",
         "rank_by": "iqm",
-        "datasets": datasets,
-        "seeds": [],
         "effects": None,
         "limits": [0, 1],
     }
