@@ -29,7 +29,7 @@ from capmap.comparison.pairwise import compare_pairs
 from capmap.comparison.score_matrix import arrange_runs
 from capmap.comparison.signed_rank import compare_posteriors
 from capmap.ranking.models import ESTIMATES
-from capmap.ranking.ranks import rank_statistic
+from capmap.ranking.ranks import rank_models
 from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.standard_errors import measure_error
 from capmap.ranking.statistics import evaluate_runs
@@ -55,10 +55,11 @@ def rank_runs(runs: list[np.ndarray], unit: Unit) -> pd.DataFrame:
             raise ValueError("These runs have no interval.")
         estimate = evaluate_runs("iqm", strata)
         parts = np.empty(0) if error.parts is None else error.parts
-        about = (error.value, error.freedom, own.size, len(own), 0, np.empty(0), parts)
+        about = (error.value, error.freedom, own.size, len(own), 0, 0, True, np.empty(0), parts)
         rows.append((f"m{number:03d}", "iqm", estimate, 0.0, 0.0, *about))
     estimates = pd.DataFrame(rows, columns=[*ESTIMATES, "replicates", "parts"])
-    return rank_statistic(estimates, "iqm", confidence_level=LEVEL).set_index("model")
+    ranked = rank_models(estimates, "iqm", confidence_level=LEVEL)
+    return ranked.set_index("model")
 
 
 def count_false(ranking: pd.DataFrame) -> list[bool]:
