@@ -18,26 +18,27 @@ class Words(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.inside: list[str] = []
+        self.inside: list[tuple[str, str]] = []
         self.sight = self.all = 0
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Enter an element; what is hidden counts as a fold."""
         if tag not in EMPTY:
-            self.inside.append("details" if "hidden" in dict(attrs) else tag)
+            self.inside.append((tag, "details" if "hidden" in dict(attrs) else tag))
 
     def handle_endtag(self, tag: str) -> None:
-        """Leave an element."""
-        if tag not in EMPTY and self.inside:
-            self.inside.pop()
+        """Leave an element, and those in it whose end is left out."""
+        while tag not in EMPTY and self.inside and self.inside.pop()[0] != tag:
+            pass
 
     def handle_data(self, data: str) -> None:
         """Count a text."""
-        if not UNREAD & {*self.inside}:
+        kinds = {kind for _, kind in self.inside}
+        if not UNREAD & kinds:
             number = len(data.split())
             self.all += number
-            self.sight += number * (not FOLDED & {*self.inside})
+            self.sight += number * (not FOLDED & kinds)
 
 
 if __name__ == "__main__":
