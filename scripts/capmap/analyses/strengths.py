@@ -11,7 +11,7 @@ from capmap.claims import BETTER, WORSE, Claim, claim_strengths
 from capmap.comparison.score_matrix import BoolArray, ScoreMatrix, arrange_runs
 from capmap.ranking.aggregation import FloatArray, IntArray
 
-COLUMNS = ["model", "dataset", "score", "expected", "difference", "ci_low", "ci_high", "runs"]
+COLUMNS = ["model", "dataset", "score", "expected", "difference", "ci_low", "ci_high"]
 NEGLIGIBLE = 1e-9
 # Eigenvalues below this part of the largest are rounding.
 SINGULAR = 1e-12
@@ -74,7 +74,6 @@ def measure_strengths(
             "difference": difference,
             "ci_low": difference - half,
             "ci_high": difference + half,
-            "runs": matrix.counts[rows, columns],
         }
     )
     place = {model: number for number, model in enumerate(ranking["model"].unique())}
@@ -261,7 +260,7 @@ ANALYSIS = Analysis(
             "Mean normalized score of each model on each dataset, what the overall levels of both"
             " add up to, and the difference with its interval over new runs, for all cells at "
             "once.",
-            "model dataset score expected difference ci_low ci_high runs",
+            "model dataset score expected difference ci_low ci_high",
         ),
     },
     figures={
