@@ -2,5 +2,6 @@
 
 from capmap.drafting.draft import name_study, write_draft
 from capmap.drafting.study import draft_study
+from capmap.drafting.words import find_slots, write_pattern
 
-__all__ = ["draft_study", "name_study", "write_draft"]
+__all__ = ["draft_study", "find_slots", "name_study", "write_draft", "write_pattern"]
