@@ -86,7 +86,7 @@ def test_all_faults_of_dimensions_are_told_at_once(tmp_path):
     [
         ("", "expected a section"),
         ("- a\n", "expected a section"),
-        ("datasets: {a: [", "line 1, column 16: expected the node content"),
+        ("datasets: {a: [", "did not find expected node content"),
         (b"\xff\xfe\x00", "is not UTF-8"),
         ("!!python/object/apply:os.getcwd []\n", "could not determine a constructor"),
         (SMALL + SMALL, "the key 'datasets' stands twice, first at line 1"),

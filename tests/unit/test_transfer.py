@@ -100,4 +100,3 @@ def test_models_without_results_elsewhere_are_not_tested() -> None:
 def test_without_another_type_there_is_nothing_to_tell(types: list[str]) -> None:
     table = measure(np.random.default_rng(0).normal(size=(6, 6)), types)
     assert table.empty
-    assert table.columns.tolist() == transfer.TRANSFER
