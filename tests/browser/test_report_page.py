@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Open
@@ -164,35 +163,6 @@ def test_the_keyboard_does_the_same(page):
         page.keyboard.press(key)
     value = read_grid(scores)["texts"][1][1]
     expect(page.locator("#figure-scores .reading")).to_have_text(f"Beta <b> · Dataset 1\n{value}")
-
-
-def test_tables_are_copied_as_they_stand(open_page, study_page):
-    page = open_page(study_page, ready=".chosen", permissions=["clipboard-read", "clipboard-write"])
-    table = page.locator("figure.table", has=page.locator("#table-ranking"))
-    table.get_by_label("Filter").fill("&")
-    table.get_by_role("button", name="Copy LaTeX").click()
-    expect(table.locator("output")).to_have_text("Copied")
-    text = page.evaluate("navigator.clipboard.readText()")
-    assert r"3 [3, 3] & Gamma \& Co & 0.727 [0.717, 0.737] & c & 6 & 2 \\" in text
-    assert text.startswith("\\begin{tabular}{rlrlrr}\n\\toprule\n")
-    table.get_by_label("Filter").fill("<b>")
-    table.get_by_role("button", name="Copy Markdown").click()
-    page.wait_for_function("async () => (await navigator.clipboard.readText()).startsWith('|')")
-    lines = page.evaluate("navigator.clipboard.readText()").splitlines()
-    assert lines[1] == "|---:|:---|---:|:---|---:|---:|"
-    assert lines[2].startswith(r"| 2 \[2, 2\] | Beta \<b\> |")
-
-
-@pytest.mark.parametrize(
-    "settings", [{}, {"color_scheme": "dark"}, PHONE, {"forced_colors": "active"}]
-)
-def test_axe_finds_nothing(open_page, study_page, settings):
-    page = open_page(study_page, ready=".chosen", **settings)
-    for summary in page.locator("main summary").all():
-        summary.click()
-    page.locator("#table-ranking tbody tr").nth(1).click()
-    found = Axe().run(page, options={"resultTypes": ["violations"]})
-    assert [violation["id"] for violation in found.response["violations"]] == []
 
 
 def test_on_a_phone_nothing_is_wider_than_the_screen_and_text_can_be_read(open_page, study_page):
