@@ -19,7 +19,7 @@ from tests.waiting import communicate, run_to_end
 from tests.workflow.checkouts import PROJECT, Checkout, copy_project
 
 LONG = "model,dataset,metric,seed,score\n" + "".join(
-    f"{model},{dataset},accuracy,{seed},0.{model_score + 3 * place + seed}\n"
+    f"{model},{dataset},accuracy,{seed},0.{model_score + 3 * place**2 + seed}\n"
     for model, model_score in (("ant", 31), ("bee", 45), ("cat", 62))
     for place, dataset in enumerate(["x", "y", "z"])
     for seed in (1, 2)

@@ -126,8 +126,8 @@ def test_a_removed_model_leaves_nothing_behind(project: Checkout) -> None:
 @pytest.mark.parametrize(
     ("edited", "rules"),
     [
-        ("ranking/resampling.py", RULES[2:]),
-        ("comparison/rank_tests.py", ["compare", "plot", "report"]),
+        ("ranking/resampling.py", RULES),
+        ("analyses/ranks.py", ["compare", "plot", "report"]),
         ("figures/pairwise.py", ["plot", "report"]),
         ("pages/templates/page.css", ["report"]),
     ],

@@ -43,8 +43,7 @@ def choose(
     if statistic is not None:
         is_chosen &= ranking["statistic"] == (statistic or first["statistic"])
     if group is not None:
-        # Read back from CSV, no name is missing.
-        is_chosen &= ranking["group"].fillna("") == group
+        is_chosen &= _name_groups(ranking) == group
     return ranking[is_chosen]
 
 
@@ -56,7 +55,13 @@ def choose_ranked(ranking: pd.DataFrame) -> pd.DataFrame:
 def choose_of_groups(ranking: pd.DataFrame) -> pd.DataFrame:
     """Choose the rows of all groups of datasets, by what ranks the models."""
     found = choose(ranking, group=None)
-    return found[found["group"].fillna("") != ""]
+    return found[_name_groups(found) != ""]
+
+
+def _name_groups(ranking: pd.DataFrame) -> "pd.Series[str]":
+    """The groups of rows; read back from CSV, that of the whole study is a missing value."""
+    groups = ranking["group"].astype("object")
+    return groups.where(groups.notna(), "")
 
 
 def compare_ranks(ranking: pd.DataFrame) -> pd.DataFrame:
