@@ -1,7 +1,6 @@
 """Rankings as authors print them: the interval in one cell, sets of ranks, letters."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,11 +103,6 @@ class Ranking:
     def has_groups(self) -> bool:
         """Whether letters mark which models cannot be separated."""
         return bool(self.models["tie_group"].map(has_letters).any())
-
-    @property
-    def names(self) -> dict[str, str]:
-        """What is printed of each model, in plain text."""
-        return dict(zip(self.models["model"], self.models["name"], strict=True))
 
 
 def list_rankings(
@@ -340,11 +334,6 @@ def _name_first_ones(ranking: Ranking) -> str:
     if len(first) == 1:
         return write_name(first["name"].iloc[0])
     return "" if first.empty else "those that share the first rank"
-
-
-def find_names(rankings: list[Ranking]) -> Mapping[str, str]:
-    """What is printed of each model of a study, in plain text."""
-    return {model: name for ranking in rankings for model, name in ranking.names.items()}
 
 
 def render_results(
