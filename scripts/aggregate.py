@@ -2,16 +2,14 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict
 
 import pandas as pd
 
-from capmap.artifacts import read_parquet
+from capmap.artifacts import read_json, read_parquet
 from capmap.normalization import apply_transforms
 from capmap.normalization.rules import DatasetRule
 from capmap.normalization.selection import leave_out
 from capmap.ranking.aggregation import summarize_cells, unstack_cells
-from capmap.ranking.scopes import correlate_seeds, has_own_seeds
 from capmap.tables import write_table
 
 CELL = ["model", "dataset"]
@@ -23,25 +21,22 @@ def aggregate(
     *,
     runs: str,
     normalized: str,
+    scope: str,
     scores: list[str],
     seeds: list[str],
-    shared_seeds: list[str],
+    dependence: list[str],
     datasets: Mapping[str, DatasetRule],
 ) -> None:
-    """Write the score matrix and the seed summaries."""
-    found = read_parquet(normalized, packed=True)
-    correlation = pd.DataFrame([asdict(correlate_seeds(found))])
-    cells = summarize_cells(found)
-    del found
+    """Write the score matrix, the seed summaries, and what runs have in common."""
+    cells = summarize_cells(read_parquet(normalized, packed=True))
     exported = read_parquet(runs, packed=True)
-    is_known = (correlation["models"] > 0) & has_own_seeds(exported)
     # Models and datasets are left out as a whole.
     for kind in ("model", "dataset"):
         exported = leave_out(exported, kind, {*exported[kind].unique()} - {*cells[kind]})
     exported_cells = summarize_cells(apply_transforms(exported, datasets))
     both = cells.drop(columns="n").set_index(CELL).add_prefix("normalized_").reset_index()
     write_table(exported_cells.merge(both, on=CELL), seeds)
-    write_table(correlation[is_known], shared_seeds)
+    write_table(pd.DataFrame([read_json(scope)["dependence"]]), dependence)
     matrix = unstack_cells(cells)
     write_table(matrix, scores, best=dict.fromkeys(matrix.columns[1:], "max"))
     logger.info("%d models on %d datasets", len(matrix), matrix.shape[1] - 1)

@@ -10,7 +10,7 @@ from capmap.leaderboard.scores import join_dimensions, rank_dimension
 from capmap.ranking import aggregation
 from capmap.ranking.estimates import estimate_models, list_parts
 from capmap.wording import ALL
-from tests.steps import make_bounds, put, read_step, run_step
+from tests.steps import make_bounds, make_scope, put, read_step, run_step
 
 DATASETS = ["w", "x", "y", "z"]
 DIMENSIONS = {"Core": ["w", "x"], "Rest": ["y", "z"]}
@@ -60,7 +60,7 @@ def make_record(name, **changes):
 
 def estimate(runs, dimensions=DIMENSIONS, *, unit="runs", **options):
     """Bootstrap the dimensions and cells of runs."""
-    scope = {"unit": unit, "rank_by": "iqm", "effects": None}
+    scope = make_scope(unit)
     settings = OPTIONS | options
     parts = list_parts(runs, scope, study="toy", settings=settings, dimensions=dimensions)
     found = estimate_models(parts)
@@ -94,7 +94,7 @@ def make_leaderboard(runs, dimensions=DIMENSIONS, **options):
 def write_board_inputs(folder, runs, normalized=None, *, records=(), rank_by="iqm", limits=(0, 1)):
     """Write what the leaderboard of runs reads; they are normalized already unless given."""
     datasets = sorted(set(runs["dataset"]))
-    scope = {"unit": "runs", "rank_by": rank_by, "effects": None, "limits": limits}
+    scope = make_scope("runs", rank_by, limits)
     write_json(folder / "normalized/scope.json", scope)
     write_json(folder / "submissions.json", {"submissions": list(records)})
     kept = (runs if normalized is None else normalized)[["model", "dataset", "seed", "score"]]

@@ -17,7 +17,7 @@ from capmap.inputs.studies import Study
 from capmap.pages import contents
 from report import report
 from tests.report_tables import make_ranking
-from tests.steps import make_figure, put
+from tests.steps import INDEPENDENT, make_figure, put
 from tests.toy_settings import make_settings
 
 NORMALIZED = ("bounds", "dropped")
@@ -37,7 +37,7 @@ def make_tables(models: list[str], datasets: list[str]) -> dict[str, pd.DataFram
         "ranking": pd.concat(
             [scopes, scopes.assign(unit="runs_and_datasets"), *others], ignore_index=True
         ),
-        "shared_seeds": pd.DataFrame({"correlation": [0.02], "p": [0.4], "models": len(models)}),
+        "dependence": INDEPENDENT.assign(datasets=len(datasets)),
         "scores": pd.DataFrame(values, columns=datasets).assign(model=models)[["model", *datasets]],
         "seeds": cells.to_frame(index=False).assign(n=3, mean=rng.random(len(cells)), std=0.1),
         "changes": pd.DataFrame(

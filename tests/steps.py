@@ -1,7 +1,7 @@
 """Steps of analyses, run as their rule runs them: from files to files."""
 
 import shutil
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -39,8 +39,34 @@ def run_step(name: str, folder: Path, inputs: Mapping[str, Any], **options: Any)
     step, owner = find_step(name), STEPS[name]
     for read in inputs.keys() & {*step.reads}:
         put(inputs[read], folder / place_read(read, owner))
+    if "dependence" in step.reads and not (folder / "tables/dependence.csv").is_file():
+        put(INDEPENDENT, folder / "tables/dependence.csv")
     paths: dict[str, Any] = {path: list(map(str, inputs.get(path, ()))) for path in step.paths}
     analyse(study=study, folder=str(folder), steps={name: options}, **paths)
+
+
+# Nothing that datasets, seeds or models have in common.
+INDEPENDENT = pd.DataFrame(
+    {
+        "datasets": [1],
+        "effective": 1.0,
+        "seed_variance": 0.0,
+        "seed_freedom": 1.0,
+        "paired": False,
+        "correlation": float("nan"),
+        "p": 1.0,
+        "models": 0,
+    }
+)
+
+
+def make_scope(
+    unit: str = "runs", rank_by: str = "iqm", limits: Sequence[float | None] = (None, None)
+) -> dict[str, Any]:
+    """What all models of a study have in common, where nothing but these is."""
+    dependence = INDEPENDENT.iloc[0].to_dict() | {"correlation": None, "paired": False}
+    known = {"unit": unit, "rank_by": rank_by, "iqm": "exact", "effects": None}
+    return known | {"dependence": dependence, "limits": [*limits]}
 
 
 def put(content: pd.DataFrame | str | Path, path: Path) -> None:

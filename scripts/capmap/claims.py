@@ -208,11 +208,11 @@ def claim_mean_ranks(friedman: pd.DataFrame, *, alpha: float) -> list[Claim]:
     Parameters
     ----------
     friedman : pandas.DataFrame
-        Columns ``test``, ``p`` and ``models``.
+        Columns ``test``, ``p_dependent`` and ``models``.
     alpha : float
         Level of the tests, between 0 and 1.
     """
-    tests = friedman.set_index("test")["p"].reindex(list(OMNIBUS)).dropna()
+    tests = friedman.set_index("test")["p_dependent"].reindex(list(OMNIBUS)).dropna()
     if tests.empty or friedman["models"].max() < FEWEST_RANKED or not (tests < alpha).all():
         return []
     method = " and ".join(OMNIBUS[name] for name in tests.index)

@@ -83,7 +83,7 @@ def test_tutorial_iqm_and_intervals_are_reproduced() -> None:
     published = pd.read_csv(SHARED / "reference/tutorial/seeded_iqm.csv")
     seeded = make_seeded()
     for row in published.itertuples():
-        result = bootstrap(seeded[row.model], n_resamples=20_000)
+        result = bootstrap(seeded[row.model], n_resamples=20_000, cut="whole")
         assert round(result.estimate, 3) == row.iqm
         assert result.low == pytest.approx(row.ci_low, abs=0.002)
         assert result.high == pytest.approx(row.ci_high, abs=0.002)
@@ -97,9 +97,8 @@ def test_tutorial_trimmed_means_of_seed_means_are_reproduced() -> None:
         means = [np.mean(scores) for scores in seeded[row.model].values()]
         assert round(float(stats.trim_mean(means, 0.25)), 3) == row.trimmed_mean
         flat = np.concatenate(list(seeded[row.model].values()))
-        assert (
-            round(evaluate_runs("iqm", stratify_runs(flat, np.repeat(range(8), 3))), 3) == row.iqm
-        )
+        strata = stratify_runs(flat, np.repeat(range(8), 3), cut="whole")
+        assert round(evaluate_runs("iqm", strata), 3) == row.iqm
 
 
 @needs_references
@@ -112,7 +111,7 @@ def test_published_geobench_iqm_is_reproduced() -> None:
     flipped = score.where(export["dataset"] != "biomassters", 1 - score)
     for row in published.itertuples():
         own = export["backbone"] == row.model
-        strata = stratify_runs(flipped[own], export.loc[own, "dataset"].tolist())
+        strata = stratify_runs(flipped[own], export.loc[own, "dataset"].tolist(), cut="whole")
         assert round(evaluate_runs("iqm", strata), 3) == row.iqm
 
 
@@ -128,7 +127,7 @@ def test_atari_agrees_with_rliable() -> None:
             own["score"],
             own["dataset"].tolist(),
             statistics=ALL,
-            options=Options(n_resamples=2000, interval="percentile"),
+            options=Options(cut="whole", n_resamples=2000, interval="percentile"),
             rng=make_stream(0, "atari", str(model)),
         )
         for result in results:

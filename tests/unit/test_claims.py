@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from capmap import claims
 from capmap.analyses import main
 from capmap.ranking import ranks
+from tests.steps import INDEPENDENT
 from tests.toy_settings import make_settings
 
 
@@ -32,7 +33,7 @@ def make_scope(estimates: list[float], *, error: float, unit: str = "runs") -> p
 def test_sentence_letters_and_claims_agree(numbers: list[int], error: float) -> None:
     scope = make_scope([float(number) for number in numbers], error=error)
     found = claims.claim_ranking(scope, unit="runs", confidence_level=0.95)
-    facts = main.find_facts(scope.assign(group=""))
+    facts = main.find_facts(scope.assign(group=""), INDEPENDENT)
     best = [claim.subject for claim in found if claim.relation == "is best"]
     assert len(best) <= 1
     assert [own["best"] for own in facts["rankings"]] == (best or [""])

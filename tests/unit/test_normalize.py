@@ -28,6 +28,7 @@ def run(folder, runs, **settings):
             "incomplete": "error",
             "unit": "auto",
             "rank_by": "auto",
+            "iqm": "exact",
             "interval": "calibrated",
             "min_datasets": 0.5,
             "references": [],
@@ -99,12 +100,8 @@ def test_dropped_datasets_have_bounds_but_are_not_among_the_datasets(tmp_path):
     gap = make_runs(("A", "E", 0.5))
     tables = run(tmp_path, pd.concat([runs, gap]), incomplete="drop_datasets")
     scope = read_json(tmp_path / "normalized" / "scope.json")
-    named = {
-        "unit": "runs",
-        "rank_by": "iqm",
-        "effects": None,
-        "limits": [0, 1],
-    }
+    assert scope.pop("dependence")["datasets"] == 2
+    named = {"unit": "runs", "rank_by": "iqm", "iqm": "exact", "effects": None, "limits": [0, 1]}
     assert scope == named
     assert tables["bounds"]["dataset"].to_list() == ["007", "D", "E"]
 

@@ -79,19 +79,18 @@ def test_gaps_and_constant_cells_are_left_out() -> None:
 
 
 def test_the_unit_follows_from_the_runs() -> None:
-    runs, shared = draw(), draw(0.6)
+    runs = draw()
     assert resolve_unit("auto", runs, interval="calibrated") == "runs"
-    assert resolve_unit("auto", shared, interval="calibrated") == "seeds"
-    assert resolve_unit("auto", shared, interval="percentile") == "runs"
-    assert resolve_unit("runs", shared, interval="calibrated") == "runs"
-    numbered = resolve_unit("auto", shared, interval="calibrated", own_seeds=False)
-    assert numbered == "runs"
+    assert resolve_unit("auto", runs, interval="calibrated", shared=True) == "seeds"
+    assert resolve_unit("auto", runs, interval="percentile", shared=True) == "runs"
+    assert resolve_unit("runs", runs, interval="calibrated", shared=True) == "runs"
     single = runs[runs["seed"] == "s00"]
     assert resolve_unit("auto", single, interval="calibrated") == "runs_and_datasets"
     few = single[single["dataset"] < "d03"]
     assert resolve_unit("auto", few, interval="calibrated") == "runs"
     some = pd.concat([single, runs[runs["model"] == "m00"]]).drop_duplicates()
     assert resolve_unit("auto", some, interval="calibrated") == "runs"
+    assert correlate_seeds(draw(0.6)).is_found
 
 
 def test_the_error_over_seeds_is_that_of_seed_means() -> None:

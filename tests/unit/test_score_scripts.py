@@ -13,6 +13,7 @@ from capmap.artifacts import read_parquet, read_table, write_json, write_parquet
 from capmap.ranking.table import COLUMNS, choose
 from capmap.tables import read_declared
 from rank import rank
+from tests.steps import make_scope
 
 EVIL = '=cmd "<script>" $x_1$ %&/ é'
 FORMATS = ("csv", "tex")
@@ -62,12 +63,14 @@ class Folder:
     def aggregate(self, **options: object) -> None:
         """Run aggregate."""
         given = {"datasets": {}} | options
+        write_json(self.path / "scope.json", make_scope())
         aggregate(
             normalized=str(self.path / "normalized.parquet"),
             runs=str(self.path / "runs.parquet"),
             scores=self.table("scores"),
             seeds=self.table("seeds"),
-            shared_seeds=self.table("shared_seeds"),
+            scope=str(self.path / "scope.json"),
+            dependence=self.table("dependence"),
             **given,  # type: ignore[arg-type]
         )
 
@@ -76,7 +79,7 @@ class Folder:
     ) -> Path:
         """Run bootstrap on one of two shards; b is in the last."""
         target, scope = self.path / f"replicates{shard}.parquet", self.path / "scope.json"
-        write_json(scope, {"unit": unit, "rank_by": rank_by, "effects": None, "limits": [None, 1]})
+        write_json(scope, make_scope(unit, rank_by, (None, 1)))
         given = {
             "study": "toy",
             "shard": str(shard),
@@ -118,13 +121,9 @@ def test_seed_table_has_raw_and_normalized_scores(folder: Folder) -> None:
     np.testing.assert_allclose(seeds[statistics], 10 * seeds[normalized], rtol=1e-12)
 
 
-def test_runs_that_are_only_numbered_are_not_compared_over_datasets(folder: Folder) -> None:
+def test_what_runs_have_in_common_is_a_table(folder: Folder) -> None:
     folder.aggregate()
-    assert folder.read("shared_seeds")["models"].tolist() == [3]
-    raw = read_parquet(folder.path / "runs.parquet")
-    write_parquet(folder.path / "runs.parquet", raw.assign(numbered=True))
-    folder.aggregate()
-    assert folder.read("shared_seeds").empty
+    assert folder.read("dependence")[["effective", "seed_variance"]].to_numpy().tolist() == [[1, 0]]
 
 
 def test_transforms_apply_to_raw_scores(folder: Folder) -> None:
@@ -164,11 +163,13 @@ def test_a_model_that_is_not_ranked_is_last_and_moves_no_other(folder: Folder) -
     assert medians["rank"].isna().tolist() == [False] * 3 + [True]
 
 
-def test_calibrated_intervals_need_no_replicates(folder: Folder) -> None:
+def test_intervals_of_the_bootstrap_stand_beside_calibrated_ones(folder: Folder) -> None:
     table = read_parquet(folder.bootstrap(0, interval="calibrated"))
-    assert {len(replicates) for replicates in table["replicates"]} == {0}
     own = table[(table["unit"] == "runs") & (table["statistic"] != "trimmed_mean")]
     assert own["ci_low"].notna().all()
+    percentile = read_parquet(folder.bootstrap(0)).loc[own.index]
+    assert own["boot_low"].tolist() == percentile["ci_low"].tolist()
+    assert own["boot_high"].tolist() == percentile["ci_high"].tolist()
 
 
 def test_a_shard_without_models_is_empty_and_changes_no_ranking(folder: Folder) -> None:
@@ -203,12 +204,13 @@ def test_the_headline_comes_first_then_the_other_scope(folder: Folder) -> None:
         folder.rank()
         scopes = folder.read_ranking(unit=None)
         assert scopes["unit"].tolist() == [unit] * 3 + ["runs_and_datasets"] * 3
-        assert set(scopes["statistic"]) == {"iqm"}
+        assert scopes["statistic"].tolist() == ["iqm"] * 3 + ["mean"] * 3
         first, other = scopes.iloc[:3], scopes.iloc[3:]
         assert scopes.index.tolist() == [*range(6)]
         pd.testing.assert_frame_equal(first, folder.read_ranking())
         assert (first["ci_low_all"] < first["ci_low"]).all()
-        assert other["score"].tolist() == first["score"].tolist()
+        means = folder.read_ranking(statistic="mean").set_index("model")["score"]
+        assert other.set_index("model")["score"].to_dict() == means.to_dict()
         assert other["ci_high"].notna().all()
     for shard in (0, 1):
         folder.bootstrap(shard, unit="runs_and_datasets")
@@ -223,7 +225,7 @@ def test_another_statistic_ranks_the_models(folder: Folder, rank_by: str) -> Non
         folder.bootstrap(shard, rank_by=rank_by, interval="calibrated")
     folder.rank()
     scopes = folder.read_ranking(unit=None)
-    assert scopes["statistic"].tolist() == [rank_by] * 6
+    assert scopes["statistic"].tolist() == [rank_by] * 3 + ["mean"] * 3
     assert scopes["unit"].tolist() == ["runs"] * 3 + ["runs_and_datasets"] * 3
     assert scopes["model"].iloc[0] == EVIL
     assert set(folder.read("ranking")["statistic"]) == {*STATISTICS}
@@ -244,7 +246,10 @@ def test_a_group_is_ranked_like_a_study_of_its_datasets(folder: Folder) -> None:
         folder.bootstrap(shard, interval="calibrated")
     folder.rank()
     alone = folder.read_ranking(statistic=None).assign(group="G")
-    pd.testing.assert_frame_equal(group.reset_index(drop=True), alone.reset_index(drop=True))
+    pd.testing.assert_frame_equal(
+        group.drop(columns=["boot_low", "boot_high"]).reset_index(drop=True),
+        alone.drop(columns=["boot_low", "boot_high"]).reset_index(drop=True),
+    )
 
 
 def test_ranking_is_written(folder: Folder) -> None:

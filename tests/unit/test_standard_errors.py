@@ -11,7 +11,7 @@ from scipy import stats
 from capmap.ranking.models import Options, bootstrap_model
 from capmap.ranking.resampling import Strata, stratify_runs
 from capmap.ranking.standard_errors import bound_estimate, measure_error, satterthwaite_freedom
-from capmap.ranking.statistics import STATISTICS, estimate_population
+from capmap.ranking.statistics import STATISTICS, evaluate_runs
 from capmap.rng import make_stream
 
 # The trimmed mean has no interval.
@@ -65,7 +65,7 @@ def test_the_error_is_the_spread_over_new_runs(statistic: str) -> None:
         strata = arrange(runs)
         error = measure_error(statistic, strata, unit="runs")  # type: ignore[arg-type]
         assert error is not None
-        estimates.append(estimate_population(statistic, strata))  # type: ignore[arg-type]
+        estimates.append(evaluate_runs(statistic, strata))  # type: ignore[arg-type]
         errors.append(error.value**2)
     assert np.sqrt(np.mean(errors)) == pytest.approx(np.std(estimates), rel=0.15)
 
@@ -204,7 +204,7 @@ def test_calibrated_intervals_hold_the_truth(datasets: int, seeds: int) -> None:
         runs = (means + 0.05 * rng.standard_normal((datasets, seeds))).tolist()
         error = measure_error("iqm", arrange(runs), unit="runs")
         assert error is not None
-        center = estimate_population("iqm", arrange(runs))
+        center = evaluate_runs("iqm", arrange(runs))
         low, high = bound_estimate(center, error, confidence_level=0.95)
         held += low <= truth <= high
     assert held / 600 == pytest.approx(0.95, abs=0.036)

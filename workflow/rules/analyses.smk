@@ -12,6 +12,7 @@ rule compare:
         runs="results/{study}/normalized/runs.parquet",
         bounds="results/{study}/normalized/bounds.csv",
         ranking="results/{study}/tables/ranking.csv",
+        dependence="results/{study}/tables/dependence.csv",
         others=files(studies.list_conditions),
         model_file=files(exports.find_attributes, "models"),
         embedded=asked(

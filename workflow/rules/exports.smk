@@ -87,7 +87,7 @@ rule normalize:
                 "incomplete",
                 "min_datasets",
             ),
-            *("rank_by", "bootstrap/unit", "bootstrap/interval"),
+            *("rank_by", "iqm", "bootstrap/unit", "bootstrap/interval"),
             renamed=exports.read_renames,
         ),
         library=code("normalize"),

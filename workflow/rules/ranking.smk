@@ -6,14 +6,15 @@ Writes: bootstrap/{shard}.parquet (estimates) and the main tables in tables/.
 
 
 rule aggregate:
-    """Normalized runs → score matrix, summaries of seeds and of what they share."""
+    """Normalized runs → score matrix, summaries of seeds, and what runs have in common."""
     input:
         runs="results/{study}/runs.parquet",
         normalized="results/{study}/normalized/runs.parquet",
+        scope="results/{study}/normalized/scope.json",
     output:
         scores=table("results/{study}/tables/scores", "csv tex"),
         seeds=table("results/{study}/tables/seeds"),
-        shared_seeds=table("results/{study}/tables/shared_seeds"),
+        dependence=table("results/{study}/tables/dependence"),
     log:
         "results/logs/aggregate/{study}.log",
     benchmark:

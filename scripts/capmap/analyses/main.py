@@ -6,19 +6,28 @@ import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Table
 from capmap.claims import claim_ranking, find_candidates
+from capmap.ranking.dependence import ALIKE
+from capmap.ranking.ranks import BEHIND
 from capmap.ranking.table import choose, compare_ranks
 from capmap.wording import name_statistic
 
 
-def find_facts(ranking: pd.DataFrame) -> dict[str, Any]:
-    """Who is best in each scope, and how the aggregations disagree."""
+def find_facts(ranking: pd.DataFrame, dependence: pd.DataFrame) -> dict[str, Any]:
+    """Who is best in each scope, whether datasets are alike, and how aggregations disagree."""
     scopes = choose(ranking, unit=None)
     ranked = scopes[scopes["rank"].notna()]
     return {
         "rankings": [_summarize(own) for _, own in ranked.groupby("unit", sort=False)],
+        "alike": describe_likeness(dependence),
         "unranked": scopes.loc[scopes["rank"].isna(), "model"].nunique(),
         **_compare_averages(compare_ranks(ranking)),
     }
+
+
+def describe_likeness(dependence: pd.DataFrame) -> list[int]:
+    """How many datasets there are and as how many they count; empty where most of them count."""
+    [(total, share)] = dependence[["datasets", "effective"]].to_numpy()
+    return [int(total), max(round(total * share), 1)] if share < ALIKE else []
 
 
 def _summarize(ranking: pd.DataFrame) -> dict[str, Any]:
@@ -27,6 +36,9 @@ def _summarize(ranking: pd.DataFrame) -> dict[str, Any]:
     firsts = ranking[ranking["rank"] == leader["rank"]]
     claims = claim_ranking(ranking, unit=leader["unit"])
     is_sure = len(firsts) == 1 and pd.notna(leader["ci_low"])
+    # How hard datasets are would hide differences in an interval of scores.
+    is_paired = is_sure and len(ranking) > 1 and leader["unit"] == "runs_and_datasets"
+    second = ranking.iloc[1] if is_paired else None
     return {
         "unit": leader["unit"],
         "statistic": leader["statistic"],
@@ -34,11 +46,15 @@ def _summarize(ranking: pd.DataFrame) -> dict[str, Any]:
         "datasets": int(leader[["datasets", "filled", "missing"]].sum()),
         "first": firsts["model"].tolist(),
         "score": leader["score"],
-        "interval": [leader["ci_low"], leader["ci_high"]] if is_sure else [],
+        "interval": [leader["ci_low"], leader["ci_high"]] if is_sure and not is_paired else [],
         # The wider one allows for having chosen the leader.
         "interval_all": (
-            [leader["ci_low_all"], leader["ci_high_all"]] if is_sure and len(ranking) > 1 else []
+            [leader["ci_low_all"], leader["ci_high_all"]]
+            if is_sure and not is_paired and len(ranking) > 1
+            else []
         ),
+        "second": "" if second is None else second["model"],
+        "ahead": [] if second is None else second[BEHIND].tolist(),
         "filled": int(firsts["datasets"].min()) if firsts["filled"].any() else 0,
         "best": next((claim.subject for claim in claims if claim.relation == "is best"), ""),
         "candidates": find_candidates(ranking),
@@ -76,9 +92,9 @@ ANALYSIS = Analysis(
             "(over runs and datasets), by other statistics, and in groups of datasets. Models that "
             "share a letter cannot be separated, allowing for all pairs. Of the optimality gap, "
             "less is better. Nothing is corrected for the number of groups.",
-            "group unit statistic model score ci_low ci_high ci_low_all ci_high_all rank rank_low "
-            "rank_high rank_low_all rank_high_all runs datasets filled missing "
-            "tie_group",
+            "group unit statistic model score ci_low ci_high ci_low_all ci_high_all boot_low "
+            "boot_high rank rank_low rank_high rank_low_all rank_high_all behind behind_low "
+            "behind_high runs datasets filled missing tie_group",
         ),
         "scores": Table(
             "Normalized score of each model on each dataset, averaged over runs; 1 is best. A cell "
@@ -93,10 +109,11 @@ ANALYSIS = Analysis(
             "model dataset n mean std sem min max iqm normalized_mean normalized_std "
             "normalized_sem normalized_min normalized_max normalized_iqm",
         ),
-        "shared_seeds": Table(
-            "Whether runs of a seed on different datasets move together: the mean correlation of "
-            "two datasets over the seeds of a model, and the p-value of a permutation test.",
-            "correlation p models",
+        "dependence": Table(
+            "What runs have in common. effective: share of the datasets that count, as some are "
+            "alike; correlation: that of two datasets over the seeds of a model, with the p-value "
+            "of a permutation test; paired: whether runs of a seed are compared between models.",
+            "datasets effective seed_variance seed_freedom paired correlation p models",
         ),
     },
     figures={
@@ -131,6 +148,15 @@ ANALYSIS = Analysis(
         ),
     },
     meanings={
+        "behind": "How far the model is behind the first one.",
+        "behind_high": "Upper end of its interval, at the level of the last test of the model.",
+        "behind_low": "Lower end of its interval; above 0, the model is separated from the first.",
+        "boot_high": "Upper end of the percentile interval of the bootstrap.",
+        "boot_low": "Lower end of the percentile interval of the bootstrap.",
+        "effective": "Share of the datasets that count.",
+        "paired": "Whether noise of a seed on a dataset is common to models.",
+        "seed_freedom": "Degrees of freedom of this variance.",
+        "seed_variance": "Variance over seeds of a model's mean score over datasets.",
         "ci_high_all": "Upper end of the interval that holds for all models at once.",
         "ci_low_all": "Lower end of the interval that holds for all models at once.",
         "correlation": "Mean correlation of two datasets over the seeds of a model.",
@@ -152,6 +178,7 @@ ANALYSIS = Analysis(
         "interval_method": "bootstrap/interval",
         "replicates": "bootstrap/replicates",
         "rank_by": "rank_by",
+        "iqm": "iqm",
         "failed": "failed",
         "incomplete": "incomplete",
         "duplicates": "duplicates",

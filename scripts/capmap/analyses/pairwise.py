@@ -12,6 +12,7 @@ from capmap.comparison.pairwise import compare_pairs, estimate_improvement
 from capmap.comparison.score_matrix import arrange_runs
 from capmap.comparison.signed_rank import compare_posteriors, scale_means
 from capmap.problems import require_known
+from capmap.ranking.dependence import Dependence
 from capmap.rng import make_stream
 from capmap.settings.choices import DECIDED, POSTERIOR_SAMPLES, Unit
 from capmap.wording import can_separate
@@ -21,6 +22,7 @@ def compare_models(
     runs: pd.DataFrame,
     ranking: pd.DataFrame,
     bounds: pd.DataFrame,
+    dependence: pd.DataFrame,
     *,
     study: str,
     reference: str,
@@ -36,9 +38,9 @@ def compare_models(
     ----------
     runs : pandas.DataFrame
         Normalized runs of all models.
-    ranking, bounds : pandas.DataFrame
+    ranking, bounds, dependence : pandas.DataFrame
         The ranking, which says what intervals are over and whose first model is the reference
-        unless one is named, and the bounds.
+        unless one is named, the bounds, and what datasets and seeds have in common.
     study : str
         Name of the study, part of the names of its random streams.
     reference, rope_setting, n_resamples
@@ -54,10 +56,11 @@ def compare_models(
         The table ``pairwise``.
     """
     unit: Unit = ranking["unit"].iloc[0]
-    matrix = arrange_runs(runs, by_seed=unit == "seeds")
+    known = Dependence.read(dependence.iloc[0].to_dict())
+    matrix = arrange_runs(runs, by_seed=unit == "seeds" or known.needs_seeds)
     reference = reference or str(ranking["model"].iloc[0])
     require_known([reference], matrix.models, option="comparison.reference", kind="model")
-    pairs = compare_pairs(matrix, unit=unit, confidence_level=confidence_level)
+    pairs = compare_pairs(matrix, unit=unit, confidence_level=confidence_level, dependence=known)
     improvement = estimate_improvement(
         runs,
         n_resamples=n_resamples,
@@ -127,8 +130,9 @@ ANALYSIS = Analysis(
         "pairwise": Table(
             "Every pair of models on the datasets that both have: mean difference with its "
             "interval, wins, Wilcoxon's test over datasets, rank-biserial effect size, "
-            "probability of improvement, and the Bayesian signed-rank test. Only the corrected "
-            "p-value depends on the other models.",
+            "probability of improvement, and the Bayesian signed-rank test. The corrected p-value "
+            "allows for all pairs, for datasets that are alike and for seeds with runs on several "
+            "datasets.",
             "model_a model_b datasets cells_unused mean_difference ci_low ci_high wins ties "
             "losses wilcoxon_p wilcoxon_p_holm effect_size p_improvement p_improvement_low "
             "p_improvement_high p_a_better p_equivalent p_b_better decision",
@@ -164,7 +168,7 @@ ANALYSIS = Analysis(
         "compare_models": Step(
             compare_models,
             tables=["pairwise"],
-            reads=["runs", "ranking", "bounds"],
+            reads=["runs", "ranking", "bounds", "dependence"],
             options={
                 "reference": "comparison/reference",
                 "rope_setting": "comparison/rope",

@@ -18,6 +18,7 @@ from capmap.comparison.score_matrix import (
     list_pairs,
 )
 from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.ranking.dependence import Dependence, vary_by_seed
 from capmap.ranking.ranks import display_letters
 from capmap.wording import MOST_LETTERED
 
@@ -26,6 +27,7 @@ TEST_COLUMNS = {
     "test_statistic": "float64",
     "df": "int64",
     "p": "float64",
+    "p_dependent": "float64",
     "models": "int64",
     "datasets": "int64",
     "cells_used": "int64",
@@ -42,6 +44,62 @@ PAIR_COLUMNS = {
     "datasets": "int64",
 }
 DECIMALS = 9
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """How much less mean ranks say than those of independent datasets and new seeds would.
+
+    Parameters
+    ----------
+    share : float
+        Variance of a difference of mean ranks, were all independent, over what it is.
+    freedom : float
+        Degrees of freedom of the latter.
+    """
+
+    share: float = 1.0
+    freedom: float = np.inf
+
+    def correct(self, test: "RankTest") -> float:
+        """The p-value of a test that allows for it."""
+        if self.share == 1:
+            return test.p
+        ratio = test.test_statistic * self.share / test.df
+        return max(test.p, float(special.fdtrc(test.df, self.freedom, ratio)))
+
+
+NONE = Allowance()
+
+
+def measure_allowance(runs: pd.DataFrame, dependence: Dependence) -> Allowance:
+    """Measure how alike datasets, and what seeds share, change the variance of mean ranks.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Normalized runs of all models; they are ranked within datasets.
+    dependence : Dependence
+        Of the same runs.
+    """
+    ranked = runs.assign(score=runs.groupby("dataset", observed=True)["score"].rank())
+    matrix = arrange_runs(
+        ranked.drop(columns="resolution", errors="ignore"), by_seed=dependence.seed_variance > 0
+    )
+    n_models, n = len(matrix.models), len(matrix.datasets)
+    if n_models < 2 or n < 2:
+        return NONE
+    apart = matrix.means - np.nanmean(matrix.means, axis=0)
+    # Of the mean difference of two models, on average over all pairs.
+    plain = 2 * float(np.nansum(np.nanvar(apart, axis=1, ddof=1))) / (n_models - 1) / n
+    effective = float(dependence.count_effective(n))
+    variance = plain * (n - 1) / max(effective - 1, 1)
+    found, freedom = vary_by_seed(matrix)
+    seeds = 2 * float(found.mean()) if len(found) else 0.0
+    total = variance + seeds
+    if not total > 0:
+        return NONE
+    return Allowance(plain / total, total**2 * float(freedom.sum()) / seeds**2 if seeds else np.inf)
 
 
 def rank_within_datasets(means: FloatArray) -> FloatArray:
@@ -224,13 +282,15 @@ def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
     return RankTest(statistic, df, float(special.chdtrc(df, statistic)))
 
 
-def tabulate_rank_tests(matrix: ScoreMatrix) -> pd.DataFrame:
+def tabulate_rank_tests(matrix: ScoreMatrix, allowance: Allowance = NONE) -> pd.DataFrame:
     """Test whether the models differ at all.
 
     Parameters
     ----------
     matrix : ScoreMatrix
         All cells.
+    allowance : Allowance, optional
+        For what datasets and seeds have in common.
 
     Returns
     -------
@@ -245,20 +305,21 @@ def tabulate_rank_tests(matrix: ScoreMatrix) -> pd.DataFrame:
     rows = []
     if is_common.any() and len(matrix.models) > 1:
         friedman = compute_friedman(ranks[:, is_common])
-        rows.append(_make_row("friedman", friedman, matrix, is_common))
+        rows.append(_make_row("friedman", friedman, allowance, matrix, is_common))
     skillings_mack = None if matrix.is_filled.all() else compute_skillings_mack(ranks)
     if skillings_mack:
-        rows.append(_make_row("skillings_mack", skillings_mack, matrix, is_shared))
+        rows.append(_make_row("skillings_mack", skillings_mack, allowance, matrix, is_shared))
     return pd.DataFrame(rows, columns=list(TEST_COLUMNS)).astype(TEST_COLUMNS)
 
 
 def _make_row(
-    name: str, result: RankTest, matrix: ScoreMatrix, is_used: BoolArray
+    name: str, result: RankTest, allowance: Allowance, matrix: ScoreMatrix, is_used: BoolArray
 ) -> dict[str, Any]:
     used = int(matrix.is_filled[:, is_used].sum())
     return {
         "test": name,
         **asdict(result),
+        "p_dependent": allowance.correct(result),
         "models": len(matrix.models),
         "datasets": int(is_used.sum()),
         "cells_used": used,
@@ -266,7 +327,9 @@ def _make_row(
     }
 
 
-def find_critical_difference(*, models: int, datasets: int, alpha: float) -> float:
+def find_critical_difference(
+    *, models: int, datasets: int, alpha: float, allowance: Allowance = NONE
+) -> float:
     """The difference of mean ranks that Nemenyi's test calls significant.
 
     Parameters
@@ -275,6 +338,8 @@ def find_critical_difference(*, models: int, datasets: int, alpha: float) -> flo
         How many were ranked; two models and one dataset at least.
     alpha : float
         Significance level, between 0 and 1.
+    allowance : Allowance, optional
+        For what datasets and seeds have in common.
 
     Returns
     -------
@@ -291,11 +356,13 @@ def find_critical_difference(*, models: int, datasets: int, alpha: float) -> flo
     >>> round(find_critical_difference(models=4, datasets=14, alpha=0.05), 2)
     1.25
     """
-    quantile = float(studentized_range.isf(alpha, models, np.inf))
-    return quantile * _scale_differences(models, datasets)
+    quantile = float(studentized_range.isf(alpha, models, allowance.freedom))
+    return quantile * _scale_differences(models, datasets) / math.sqrt(allowance.share)
 
 
-def compare_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
+def compare_mean_ranks(
+    matrix: ScoreMatrix, *, alpha: float, allowance: Allowance = NONE
+) -> pd.DataFrame:
     """Compare the mean ranks of all pairs of models by Nemenyi's test.
 
     Parameters
@@ -304,6 +371,8 @@ def compare_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
         All cells.
     alpha : float
         Significance level, between 0 and 1.
+    allowance : Allowance, optional
+        For what datasets and seeds have in common.
 
     Returns
     -------
@@ -332,9 +401,11 @@ def compare_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
     pairs = list_pairs(n_models)
     differences = common[pairs.first] - common[pairs.second]
     sizes, places = np.unique(np.abs(differences).round(12), return_inverse=True)
-    critical = find_critical_difference(models=n_models, datasets=n_datasets, alpha=alpha)
-    ranges = sizes / _scale_differences(n_models, n_datasets)
-    p = studentized_range.sf(ranges, n_models, np.inf)
+    critical = find_critical_difference(
+        models=n_models, datasets=n_datasets, alpha=alpha, allowance=allowance
+    )
+    ranges = sizes / _scale_differences(n_models, n_datasets) * math.sqrt(allowance.share)
+    p = studentized_range.sf(ranges, n_models, allowance.freedom)
     names = np.array(matrix.models, dtype=object)
     table = pd.DataFrame(
         {
@@ -363,7 +434,9 @@ def _scale_differences(models: int, datasets: int) -> float:
     return math.sqrt(models * (models + 1) / (12 * datasets))
 
 
-def tabulate_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
+def tabulate_mean_ranks(
+    matrix: ScoreMatrix, *, alpha: float, allowance: Allowance = NONE
+) -> pd.DataFrame:
     """Rank the models by their mean rank over datasets, with groups that cannot be separated.
 
     Parameters
@@ -372,6 +445,8 @@ def tabulate_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
         All cells.
     alpha : float
         Significance level of the tests, between 0 and 1.
+    allowance : Allowance, optional
+        For what datasets and seeds have in common.
 
     Returns
     -------
@@ -395,13 +470,15 @@ def tabulate_mean_ranks(matrix: ScoreMatrix, *, alpha: float) -> pd.DataFrame:
             "model": pd.Series(matrix.models, dtype="str"),
             "mean_rank": mean_ranks,
             "datasets": np.count_nonzero(~np.isnan(ranks), axis=1),
-            "nemenyi_group": group_by_nemenyi(matrix, alpha=alpha),
+            "nemenyi_group": group_by_nemenyi(matrix, alpha=alpha, allowance=allowance),
         }
     )
     return table.iloc[_order_models(mean_ranks)].reset_index(drop=True)
 
 
-def group_by_nemenyi(matrix: ScoreMatrix, *, alpha: float) -> list[str]:
+def group_by_nemenyi(
+    matrix: ScoreMatrix, *, alpha: float, allowance: Allowance = NONE
+) -> list[str]:
     """Name the largest groups of models whose mean ranks lie within one critical difference.
 
     Parameters
@@ -410,6 +487,8 @@ def group_by_nemenyi(matrix: ScoreMatrix, *, alpha: float) -> list[str]:
         All cells; the datasets that all models have are used.
     alpha : float
         Significance level, between 0 and 1.
+    allowance : Allowance, optional
+        For what datasets and seeds have in common.
 
     Returns
     -------
@@ -424,7 +503,9 @@ def group_by_nemenyi(matrix: ScoreMatrix, *, alpha: float) -> list[str]:
     n_datasets = int(matrix.is_filled.all(axis=0).sum())
     critical = np.inf
     if len(common) > 1:
-        critical = find_critical_difference(models=len(common), datasets=n_datasets, alpha=alpha)
+        critical = find_critical_difference(
+            models=len(common), datasets=n_datasets, alpha=alpha, allowance=allowance
+        )
     return _name_models(np.abs(common[:, None] - common) < critical, common)
 
 
@@ -440,13 +521,17 @@ def _order_models(mean_ranks: FloatArray) -> list[int]:
     return order
 
 
-def compare_ranks(runs: pd.DataFrame, *, alpha: float) -> dict[str, pd.DataFrame]:
+def compare_ranks(
+    runs: pd.DataFrame, dependence: pd.DataFrame, *, alpha: float
+) -> dict[str, pd.DataFrame]:
     """Test whether mean ranks differ, and which.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         Normalized runs of all models.
+    dependence : pandas.DataFrame
+        What datasets and seeds have in common.
     alpha
         As in the setting `comparison`.
 
@@ -456,10 +541,11 @@ def compare_ranks(runs: pd.DataFrame, *, alpha: float) -> dict[str, pd.DataFrame
         The tables ``friedman``, ``nemenyi`` and ``mean_ranks``.
     """
     matrix = arrange_runs(runs)
+    allowance = measure_allowance(runs, Dependence.read(dependence.iloc[0].to_dict()))
     return {
-        "friedman": tabulate_rank_tests(matrix),
-        "nemenyi": compare_mean_ranks(matrix, alpha=alpha),
-        "mean_ranks": tabulate_mean_ranks(matrix, alpha=alpha),
+        "friedman": tabulate_rank_tests(matrix, allowance),
+        "nemenyi": compare_mean_ranks(matrix, alpha=alpha, allowance=allowance),
+        "mean_ranks": tabulate_mean_ranks(matrix, alpha=alpha, allowance=allowance),
     }
 
 
@@ -485,7 +571,7 @@ def find_facts(
             compared >= FEWEST_RANKED
             and special.chdtrc(compared - 1, datasets * (compared - 1)) < alpha
         ),
-        "p": known["p"].max() if len(known) else np.nan,
+        "p": known["p_dependent"].max() if len(known) else np.nan,
         "differ": bool(claim_mean_ranks(friedman, alpha=alpha)),
         "first": firsts,
         "best_rank": ranks.min(),
@@ -503,7 +589,7 @@ ANALYSIS = Analysis(
     tables={
         "friedman": Table(
             "Tests of all models together: do they rank alike on the datasets that all have?",
-            "test test_statistic df p models datasets cells_used cells_unused",
+            "test test_statistic df p p_dependent models datasets cells_used cells_unused",
         ),
         "nemenyi": Table(
             "Nemenyi's test of every pair of mean ranks, which depends on the models compared.",
@@ -530,7 +616,7 @@ ANALYSIS = Analysis(
         "compare_ranks": Step(
             compare_ranks,
             tables=["friedman", "nemenyi", "mean_ranks"],
-            reads=["runs"],
+            reads=["runs", "dependence"],
             options={"alpha": "bootstrap/alpha"},
             pairs=True,
         )
@@ -542,6 +628,7 @@ ANALYSIS = Analysis(
         "df": "Degrees of freedom.",
         "mean_rank": "Mean rank over datasets; 1 is best.",
         "nemenyi_group": "Models that share a letter are not separated by Nemenyi's test.",
+        "p_dependent": "p-value that allows for what datasets and seeds have in common.",
         "rank_difference": "Difference of the mean ranks.",
         "test": "The test.",
         "test_statistic": "Statistic of the test, chi-squared.",

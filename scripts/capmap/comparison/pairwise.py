@@ -17,6 +17,7 @@ from capmap.comparison.wilcoxon import (
     round_decimals,
 )
 from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.dependence import INDEPENDENT, Dependence, vary_by_seed
 from capmap.ranking.resampling import (
     Counts,
     DatasetPool,
@@ -67,7 +68,13 @@ def subtract_means(matrix: ScoreMatrix, pairs: Pairs) -> FloatArray:
     return round_decimals(apart, DECIMALS - np.maximum(decades, usual))
 
 
-def compare_pairs(matrix: ScoreMatrix, *, unit: Unit, confidence_level: float) -> pd.DataFrame:
+def compare_pairs(
+    matrix: ScoreMatrix,
+    *,
+    unit: Unit,
+    confidence_level: float,
+    dependence: Dependence = INDEPENDENT,
+) -> pd.DataFrame:
     """Compare every pair of models on the datasets that both have.
 
     Parameters
@@ -79,6 +86,8 @@ def compare_pairs(matrix: ScoreMatrix, *, unit: Unit, confidence_level: float) -
         datasets, or new datasets too. Seeds need `ScoreMatrix.seed_parts`.
     confidence_level : float
         Between 0 and 1.
+    dependence : Dependence, optional
+        What datasets, seeds and models have in common.
 
     Returns
     -------
@@ -87,7 +96,7 @@ def compare_pairs(matrix: ScoreMatrix, *, unit: Unit, confidence_level: float) -
         have), ``cells_unused`` (filled cells of the two that are not used), ``mean_difference`` (a
         less b, mean over datasets), ``ci_low``, ``ci_high``, ``wins``, ``ties``, ``losses``
         (datasets where a is better, equal, worse), ``wilcoxon_p``, ``wilcoxon_p_holm`` (over all
-        pairs) and ``effect_size``, see `compute_wilcoxon`.
+        pairs, of the values from `allow_dependence`) and ``effect_size``, see `compute_wilcoxon`.
 
     Notes
     -----
@@ -97,9 +106,10 @@ def compare_pairs(matrix: ScoreMatrix, *, unit: Unit, confidence_level: float) -
     cells. The interval is empty unless at least half of the shared cells of each model have two or
     more runs. The interval over seeds is that of the paired t test of their sums over datasets,
     with one degree of freedom less than the fewest runs of a shared cell; it is empty unless all
-    shared cells have two or more runs. The interval over datasets is that of the paired t test, and
-    empty for a single dataset. Where nothing varies, the interval is the point. But for the
-    correction by Holm, no value depends on other models.
+    shared cells have two or more runs. The interval over datasets is that of the paired t test with
+    the variance of `vary_over_datasets`, and empty for a single dataset. Where the noise of a seed
+    on a dataset is common to models, the interval over runs is of their differences seed by seed.
+    Where nothing varies, the interval is the point.
 
     References
     ----------
@@ -111,13 +121,15 @@ def compare_pairs(matrix: ScoreMatrix, *, unit: Unit, confidence_level: float) -
     pairs = list_pairs(len(matrix.models))
     names = np.array(matrix.models, dtype=object)
     filled = matrix.is_filled.sum(axis=-1)
-    table = _compare_all(matrix, pairs, unit, confidence_level)
+    table = _compare_all(matrix, pairs, unit, confidence_level, dependence)
     cells = filled[pairs.first] + filled[pairs.second]
     table = table.assign(
         model_a=names[pairs.first],
         model_b=names[pairs.second],
         cells_unused=cells - 2 * table["datasets"],
-        wilcoxon_p_holm=correct_holm(table["wilcoxon_p"].to_numpy()),
+        wilcoxon_p_holm=correct_holm(
+            allow_dependence(table["wilcoxon_p"].to_numpy(), matrix, pairs, dependence)
+        ),
     )
     return table[COLUMNS]
 
@@ -139,7 +151,12 @@ def has_enough_runs(matrix: ScoreMatrix, pairs: Pairs) -> BoolArray:
 
 
 def estimate_differences(
-    matrix: ScoreMatrix, pairs: Pairs, *, unit: Unit, confidence_level: float
+    matrix: ScoreMatrix,
+    pairs: Pairs,
+    *,
+    unit: Unit,
+    confidence_level: float,
+    dependence: Dependence = INDEPENDENT,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean difference of each pair over its shared datasets, with a closed-form interval.
 
@@ -151,8 +168,8 @@ def estimate_differences(
         Which models to compare.
     unit : {"runs", "seeds", "runs_and_datasets"}
         What the interval generalizes to.
-    confidence_level : float
-        Between 0 and 1.
+    confidence_level, dependence
+        As in `compare_pairs`.
 
     Returns
     -------
@@ -165,20 +182,80 @@ def estimate_differences(
     is_apart = shared & (rounded != 0)
     apart = np.where(is_apart, matrix.means[pairs.first] - matrix.means[pairs.second], 0)
     mean = _divide(_add_up(apart), shared.sum(axis=-1), empty=np.nan)
-    if unit == "runs":
+    if unit == "runs" and dependence.paired:
+        reach = _paired_half_width(matrix, pairs, shared, confidence_level)
+    elif unit == "runs":
         reach = _welch_half_width(matrix, pairs, shared, confidence_level)
     elif unit == "seeds":
         reach = _seeds_half_width(matrix, pairs, shared, confidence_level)
     else:
-        reach = _paired_t_half_width(rounded, shared, confidence_level)
+        variance, freedom = vary_over_datasets(matrix, pairs, dependence)
+        reach = np.sqrt(variance) * special.stdtrit(freedom, (1 + confidence_level) / 2)
     return mean, mean - reach, mean + reach
 
 
+def vary_over_datasets(
+    matrix: ScoreMatrix, pairs: Pairs, dependence: Dependence
+) -> tuple[FloatArray, FloatArray]:
+    """Variance of each pair's mean difference over datasets like these, with new runs.
+
+    Parameters
+    ----------
+    matrix : ScoreMatrix
+        Cells of normalized scores.
+    pairs : Pairs
+        Which models to compare.
+    dependence : Dependence
+        What datasets and seeds have in common; independent ones leave the variance of the paired
+        t test.
+
+    Returns
+    -------
+    variance, freedom : numpy.ndarray, shape (pairs,)
+        NaN variance for fewer than two datasets.
+    """
+    rounded = subtract_means(matrix, pairs)
+    shared = ~np.isnan(rounded)
+    n = shared.sum(axis=-1)
+    first = np.take_along_axis(rounded, shared.argmax(axis=-1)[:, None], axis=-1)
+    apart = np.where(shared, rounded - first, 0)
+    mean = _divide(_add_up(apart), n, empty=0)
+    squares = _add_up(np.where(shared, apart - mean[:, None], 0) ** 2)
+    free = np.maximum(dependence.count_effective(n) - 1, 1)
+    variance = np.where(n > 1, squares / (np.maximum(n, 1) * free), np.nan)
+    if dependence.seed_variance == 0:
+        return variance, free
+    own, _ = vary_by_seed(matrix, every=True)
+    one, other = (np.maximum(own[side], dependence.seed_variance) for side in pairs)
+    total = variance + one + other
+    spread = variance**2 / free + (one**2 + other**2) / dependence.seed_freedom
+    return total, _divide(total**2, spread, empty=1)
+
+
+def allow_dependence(
+    p: FloatArray, matrix: ScoreMatrix, pairs: Pairs, dependence: Dependence
+) -> FloatArray:
+    """Enlarge p-values of tests over datasets by what datasets and seeds have in common.
+
+    Each becomes that of the t statistic with the same p-value, times the square root of the
+    variance of the paired t test over the one of `vary_over_datasets`.
+    """
+    plain, plain_freedom = vary_over_datasets(matrix, pairs, INDEPENDENT)
+    variance, freedom = vary_over_datasets(matrix, pairs, dependence)
+    share = np.sqrt(_divide(plain, variance, empty=1))
+    found = 2 * special.stdtr(freedom, special.stdtrit(plain_freedom, p / 2) * share)
+    return np.where(np.isnan(found), p, np.maximum(found, p))
+
+
 def _compare_all(
-    matrix: ScoreMatrix, pairs: Pairs, unit: Unit, confidence_level: float
+    matrix: ScoreMatrix,
+    pairs: Pairs,
+    unit: Unit,
+    confidence_level: float,
+    dependence: Dependence,
 ) -> pd.DataFrame:
     mean, low, high = estimate_differences(
-        matrix, pairs, unit=unit, confidence_level=confidence_level
+        matrix, pairs, unit=unit, confidence_level=confidence_level, dependence=dependence
     )
     rounded = subtract_means(matrix, pairs)
     p, effect_size = compute_wilcoxon(rounded)
@@ -245,18 +322,22 @@ def _seeds_half_width(
     return np.where(is_single.any(axis=-1), np.nan, reach)
 
 
-def _paired_t_half_width(
-    rounded: FloatArray, shared: BoolArray, confidence_level: float
+def _paired_half_width(
+    matrix: ScoreMatrix, pairs: Pairs, shared: BoolArray, confidence_level: float
 ) -> FloatArray:
-    """Half-width of the interval of the paired t test over datasets."""
-    n = shared.sum(axis=-1)
-    first = np.take_along_axis(rounded, shared.argmax(axis=-1)[:, None], axis=-1)
-    apart = np.where(shared, rounded - first, 0)
-    mean = _divide(_add_up(apart), n, empty=0)
-    squares = _add_up(np.where(shared, apart - mean[:, None], 0) ** 2)
-    variance = _divide(squares, n * (n - 1), empty=np.nan)
-    quantile = special.stdtrit(np.maximum(n - 1, 1), (1 + confidence_level) / 2)
-    return np.asarray(np.sqrt(variance) * quantile)
+    """Half-width of the interval of the mean difference over runs, paired seed by seed."""
+    if matrix.seed_parts is None:
+        raise ValueError("Pairs of runs need what each seed adds.")
+    apart = matrix.seed_parts[pairs.first] - matrix.seed_parts[pairs.second]
+    parts = np.where(shared, (apart**2).sum(axis=-1), 0)
+    fewest = np.minimum(matrix.counts[pairs.first], matrix.counts[pairs.second])
+    variance = _add_up(parts)
+    freedom = _divide(
+        variance**2, _add_up(_divide(parts**2, np.maximum(fewest - 1, 0), empty=0)), empty=1
+    )
+    reach = _divide(np.sqrt(variance), shared.sum(axis=-1), empty=np.nan)
+    reach = reach * special.stdtrit(freedom, (1 + confidence_level) / 2)
+    return np.where((shared & (fewest < 2)).any(axis=-1), np.nan, reach)
 
 
 def _add_up(values: FloatArray) -> FloatArray:

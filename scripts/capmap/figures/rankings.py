@@ -1,6 +1,7 @@
 """Models ranked: scores with their intervals, ranks by other aggregations, and improvability."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby, product
 from typing import Any
 
@@ -37,7 +38,7 @@ LETTERS_WIDTH = 0.6
 UNIT_NOTES = {
     "runs": "Intervals: other runs on these datasets.",
     "seeds": "Intervals: other seeds on these datasets.",
-    "runs_and_datasets": "Intervals: other datasets like these.",
+    "runs_and_datasets": "Intervals: other datasets like these; they allow for all models.",
 }
 
 NARROW_LABEL = 0.8
@@ -70,8 +71,8 @@ def draw_intervals(ranking: pd.DataFrame) -> Figure:
     ----------
     ranking : DataFrame
         group, unit, statistic, model, score, ci_low, ci_high (normalized scores), rank, rank_low,
-        rank_high, tie_group; of the headline, which comes first and alone is drawn. Ends of
-        intervals and tie groups may be empty.
+        rank_high, behind, behind_low, behind_high, tie_group; of the headline, which comes first
+        and alone is drawn. Ends of intervals and tie groups may be empty.
 
     Returns
     -------
@@ -82,11 +83,17 @@ def draw_intervals(ranking: pd.DataFrame) -> Figure:
     -----
     A model without an interval has an open marker, and a note says so. At the right stand the
     rank with its interval and the letters of the model's tie groups. Of more than 40 models the
-    best 40 are drawn.
+    best 40 are drawn. Over datasets, differences to the first model are drawn: how hard datasets
+    are would hide them in intervals of scores.
     """
     own = choose(ranking)
-    table, ranks, notes = rank_rows(own, "score")
     name = spell_statistic(own["statistic"].iloc[0]).removesuffix(" (IQM)").capitalize()
+    wording = Wording(f"{name} with interval", f"{name} of normalized scores", ())
+    if own["unit"].iloc[0] == "runs_and_datasets" and own["behind"].notna().any():
+        own = _subtract_first(own)
+        heading = f"{name}, difference to the first"
+        wording = Wording(heading, f"{name} less that of the first model", ())
+    table, ranks, notes = rank_rows(own, "score")
     spans = [_join_spans(ties) if isinstance(ties, str) else "" for ties in table["tie_group"]]
     short = shorten_names(spans, width=LETTERS_WIDTH, size=TEXT_SIZE)
     if table["rank_low"].notna().any():
@@ -97,7 +104,17 @@ def draw_intervals(ranking: pd.DataFrame) -> Figure:
         table,
         everyone=own["model"],
         columns={"rank": ranks, "ties": [short[span] for span in spans]},
-        wording=Wording(f"{name} with interval", f"{name} of normalized scores", notes),
+        wording=replace(wording, notes=notes),
+    )
+
+
+def _subtract_first(ranking: pd.DataFrame) -> pd.DataFrame:
+    """Put the difference to the first model, with its interval, in place of scores."""
+    is_first = ranking["behind"] == 0
+    return ranking.assign(
+        score=-ranking["behind"],
+        ci_low=-ranking["behind_high"].mask(is_first, 0.0),
+        ci_high=-ranking["behind_low"].mask(is_first, 0.0),
     )
 
 

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 
 from capmap.artifacts import read_parquet
+from capmap.comparison.score_matrix import arrange_runs
+from capmap.ranking.dependence import Dependence, measure_dependence
 from capmap.ranking.groups import Group
 from capmap.ranking.holes import Effects
 from capmap.ranking.models import Options, bootstrap_models
@@ -78,9 +80,25 @@ def list_parts(
         The datasets of each dimension of a leaderboard, which also has the single datasets, on
         which only runs are drawn.
     """
+    known = Dependence.read(scope["dependence"])
     options = Options(
-        settings["replicates"], settings["confidence"], settings["interval"], scope["unit"]
+        n_resamples=settings["replicates"],
+        confidence_level=settings["confidence"],
+        interval=settings["interval"],
+        unit=scope["unit"],
+        cut=scope["iqm"],
+        dependence=known,
     )
+
+    # Only the study's own intervals stand beside those of the bootstrap.
+    plain = options if options.interval == "percentile" else replace(options, n_resamples=0)
+
+    def adapt(own: pd.DataFrame) -> Options:
+        if options.unit != "runs_and_datasets":
+            return plain
+        matrix = arrange_runs(own, by_seed=known.seed_variance > 0)
+        return replace(plain, dependence=measure_dependence(matrix, paired=known.paired))
+
     stream = partial(make_stream, settings["seed"], study)
     statistics, rank_by = sorted(STATISTICS), [scope["rank_by"]]
     effects = Effects.from_json(scope["effects"])
@@ -91,42 +109,47 @@ def list_parts(
     yield Part("study", "", runs, statistics, options, draw, effects)
     if options.unit != "runs_and_datasets":
         other = replace(options, unit="runs_and_datasets", interval="calibrated")
-        yield Part("study", "", runs, rank_by, other, draw, effects)
+        yield Part("study", "", runs, ["mean"], other, draw, effects)
     for group in groups:
         draw_group = partial(stream, "groups", group.name)
-        yield Part("group", group.name, group.runs, statistics, options, draw_group, group.effects)
+        own = adapt(group.runs)
+        yield Part("group", group.name, group.runs, statistics, own, draw_group, group.effects)
     if dimensions is None:
         return
     for name, members in dimensions.items():
-        own = runs[runs["dataset"].isin(members)]
-        yield Part("dimension", name, own, rank_by, options, partial(stream, "leaderboard", name))
-    alone = replace(options, unit="runs")
-    for dataset, own in runs.groupby("dataset", sort=True, observed=True):
+        inside = runs[runs["dataset"].isin(members)]
+        draw_inside = partial(stream, "leaderboard", name)
+        yield Part("dimension", name, inside, rank_by, adapt(inside), draw_inside)
+    alone = replace(plain, unit="runs")
+    for dataset, cells in runs.groupby("dataset", sort=True, observed=True):
         draw_cell = partial(stream, "leaderboard_cells", str(dataset))
-        yield Part("dataset", str(dataset), own, rank_by, alone, draw_cell)
+        yield Part("dataset", str(dataset), cells, rank_by, alone, draw_cell)
 
 
 def estimate_models(
     parts: Iterator[Part], *, models: Collection[str] | None = None
 ) -> pd.DataFrame:
-    """Estimate models, some or all of a study, with intervals and replicates.
+    """Estimate models, some or all of a study, with intervals.
 
     Returns
     -------
     pandas.DataFrame
-        As `bootstrap_models`, with ``unit``, ``kind`` and ``group`` of each part.
+        As `bootstrap_models`, with ``unit``, ``kind`` and ``group`` of each part; replicates are
+        kept where intervals are their percentiles.
     """
-    tables = [
-        bootstrap_models(
+    tables = []
+    for part in parts:
+        table = bootstrap_models(
             part.runs,
             statistics=part.statistics,
             options=part.options,
             make_rng=part.make_rng,
             effects=part.effects,
             models=models,
-        ).assign(unit=part.options.unit, kind=part.kind, group=part.group)
-        for part in parts
-    ]
+        )
+        if part.options.interval == "calibrated":
+            table["replicates"] = [np.empty(0)] * len(table)
+        tables.append(table.assign(unit=part.options.unit, kind=part.kind, group=part.group))
     return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
 
@@ -154,7 +177,9 @@ def rank_study(
     """
     unit, rank_by, limits = scope["unit"], scope["rank_by"], read_limits(scope)
     others = [name for name in STATISTICS if name != rank_by]
-    wanted = [("", unit, rank_by), ("", "runs_and_datasets", rank_by)]
+    wanted = [("", unit, rank_by)]
+    if unit != "runs_and_datasets":
+        wanted.append(("", "runs_and_datasets", "mean"))
     wanted += [("", unit, name) for name in others]
     wanted += [(group, unit, name) for group in sorted(groups) for name in (rank_by, *others)]
     rankings = []

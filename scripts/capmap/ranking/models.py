@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.ranking.aggregation import FloatArray
+from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.dependence import INDEPENDENT, Dependence
 from capmap.ranking.holes import Effects
 from capmap.ranking.resampling import (
     DatasetPool,
@@ -25,22 +26,23 @@ from capmap.ranking.standard_errors import (
     measure_error,
     percentile_interval,
 )
-from capmap.ranking.statistics import (
-    estimate_population,
-    evaluate_runs,
-    evaluate_statistic,
-)
-from capmap.settings.choices import IntervalMethod, Statistic, Unit
+from capmap.ranking.statistics import evaluate_runs, evaluate_statistic
+from capmap.settings.choices import Cut, IntervalMethod, Statistic, Unit
 
 NO_ERROR = StandardError(np.nan, np.nan)
+UNKNOWN = (np.nan, np.nan)
 ESTIMATES = {
     "model": "str",
     "statistic": "str",
     "estimate": "float64",
     "ci_low": "float64",
     "ci_high": "float64",
+    "boot_low": "float64",
+    "boot_high": "float64",
     "standard_error": "float64",
     "freedom": "float64",
+    "parts_freedom": "float64",
+    "own_freedom": "float64",
     "runs": "int64",
     "datasets": "int64",
     "filled": "int64",
@@ -64,17 +66,28 @@ class Options:
     unit : {"runs", "seeds", "runs_and_datasets"}
         What is drawn: runs within each dataset; seeds, each with its runs on all datasets
         (calibrated intervals only); or datasets and runs within each drawn one.
+    cut : {"exact", "whole"}
+        How the interquartile mean cuts its tails.
+    dependence : Dependence
+        What datasets, seeds and models have in common.
     """
 
     n_resamples: int = 10_000
     confidence_level: float = 0.95
     interval: IntervalMethod = "calibrated"
     unit: Unit = "runs"
+    cut: Cut = "exact"
+    dependence: Dependence = INDEPENDENT
 
     @property
     def resamples_datasets(self) -> bool:
         """Whether a bootstrap draws datasets as well."""
-        return self.unit == "runs_and_datasets" and self.interval != "calibrated"
+        return self.unit == "runs_and_datasets"
+
+    @property
+    def needs_seeds(self) -> bool:
+        """Whether it matters which runs have the same seed."""
+        return self.unit == "seeds" or self.dependence.needs_seeds
 
 
 @dataclass(frozen=True)
@@ -89,16 +102,19 @@ class Estimate:
         Its value for the runs themselves.
     low, high : float
         Ends of the interval; NaN when there is none.
+    boot : tuple of float
+        Ends of the percentile interval of the bootstrap; NaN when there is none.
     error : StandardError, optional
         Whatever the kind of interval; None when there is no interval.
     replicates : numpy.ndarray, shape (n_resamples,)
-        Replicates; empty when there is no interval, or a calibrated one, which needs none.
+        Replicates; empty when there is no interval, or seeds are drawn.
     """
 
     statistic: Statistic
     estimate: float
     low: float
     high: float
+    boot: Interval
     error: StandardError | None
     replicates: FloatArray
 
@@ -132,7 +148,7 @@ def bootstrap_model(
     pool : DatasetPool, optional
         The study's datasets; needed where they are resampled and only then.
     seeds : sequence of str, shape (runs,), optional
-        The seed of each run; needed for ``unit="seeds"`` and only then.
+        The seed of each run; needed where `Options.needs_seeds` says so.
     effects : Effects, optional
         Of the datasets on which the model is scored; on those that it lacks, it has the score that
         is expected.
@@ -176,24 +192,27 @@ def bootstrap_model(
         raise ValueError("Resampling datasets needs the list of the study's datasets.")
     if options.unit == "seeds" and options.interval != "calibrated":
         raise ValueError("Only calibrated intervals can be over seeds.")
-    strata = stratify_runs(scores, datasets, seeds=seeds, resolutions=resolutions)
+    strata = stratify_runs(scores, datasets, seeds=seeds, resolutions=resolutions, cut=options.cut)
     filling, names = None, sorted(set(datasets))
     if effects is not None and len(names) < len(effects.datasets):
-        strata, filling = _fill_datasets(strata, names, effects)
+        strata, filling = _fill_datasets(strata, names, effects, options.cut)
         names = sorted(effects.datasets)
     found = {
         statistic: Estimate(
-            statistic, evaluate_runs(statistic, strata), np.nan, np.nan, None, np.empty(0)
+            statistic, evaluate_runs(statistic, strata), np.nan, np.nan, UNKNOWN, None, np.empty(0)
         )
         for statistic in statistics
     }
     errors = {
-        name: measure_error(name, strata, unit=options.unit, filling=filling) for name in statistics
+        name: measure_error(
+            name, strata, unit=options.unit, filling=filling, dependence=options.dependence
+        )
+        for name in statistics
     }
     known = {name: error for name, error in errors.items() if error is not None}
     if not known:
         return list(found.values())
-    n_resamples = 0 if options.interval == "calibrated" else options.n_resamples
+    n_resamples = 0 if options.unit == "seeds" else options.n_resamples
     replicates = np.empty((len(known), n_resamples))
     for block in iterate_blocks(n_resamples, runs=len(strata.scores)):
         width = block.stop - block.start
@@ -241,7 +260,7 @@ def bootstrap_models(
         ``ci_low``, ``ci_high``, ``standard_error``, ``freedom``, ``runs``, ``datasets``, ``filled``
         (how many more have expected scores, of a ranked model), ``missing`` (how many have none),
         ``ranked``, ``replicates`` (array; empty without a bootstrap) and ``parts`` (array; what
-        each dataset or seed adds to the error, empty where runs are drawn).
+        models have in common adds to the error, empty where they have nothing).
 
     Raises
     ------
@@ -249,18 +268,16 @@ def bootstrap_models(
         If a score is NaN or infinite.
     """
     rows = []
-    kind, total = "seed" if options.unit == "seeds" else "dataset", runs["dataset"].nunique()
-    known = np.array(sorted(runs[kind].unique()), dtype=object)
+    datasets = sorted(runs["dataset"].unique())
+    seeds = sorted(runs["seed"].unique()) if options.needs_seeds else []
     chosen = runs if models is None else runs[runs["model"].isin(models)]
     for model, own in chosen.groupby("model", sort=True, observed=True):
-        names = own[kind].unique().tolist()
         count, filled = own["dataset"].nunique(), 0
         is_ranked = "ranked" not in own or bool(own["ranked"].iloc[0])
         expected = effects if is_ranked else None
         if expected is not None:
             filled = len(expected.datasets) - count
-            names = names if options.unit == "seeds" else list(expected.datasets)
-        places = np.searchsorted(known, np.array(sorted(names), dtype=object))
+        places, size = _place_parts(own, (datasets, seeds), options, expected)
         units = own.drop_duplicates("dataset").set_index("dataset").get("resolution")
         for found in bootstrap_model(
             own["score"],
@@ -268,36 +285,45 @@ def bootstrap_models(
             statistics=statistics,
             options=options,
             rng=make_rng(str(model)),
-            pool=DatasetPool(known.tolist(), make_rng()) if options.resamples_datasets else None,
-            seeds=own["seed"].tolist() if options.unit == "seeds" else None,
+            pool=DatasetPool(datasets, make_rng()) if options.resamples_datasets else None,
+            seeds=own["seed"].tolist() if options.needs_seeds else None,
             effects=expected,
             resolutions=None if units is None else dict(zip(units.index, units, strict=True)),
         ):
             error, parts = found.error or NO_ERROR, np.empty(0)
             if error.parts is not None:
-                parts = np.zeros(len(known))
+                parts = np.zeros(size)
                 parts[places] = error.parts
             rows.append(
                 (
-                    *(model, found.statistic, found.estimate, found.low, found.high),
-                    *(error.value, error.freedom, len(own), count, filled, total - count - filled),
+                    *(model, found.statistic, found.estimate, found.low, found.high, *found.boot),
+                    *(error.value, error.freedom, error.parts_freedom, error.own_freedom),
+                    *(len(own), count, filled, len(datasets) - count - filled),
                     *(is_ranked, found.replicates, parts),
                 )
             )
     return pd.DataFrame(rows, columns=[*ESTIMATES, "replicates", "parts"]).astype(ESTIMATES)
 
 
-def calibrated_interval(
-    statistic: Statistic, strata: Strata, error: StandardError, *, confidence_level: float
-) -> Interval:
-    """Student's t interval of a statistic, widened where it would miss the estimate itself.
-
-    It is that of `estimate_population`, which cuts exactly a quarter of the weight from each tail.
-    """
-    center = estimate_population(statistic, strata)
-    low, high = bound_estimate(center, error, confidence_level=confidence_level)
-    estimate = evaluate_runs(statistic, strata)
-    return min(low, estimate), max(high, estimate)
+def _place_parts(
+    own: pd.DataFrame,
+    known: tuple[list[str], list[str]],
+    options: Options,
+    effects: Effects | None,
+) -> tuple[IntArray, int]:
+    """Places of the parts of a model's error among those of all models, and how many these are."""
+    kinds = ("dataset", "seed") if options.needs_seeds else ("dataset",)
+    datasets, *others = (
+        np.searchsorted(np.array(names, dtype=object), np.array(sorted(own[kind].unique())))
+        for names, kind in zip(known, kinds, strict=False)
+    )
+    seeds = others[0] if others else np.empty(0, dtype=np.intp)
+    if options.unit == "seeds":
+        return seeds, len(known[1])
+    if options.unit == "runs":
+        cells = datasets[:, None] * len(known[1]) + seeds
+        return cells.ravel(), len(known[0]) * len(known[1])
+    return (datasets if effects is None else np.arange(len(known[0]))), len(known[0])
 
 
 def _average_cells(strata: Strata, names: Sequence[str]) -> dict[str, float]:
@@ -306,17 +332,19 @@ def _average_cells(strata: Strata, names: Sequence[str]) -> dict[str, float]:
 
 
 def _fill_datasets(
-    strata: Strata, names: Sequence[str], effects: Effects
+    strata: Strata, names: Sequence[str], effects: Effects, cut: Cut
 ) -> tuple[Strata, Filling]:
     """Put expected scores beside the runs."""
     expected = effects.fill(_average_cells(strata, names))
     is_filled = np.array([name in expected for name in sorted(effects.datasets)])
     variance = effects.predict_variance(expected) if expected else 0.0
     filling = Filling(is_filled, variance, effects.freedom)
-    return _complete(strata, names, expected), filling
+    return _complete(strata, names, expected, cut), filling
 
 
-def _complete(strata: Strata, names: Sequence[str], expected: Mapping[str, float]) -> Strata:
+def _complete(
+    strata: Strata, names: Sequence[str], expected: Mapping[str, float], cut: Cut
+) -> Strata:
     """Put scores beside the runs, as many on each dataset as is usual for the model."""
     times = round(float(np.median(strata.draws)))
     more = [name for name in expected for _ in range(times)]
@@ -325,6 +353,7 @@ def _complete(strata: Strata, names: Sequence[str], expected: Mapping[str, float
         [*np.array(names, dtype=object)[strata.datasets], *more],
         seeds=[*strata.seeds.tolist(), *[0] * len(more)],
         resolutions=dict(zip(names, strata.resolutions.tolist(), strict=True)),
+        cut=cut,
     )
 
 
@@ -337,8 +366,8 @@ def _estimate_interval(
     options: Options,
 ) -> Estimate:
     estimate, level = evaluate_runs(statistic, strata), options.confidence_level
-    if options.interval == "percentile":
-        interval = percentile_interval(replicates, confidence_level=level)
-    else:
-        interval = calibrated_interval(statistic, strata, error, confidence_level=level)
-    return Estimate(statistic, estimate, *interval, error, replicates)
+    boot = percentile_interval(replicates, confidence_level=level) if len(replicates) else UNKNOWN
+    interval = boot
+    if options.interval == "calibrated":
+        interval = bound_estimate(estimate, error, confidence_level=level)
+    return Estimate(statistic, estimate, *interval, boot, error, replicates)

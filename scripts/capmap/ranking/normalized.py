@@ -2,12 +2,13 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from capmap.comparison.score_matrix import arrange_runs
 from capmap.errors import ValidationError
 from capmap.normalization import (
     apply_transforms,
@@ -21,8 +22,17 @@ from capmap.normalization import (
 )
 from capmap.normalization.bounds import measure_resolutions
 from capmap.ranking.aggregation import summarize_cells
+from capmap.ranking.dependence import measure_dependence
 from capmap.ranking.holes import find_ranked, fit_effects
-from capmap.ranking.scopes import Scope, has_own_seeds, resolve_statistic, resolve_unit
+from capmap.ranking.scopes import UNKNOWN as NO_SEEDS
+from capmap.ranking.scopes import (
+    Scope,
+    correlate_seeds,
+    has_own_seeds,
+    resolve_statistic,
+    resolve_unit,
+    share_noise,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -39,8 +49,8 @@ class Normalized:
     bounds, dropped : pandas.DataFrame
         The bounds of each dataset, and what was left out.
     scope : mapping
-        What all models have in common: ``unit``, ``rank_by``, ``effects`` and ``limits`` (of
-        scores, None where there is none), as JSON.
+        What all models have in common: ``unit``, ``rank_by``, ``iqm``, ``effects``, ``dependence``
+        and ``limits`` (of scores, None where there is none), as JSON.
     """
 
     runs: pd.DataFrame
@@ -64,7 +74,7 @@ def normalize_study(
         Valid runs.
     settings : mapping
         The settings ``metrics``, ``datasets``, ``normalization``, ``select``, ``incomplete``,
-        ``min_datasets`` and ``rank_by`` of the study, and ``unit`` and ``interval`` of its
+        ``min_datasets``, ``rank_by`` and ``iqm`` of the study, and ``unit`` and ``interval`` of its
         bootstrap; perhaps ``renamed``, new names by those that frozen bounds may have.
     references, benchmark : sequence of str
         No file or one with frozen bounds, and with the definition of the benchmark, whose rules of
@@ -121,9 +131,25 @@ def _describe_scope(
     effects = None
     if settings["incomplete"] == "adjust" and runs["ranked"].any():
         effects = fit_effects(summarize_cells(runs[runs["ranked"]]))
-    unit = resolve_unit(settings["unit"], runs, interval=settings["interval"], own_seeds=own_seeds)
+    ranked = runs[runs["ranked"]] if runs["ranked"].any() else runs
+    seeds = correlate_seeds(runs) if own_seeds else NO_SEEDS
+    unit = resolve_unit(
+        settings["unit"], runs, interval=settings["interval"], shared=seeds.is_found
+    )
+    matrix = arrange_runs(ranked, by_seed=own_seeds)
+    dependence = measure_dependence(
+        matrix, paired=unit == "runs" and own_seeds and share_noise(ranked)
+    )
     return {
         "unit": unit,
-        "rank_by": resolve_statistic(settings["rank_by"], runs),
+        "rank_by": resolve_statistic(settings["rank_by"], runs, unit=unit),
+        "iqm": settings["iqm"],
         "effects": effects.to_json() if effects else None,
+        "dependence": {
+            "datasets": len(matrix.datasets),
+            **asdict(dependence),
+            "correlation": None if np.isnan(seeds.correlation) else seeds.correlation,
+            "p": seeds.p,
+            "models": seeds.models,
+        },
     }

@@ -25,7 +25,8 @@ Ranks = npt.NDArray[np.signedinteger[Any]]
 
 CHUNK_CELLS = 1 << 20
 MOST_PARTS = 1000
-INTERVAL_ENDS = ["ci_low", "ci_high", "ci_low_all", "ci_high_all"]
+INTERVAL_ENDS = ["ci_low", "ci_high", "ci_low_all", "ci_high_all", "boot_low", "boot_high"]
+BEHIND = ["behind", "behind_low", "behind_high"]
 RANK_SETS = ["rank_low", "rank_high", "rank_low_all", "rank_high_all"]
 RANKED = dict.fromkeys(["rank", *RANK_SETS], "Int64") | {
     "tie_group": "str",
@@ -39,22 +40,29 @@ class SamplingErrors:
     Parameters
     ----------
     variances, freedom : numpy.ndarray, shape (models,)
-        Squared standard error of each model, and its degrees of freedom.
+        Squared standard error of each model, and the degrees of freedom of what of it is the
+        model's own.
     parts : numpy.ndarray, shape (models, parts), optional
         Independent parts of each model's error that models have in common, such as the influences
         of datasets: the variance of a difference is the sum of the squared differences of parts,
         and what of either variance is beyond its squared parts. None means that models err
         independently.
+    parts_freedom : numpy.ndarray, shape (models,), optional
+        Degrees of freedom of the parts, without which they are those of `freedom`.
     """
 
     variances: FloatArray
     freedom: FloatArray
     parts: FloatArray | None = None
+    parts_freedom: FloatArray | None = None
 
     def take(self, places: IntArray) -> "SamplingErrors":
         """Errors of some of the models, in this order."""
-        parts = None if self.parts is None else self.parts[places]
-        return SamplingErrors(self.variances[places], self.freedom[places], parts)
+        parts, freedom = (
+            None if values is None else values[places]
+            for values in (self.parts, self.parts_freedom)
+        )
+        return SamplingErrors(self.variances[places], self.freedom[places], parts, freedom)
 
     @cached_property
     def _own(self) -> FloatArray:
@@ -68,20 +76,24 @@ class SamplingErrors:
     def compare(self, place: int, first: int = 0) -> tuple[FloatArray, FloatArray]:
         """Standard errors of the differences from a model, and their degrees of freedom.
 
-        The others are the models from `first` on.
+        The others are the models from `first` on. Degrees of freedom are those of Welch and
+        Satterthwaite.
         """
         least = np.minimum(self.freedom[first:], self.freedom[place])
-        total = self._own[first:] + self._own[place]
-        if self.parts is not None:
-            apart = self.parts[first:] - self.parts[place]
-            return np.sqrt(np.einsum("mp,mp->m", apart, apart) + total), least
-        parts = self.variances**2 / self.freedom
-        parts = parts[first:] + parts[place]
-        # Welch and Satterthwaite.
-        freedom = np.divide(total**2, parts, out=least.copy(), where=parts > 0)
-        # A variance of few degrees of freedom may be so small by chance that others' would count.
-        is_few = least < FEW_DEGREES
-        return np.sqrt(total), np.where(is_few, least, np.maximum(freedom, least))
+        own = self._own[first:] + self._own[place]
+        spread = self._own**2 / self.freedom
+        spread = spread[first:] + spread[place]
+        if self.parts is None:
+            freedom = np.divide(own**2, spread, out=least.copy(), where=spread > 0)
+            # A variance of few degrees of freedom may be so small by chance that others count.
+            is_few = least < FEW_DEGREES
+            return np.sqrt(own), np.where(is_few, least, np.maximum(freedom, least))
+        known = self.freedom if self.parts_freedom is None else self.parts_freedom
+        common = np.minimum(known[first:], known[place])
+        apart = self.parts[first:] - self.parts[place]
+        squares = np.einsum("mp,mp->m", apart, apart)
+        total, spread = squares + own, spread + squares**2 / common
+        return np.sqrt(total), np.divide(total**2, spread, out=common.copy(), where=spread > 0)
 
 
 @dataclass(frozen=True)
@@ -94,8 +106,9 @@ class RankSets:
         Best and worst rank of each model's own confidence set.
     low_all, high_all : numpy.ndarray of int, shape (models,)
         The same for all models at once: with the level's probability all of them hold.
-    may_be_best : numpy.ndarray of bool, shape (models,)
-        The confidence set of the best model.
+    behind : numpy.ndarray, shape (3, models)
+        How far each model is behind the first one, and the ends of an interval at the level at
+        which the last of the model's own pairs was tested.
     separated : numpy.ndarray of bool, shape (models, models), or None
         Which pairs differ, allowing for all pairs; None for more than 200 models.
     """
@@ -104,6 +117,7 @@ class RankSets:
     high: IntArray
     low_all: IntArray
     high_all: IntArray
+    behind: FloatArray
     separated: BoolArray | None
 
 
@@ -113,6 +127,12 @@ class Differences(NamedTuple):
     apart: FloatArray
     ratios: FloatArray
     freedom: FloatArray
+    spread: FloatArray
+
+    def bound(self, place: int, level: float) -> FloatArray:
+        """The difference of one model, and the ends of its interval."""
+        reach = -special.stdtrit(self.freedom[place], level / 2) * self.spread[place]
+        return np.asarray(self.apart[place] + np.array([0.0, -reach, reach]))
 
     def reject(self, level: float) -> BoolArray:
         """Which two-sided p-values are at or below a level."""
@@ -181,24 +201,27 @@ def find_rank_sets(
         spread, freedom = errors.compare(place, first)
         with np.errstate(divide="ignore"):
             ratios = np.divide(apart, spread, out=np.zeros_like(apart), where=apart != 0)
-        return Differences(apart, np.abs(ratios), freedom)
+        return Differences(apart, np.abs(ratios), freedom, spread)
 
     def count_all(level: float) -> int:
         return sum(compare(place, first=place).count(level) for place in range(n))
 
     level_all = step_down(count_all, alpha, pairs=n * (n - 1) // 2)
     own, together = np.empty((2, n), dtype=np.intp), np.empty((2, n), dtype=np.intp)
+    behind, first = np.empty((3, n)), int(scores.argmax())
     separated = []
     for place in range(n):
         found = compare(place)
         level = step_down(found.count, alpha, pairs=n - 1)
         own[:, place] = _bound_rank(found.apart, found.reject(level))
+        behind[:, place] = found.bound(first, level)
         differs = found.reject(level_all)
         together[:, place] = _bound_rank(found.apart, differs)
         if n <= MOST_LETTERED:
             separated.append(differs)
     pairs = np.array(separated) if n <= MOST_LETTERED else None
-    return RankSets(own[0], own[1], together[0], together[1], pairs)
+    behind[1:, first] = np.nan
+    return RankSets(own[0], own[1], together[0], together[1], behind, pairs)
 
 
 def step_down(count: Callable[[float], int], alpha: float, *, pairs: int) -> float:
@@ -256,8 +279,9 @@ def rank_estimates(
     pandas.DataFrame
         The models by rank, then name, with the further columns ``rank`` (competition ranks),
         ``rank_low`` and ``rank_high`` (of the model's own confidence set), ``rank_low_all`` and
-        ``rank_high_all`` (of the sets of all models at once) and ``tie_group``
-        (letters of the groups). All but ``rank`` are missing without an interval, ``tie_group`` is
+        ``rank_high_all`` (of the sets of all models at once), ``behind``, ``behind_low`` and
+        ``behind_high`` (how far behind the first, with an interval) and ``tie_group`` (letters of
+        the groups). All but ``rank`` are missing without an interval, ``tie_group`` is
         empty, as it is for more than 200 models.
 
     Raises
@@ -274,7 +298,7 @@ def rank_estimates(
     table = models.iloc[order].assign(rank=ranks[order]).reset_index(drop=True)
     unknown = pd.array([pd.NA] * len(table), dtype="Int64")
     table = table.assign(**dict.fromkeys(RANK_SETS, unknown))
-    table = table.assign(tie_group="")
+    table = table.assign(**dict.fromkeys(BEHIND, np.nan), tie_group="")
     ordered = errors.take(order)
     is_sure = ~np.isnan(ordered.variances)
     if not is_sure.any():
@@ -288,6 +312,8 @@ def rank_estimates(
     others = int((~is_sure).sum())
     found = (sets.low, sets.high + others, sets.low_all, sets.high_all + others)
     for column, values in zip(RANK_SETS, found, strict=True):
+        table.loc[is_sure, column] = values
+    for column, values in zip(BEHIND, sets.behind, strict=True):
         table.loc[is_sure, column] = values
     if sets.separated is not None:
         table.loc[is_sure, "tie_group"] = display_letters(~sets.separated)
@@ -325,17 +351,19 @@ def rank_models(
     parts = [row for row in ranked["parts"] if len(row)]
     errors = SamplingErrors(
         variances=ranked["standard_error"].to_numpy() ** 2,
-        freedom=ranked["freedom"].to_numpy(),
+        freedom=ranked["own_freedom" if parts else "freedom"].to_numpy(),
         parts=_stack(ranked["parts"]) if parts else None,
+        parts_freedom=ranked["parts_freedom"].to_numpy(),
     )
     table = rank_estimates(
-        ranked.drop(columns=["replicates", "parts"]),
+        ranked.drop(columns=["replicates", "parts"], errors="ignore"),
         errors,
         confidence_level=confidence_level,
         best=STATISTICS[statistic].best,
     )
     table = widen_intervals(table, confidence_level=confidence_level)
-    others = others.sort_values("model").drop(columns=["replicates", "parts"]).assign(tie_group="")
+    others = others.sort_values("model").assign(tie_group="")
+    others = others.drop(columns=["replicates", "parts"], errors="ignore")
     table = pd.concat([table, others], ignore_index=True).astype(RANKED)
     return keep_within(table, limits, statistic=statistic)
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from capmap.ranking.aggregation import FloatArray, IntArray, require_finite
+from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, require_finite
+from capmap.settings.choices import Cut
 
 Counts = npt.NDArray[np.unsignedinteger[Any]]
 
@@ -57,10 +58,13 @@ class Strata:
         By number of runs.
     resolutions : numpy.ndarray, shape (datasets,)
         The unit in which the scores of each dataset are written, 0 where they are not rounded.
+    trimmed : float, optional
+        Share of the weight that the interquartile mean cuts from each tail.
     """
 
     parts: tuple[Stratum, ...]
     resolutions: FloatArray
+    trimmed: float = TRIMMED
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -108,7 +112,7 @@ class Strata:
                 datasets = places[part.datasets[kept]]
                 scores, seeds = part.scores[:, kept], part.seeds[:, kept]
                 parts.append(Stratum(scores, part.draws, datasets, seeds))
-        return Strata(tuple(parts), self.resolutions[chosen])
+        return Strata(tuple(parts), self.resolutions[chosen], self.trimmed)
 
 
 @dataclass(frozen=True)
@@ -119,8 +123,6 @@ class Resamples:
     ----------
     counts : numpy.ndarray, shape (runs, resamples)
         How often each run was drawn; rows as in `Strata.scores`. Fractions are allowed.
-    runs : float or numpy.ndarray, shape (resamples,)
-        How many runs each resample has.
     total : float or numpy.ndarray, shape (resamples,)
         Sum of their weights.
     times : numpy.ndarray of int, shape (datasets, resamples), or None
@@ -128,7 +130,6 @@ class Resamples:
     """
 
     counts: npt.NDArray[Any]
-    runs: float | FloatArray
     total: float | FloatArray
     times: IntArray | None = None
 
@@ -139,6 +140,7 @@ def stratify_runs(
     *,
     seeds: Sequence[str] | Sequence[int] | None = None,
     resolutions: Mapping[str, float] | None = None,
+    cut: Cut = "exact",
 ) -> Strata:
     """Arrange a model's runs by dataset.
 
@@ -152,6 +154,9 @@ def stratify_runs(
         The seed of each run; without them no two runs have the same.
     resolutions : mapping of str to float, optional
         The unit in which the scores of a dataset are written; others are not rounded.
+    cut : {"exact", "whole"}, optional
+        Whether the interquartile mean cuts a quarter of the weight from each tail, or as many whole
+        runs as fit into a quarter.
 
     Returns
     -------
@@ -180,7 +185,9 @@ def stratify_runs(
         runs = order[rows]
         parts.append(Stratum(numbers[runs], size, members, marks[runs]))
     units = np.array([(resolutions or {}).get(name, 0.0) for name in names.tolist()])
-    return Strata(parts=tuple(parts), resolutions=units)
+    n = len(numbers)
+    trimmed = TRIMMED if cut == "exact" else int(TRIMMED * n) / n
+    return Strata(tuple(parts), units, trimmed)
 
 
 def draw_resamples(
@@ -221,8 +228,7 @@ def draw_resamples(
             _draw_repeatedly(part, times[part.datasets].ravel(), rng=rng, out=rows)
         first = last
     if times is None:
-        runs = float(strata.draws.sum())
-        return Resamples(counts=counts, runs=runs, total=runs)
+        return Resamples(counts=counts, total=float(strata.draws.sum()))
     return _gather(strata, counts, times)
 
 
@@ -285,16 +291,10 @@ def iterate_blocks(n_resamples: int, *, runs: int) -> Iterator[slice]:
         yield slice(first, min(first + step, n_resamples))
 
 
-def sum_datasets(strata: Strata, times: IntArray) -> tuple[FloatArray, FloatArray]:
-    """How many runs each resample of datasets has, and the sum of their weights."""
-    drawn = strata.draws[:, None] * times
-    weights = (drawn * strata.dataset_weights[:, None]).sum(axis=0)
-    return drawn.sum(axis=0).astype(np.float64), weights
-
-
 def _gather(strata: Strata, counts: npt.NDArray[Any], times: IntArray) -> Resamples:
-    runs, total = sum_datasets(strata, times)
-    return Resamples(counts=counts, runs=runs, total=total, times=times)
+    drawn = strata.draws[:, None] * times
+    total = (drawn * strata.dataset_weights[:, None]).sum(axis=0)
+    return Resamples(counts=counts, total=total, times=times)
 
 
 def _draw_repeatedly(

@@ -53,6 +53,14 @@ class SeedCorrelation:
     p: float
     models: int
 
+    @property
+    def is_found(self) -> bool:
+        """Whether they do, at the level of 5%."""
+        return self.p <= LEVEL
+
+
+UNKNOWN = SeedCorrelation(np.nan, 1.0, 0)
+
 
 def has_enough_runs(draws: npt.NDArray[np.integer[Any]]) -> bool:
     """Whether at least half of a model's datasets have two runs or more."""
@@ -73,7 +81,7 @@ def has_own_seeds(runs: pd.DataFrame) -> bool:
 
 
 def resolve_unit(
-    unit: UnitOrAuto, runs: pd.DataFrame, *, interval: IntervalMethod, own_seeds: bool = True
+    unit: UnitOrAuto, runs: pd.DataFrame, *, interval: IntervalMethod, shared: bool = False
 ) -> Unit:
     """What the intervals of a study generalize to.
 
@@ -85,15 +93,15 @@ def resolve_unit(
         Columns ``model``, ``dataset``, ``seed`` and ``score``, of the whole study.
     interval : {"percentile", "calibrated"}
         Kind of interval; only calibrated ones can be over seeds.
-    own_seeds : bool, optional
-        What `has_own_seeds` says of the study.
+    shared : bool, optional
+        Whether runs of a seed move together over datasets.
 
     Returns
     -------
     str
         `unit`, unless it is "auto". Then "runs" where some model has two runs or more on half of
-        its datasets, or "seeds" where besides the runs of a seed of their own move together
-        significantly; otherwise "runs_and_datasets" where some model has four datasets.
+        its datasets, or "seeds" where `shared` is true besides; otherwise "runs_and_datasets" where
+        some model has four datasets.
     """
     if unit != "auto":
         return unit
@@ -102,14 +110,14 @@ def resolve_unit(
         own.to_numpy(dtype=np.intp) for _, own in counts.groupby(level="model", observed=True)
     ]
     if any(map(has_enough_runs, by_model)):
-        if interval == "calibrated" and own_seeds and correlate_seeds(runs).p <= LEVEL:
-            return "seeds"
-        return "runs"
+        return "seeds" if shared and interval == "calibrated" else "runs"
     has_datasets = max(map(len, by_model)) >= FEWEST_DATASETS
     return "runs_and_datasets" if has_datasets else "runs"
 
 
-def resolve_statistic(rank_by: StatisticOrAuto, runs: pd.DataFrame) -> Statistic:
+def resolve_statistic(
+    rank_by: StatisticOrAuto, runs: pd.DataFrame, *, unit: Unit = "runs"
+) -> Statistic:
     """What ranks the models of a study.
 
     Parameters
@@ -118,11 +126,15 @@ def resolve_statistic(rank_by: StatisticOrAuto, runs: pd.DataFrame) -> Statistic
         As configured.
     runs : pandas.DataFrame
         Column ``score`` (normalized), a row per run, of the whole study.
+    unit : {"runs", "seeds", "runs_and_datasets"}, optional
+        What intervals are over.
 
     Returns
     -------
     str
-        `rank_by`, unless it is "auto". Then "mean" where `are_outcomes` holds; otherwise "iqm".
+        `rank_by`, unless it is "auto". Then "mean" where intervals are over datasets, whose
+        difficulty an interquartile mean cannot pair, or where `are_outcomes` holds; otherwise
+        "iqm".
 
     Examples
     --------
@@ -133,7 +145,7 @@ def resolve_statistic(rank_by: StatisticOrAuto, runs: pd.DataFrame) -> Statistic
     """
     if rank_by != "auto":
         return rank_by
-    return "mean" if are_outcomes(runs["score"]) else "iqm"
+    return "mean" if unit == "runs_and_datasets" or are_outcomes(runs["score"]) else "iqm"
 
 
 def correlate_seeds(runs: pd.DataFrame) -> SeedCorrelation:
@@ -172,7 +184,7 @@ def correlate_seeds(runs: pd.DataFrame) -> SeedCorrelation:
             places = (*np.searchsorted(datasets, rows),), (*np.searchsorted(seeds, columns),)
             blocks[places].append(directions.to_numpy())
     if not blocks:
-        return SeedCorrelation(np.nan, 1.0, 0)
+        return UNKNOWN
     stacks = {places: np.stack(values) for places, values in blocks.items()}
     pairs = sum(len(rows) * (len(rows) - 1) * len(blocks[rows, _]) for rows, _ in blocks)
     found = _correlate(stacks, np.tile(np.arange(float(len(seeds))), (len(datasets), 1)))
@@ -181,6 +193,15 @@ def correlate_seeds(runs: pd.DataFrame) -> SeedCorrelation:
     above = sum(value >= found - NEGLIGIBLE * abs(found) for value in permuted)
     models = sum(len(values) for values in blocks.values())
     return SeedCorrelation(found / pairs, (1 + above) / (1 + N_PERMUTATIONS), models)
+
+
+def share_noise(runs: pd.DataFrame) -> bool:
+    """Whether runs of a seed on a dataset have noise in common over models, as folds have.
+
+    It is the test of `correlate_seeds` with models and datasets exchanged, at the level of 5%.
+    """
+    exchanged = runs.rename(columns={"model": "dataset", "dataset": "model"})
+    return correlate_seeds(exchanged).is_found
 
 
 def _correlate(stacks: Mapping[Places, FloatArray], keys: FloatArray) -> float:

@@ -5,14 +5,15 @@ its score, each times its share of the weight. The variance of a statistic is th
 influences over what is drawn independently: runs within each dataset, or datasets.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray
+from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.dependence import INDEPENDENT, Dependence
 from capmap.ranking.resampling import Strata
 from capmap.ranking.scopes import has_enough_runs
 from capmap.ranking.statistics import OPTIMUM
@@ -39,15 +40,43 @@ class StandardError:
         Its degrees of freedom, above 0.
     third : float
         Third central moment of the estimate.
-    parts : numpy.ndarray, shape (datasets,) or (seeds,), optional
-        What each dataset or seed adds to the error, where these are drawn. The sum of their squares
-        is the squared standard error but for what is the model's own, as of expected scores.
+    parts : numpy.ndarray, optional
+        What each dataset, seed, or run of a dataset and seed adds to the error, where models have
+        these in common. What the squared error has beyond the sum of their squares is the model's
+        own, such as that of expected scores.
+    parts_freedom, own_freedom : float
+        Degrees of freedom of what is common, and of what is the model's own.
     """
 
     value: float
     freedom: float
     third: float = 0.0
     parts: FloatArray | None = None
+    parts_freedom: float = np.inf
+    own_freedom: float = np.inf
+
+    def add(self, variance: float, freedom: float) -> "StandardError":
+        """Add a variance of the model's own, with its degrees of freedom."""
+        if variance == 0:
+            return self
+        common = 0.0 if self.parts is None else float((self.parts**2).sum())
+        own = max(self.value**2 - common, 0.0)
+        own_freedom = freedom if self.parts is None else self.own_freedom
+        return StandardError(
+            value=float(np.sqrt(self.value**2 + variance)),
+            freedom=combine_freedom((self.value**2, self.freedom), (variance, freedom)),
+            third=self.third,
+            parts=self.parts,
+            parts_freedom=self.parts_freedom,
+            own_freedom=combine_freedom((own, own_freedom), (variance, freedom)),
+        )
+
+
+def combine_freedom(*parts: tuple[float, float]) -> float:
+    """Degrees of freedom of a sum of variances, each with its own (Satterthwaite 1946)."""
+    total = sum(variance for variance, _ in parts)
+    spread = sum(variance**2 / freedom for variance, freedom in parts)
+    return total**2 / spread if spread > 0 else min(freedom for _, freedom in parts)
 
 
 @dataclass(frozen=True)
@@ -93,7 +122,7 @@ def measure_influences(statistic: Statistic, strata: Strata) -> Influences:
     Parameters
     ----------
     statistic : {"iqm", "mean", "median", "optimality_gap"}
-        Which one; the interquartile mean cuts exactly a quarter of the weight from each tail.
+        Which one.
     strata : Strata
         A model's runs.
 
@@ -118,12 +147,12 @@ def measure_influences(statistic: Statistic, strata: Strata) -> Influences:
         case "iqm":
             order = np.argsort(scores, kind="stable")
             reached = np.cumsum(weights[order])
-            ends = TRIMMED * reached[-1], (1 - TRIMMED) * reached[-1]
+            ends = strata.trimmed * reached[-1], (1 - strata.trimmed) * reached[-1]
             tolerance = NEGLIGIBLE * reached[-1]
             first = int(np.searchsorted(reached, ends[0] + tolerance))
             last = int(np.searchsorted(reached, ends[1] - tolerance))
             low, high = scores[order[first]], scores[order[last]]
-            shares = weights / (reached[-1] * (1 - 2 * TRIMMED))
+            shares = weights / (reached[-1] * (1 - 2 * strata.trimmed))
             is_kept = (scores >= low) & (scores <= high)
             kept = np.bincount(strata.datasets, is_kept)
             beyond = np.where(kept > 0, strata.draws - kept, 0)
@@ -144,7 +173,12 @@ def measure_influences(statistic: Statistic, strata: Strata) -> Influences:
 
 
 def measure_error(
-    statistic: Statistic, strata: Strata, *, unit: Unit, filling: Filling | None = None
+    statistic: Statistic,
+    strata: Strata,
+    *,
+    unit: Unit,
+    filling: Filling | None = None,
+    dependence: Dependence = INDEPENDENT,
 ) -> StandardError | None:
     """Standard error of a statistic with its degrees of freedom.
 
@@ -161,6 +195,8 @@ def measure_error(
     filling : Filling, optional
         Which datasets have expected scores: the mean of the model's other datasets, each less the
         effect of the dataset, plus the effect of this one.
+    dependence : Dependence, optional
+        What datasets, seeds and models have in common.
 
     Returns
     -------
@@ -184,7 +220,9 @@ def measure_error(
 
     Datasets: a trimmed mean of n datasets keeps h = n / 2 of them and has h − 1 degrees of freedom
     (Yuen 1974); other statistics have n − 1. The error of the median comes from the distance of two
-    order statistics (McKean and Schrader 1984).
+    order statistics (McKean and Schrader 1984). Datasets that are alike count as fewer. New runs
+    have new seeds: the variance of the seeds' sums over datasets is added, or that of all models
+    pooled if this is larger. It is never negative, since noise within cells is not taken off.
 
     References
     ----------
@@ -197,36 +235,54 @@ def measure_error(
     """
     if statistic == "trimmed_mean":
         return None
-    error = _measure_own(statistic, strata, unit, filling)
+    error = _measure_own(statistic, strata, unit, filling, dependence)
     if filling is None or error is None:
         return error
     slopes = _slopes_of_filled(measure_influences(statistic, strata), strata, filling)
     own = np.count_nonzero(~filling.datasets)
     added = filling.variance * float((slopes**2).sum() + slopes.sum() ** 2 / own)
-    if np.isnan(added):
-        return None
-    total = error.value**2 + added
-    spread = error.value**4 / error.freedom + added**2 / filling.freedom
-    freedom = total**2 / spread if spread > 0 else error.freedom
-    return replace(error, value=float(np.sqrt(total)), freedom=float(freedom))
+    return None if np.isnan(added) else error.add(added, filling.freedom)
 
 
 def _measure_own(
-    statistic: Statistic, strata: Strata, unit: Unit, filling: Filling | None
+    statistic: Statistic,
+    strata: Strata,
+    unit: Unit,
+    filling: Filling | None,
+    dependence: Dependence,
 ) -> StandardError | None:
     """The error but for that of expected scores."""
     if unit == "runs_and_datasets":
-        if len(strata.draws) < FEWEST_DATASETS:
-            return None
-        if statistic == "median":
-            return _of_median(np.bincount(strata.datasets, strata.scores) / strata.draws)
-        values = measure_influences(statistic, strata).values
-        return _over_datasets(center_datasets(values, strata), trimmed=statistic == "iqm")
-    measure = _over_runs if unit == "runs" else _over_seeds
+        return _over_new_datasets(statistic, strata, filling, dependence)
     influences, own = _choose_own(measure_influences(statistic, strata), strata, filling)
     if not _center_runs(influences.values, own).any():
         influences, own = _choose_own(measure_influences("mean", strata), strata, filling)
-    return measure(influences, own)
+    if unit == "seeds":
+        return _over_seeds(influences, own)
+    return _over_runs(influences, own, paired=dependence.paired)
+
+
+def _over_new_datasets(
+    statistic: Statistic, strata: Strata, filling: Filling | None, dependence: Dependence
+) -> StandardError | None:
+    """The error over datasets, and over the seeds that new runs would have."""
+    n = len(strata.draws)
+    if n < FEWEST_DATASETS:
+        return None
+    effective = float(dependence.count_effective(n))
+    if statistic == "median":
+        means = np.bincount(strata.datasets, strata.scores) / strata.draws
+        error = _of_median(means, effective)
+    else:
+        values = measure_influences(statistic, strata).values
+        trimmed = strata.trimmed if statistic == "iqm" else 0.0
+        error = _over_datasets(center_datasets(values, strata), effective, trimmed=trimmed)
+    if dependence.seed_variance == 0:
+        return error
+    influences, own = _choose_own(measure_influences(statistic, strata), strata, filling)
+    seeds = _over_seeds(influences, own)
+    found = 0.0 if seeds is None else seeds.value**2
+    return error.add(max(found, dependence.seed_variance), dependence.seed_freedom)
 
 
 def _choose_own(
@@ -351,7 +407,7 @@ def bound_variance(
     return np.asarray(resolutions**2 * np.where(is_outcome, share * (1 - share), 1 / 12))
 
 
-def _over_runs(influences: Influences, strata: Strata) -> StandardError | None:
+def _over_runs(influences: Influences, strata: Strata, *, paired: bool) -> StandardError | None:
     draws, owner = strata.draws, strata.datasets
     if not has_enough_runs(draws):
         return None
@@ -363,12 +419,21 @@ def _over_runs(influences: Influences, strata: Strata) -> StandardError | None:
     variances = squares * draws / np.maximum(draws - 1, 1) + borrowed * noise
     variances = np.maximum(variances, _bound_by_rounding(influences, strata))
     third = np.where(draws > 2, cubes * draws**2 / np.maximum((draws - 1) * (draws - 2), 1), 0)
+    freedom = satterthwaite_freedom(
+        variances[draws > 1], np.maximum(draws - 1 - influences.lost, 1)[draws > 1]
+    )
+    parts = None
+    if paired:
+        scale = np.sqrt(draws / np.maximum(draws - 1, 1))[owner]
+        parts = np.zeros((len(draws), int(strata.seeds.max()) + 1))
+        parts[owner, strata.seeds] = scale * apart
     return StandardError(
         value=float(np.sqrt(variances.sum())),
-        freedom=satterthwaite_freedom(
-            variances[draws > 1], np.maximum(draws - 1 - influences.lost, 1)[draws > 1]
-        ),
+        freedom=freedom,
         third=float(third.sum()),
+        parts=None if parts is None else parts.ravel(),
+        parts_freedom=freedom,
+        own_freedom=freedom,
     )
 
 
@@ -385,7 +450,9 @@ def _over_seeds(influences: Influences, strata: Strata) -> StandardError | None:
     total = variance + _pool_variance(strata) * float((influences.slopes[is_single] ** 2).sum())
     total = max(total, float(_bound_by_rounding(influences, strata).sum()))
     freedom = 1 / float(np.mean(1 / (draws[draws > 1] - 1)))
-    return StandardError(float(np.sqrt(total)), freedom, parts=sums)
+    return StandardError(
+        float(np.sqrt(total)), freedom, parts=sums, parts_freedom=freedom, own_freedom=freedom
+    )
 
 
 def _bound_by_rounding(influences: Influences, strata: Strata) -> FloatArray:
@@ -411,18 +478,17 @@ def _pool_variance(strata: Strata) -> float:
     return float(noise @ noise) / int((strata.draws - 1).sum())
 
 
-def _over_datasets(influences: FloatArray, *, trimmed: bool) -> StandardError:
-    n = len(influences)
-    if trimmed:
-        kept = (1 - 2 * TRIMMED) * n
-        factor, freedom = n / (n - 1 / (1 - 2 * TRIMMED)), kept - 1
-    else:
-        factor, freedom = n / (n - 1), n - 1.0
-    parts = np.sqrt(factor) * influences
-    return StandardError(float(np.sqrt((parts**2).sum())), freedom, parts=parts)
+def _over_datasets(influences: FloatArray, effective: float, *, trimmed: float) -> StandardError:
+    kept = 1 - 2 * trimmed
+    freedom = max(kept * effective - 1, 1.0)
+    # Squared influences are about the mean of datasets, so the fewer count, the less they say.
+    parts = np.sqrt(kept * len(influences) / freedom) * influences
+    return StandardError(
+        float(np.sqrt((parts**2).sum())), freedom, parts=parts, parts_freedom=freedom
+    )
 
 
-def _of_median(means: FloatArray) -> StandardError:
+def _of_median(means: FloatArray, effective: float) -> StandardError:
     """Standard error of the median of datasets' means.
 
     It says nothing of what models share: parts by the sides of datasets made the differences of
@@ -432,7 +498,8 @@ def _of_median(means: FloatArray) -> StandardError:
     place = max(int((n + 1) / 2 - normal * np.sqrt(n) / 2), 1)
     ordered = np.sort(means)
     value = float((ordered[n - place] - ordered[place - 1]) / (2 * normal))
-    return StandardError(value, n - 1.0)
+    freedom = max(effective - 1, 1.0)
+    return StandardError(value * np.sqrt(n / effective), freedom, own_freedom=freedom)
 
 
 def _share_of_middle(strata: Strata) -> FloatArray:

@@ -42,9 +42,9 @@ def evaluate_statistic(statistic: Statistic, strata: Strata, resamples: Resample
 
     Notes
     -----
-    The trimmed mean cuts the fraction ``floor(0.25 n) / n`` of the total weight from each tail, n
-    being the number of runs, and splits the run at the cut. With equal weights this is
-    `scipy.stats.trim_mean` of the flat array.
+    The interquartile mean cuts `Strata.trimmed` of the total weight from each tail and splits the
+    run at the cut. Where whole runs of equal weights are cut, this is `scipy.stats.trim_mean` of
+    the flat array.
 
     References
     ----------
@@ -59,24 +59,10 @@ def evaluate_runs(statistic: Statistic, strata: Strata) -> float:
     return float(evaluate_statistic(statistic, strata, original_sample(strata))[0])
 
 
-def estimate_population(statistic: Statistic, strata: Strata) -> float:
-    """Estimate what a statistic would be with infinitely many runs per dataset.
-
-    Notes
-    -----
-    This differs from `evaluate_runs` for the interquartile mean only, by cutting exactly a quarter
-    of the weight from each tail and not a whole number of runs.
-    """
-    if statistic != "iqm":
-        return evaluate_runs(statistic, strata)
-    once = original_sample(strata)
-    return float(_trim_means(strata, once, share=TRIMMED)[0])
-
-
 def original_sample(strata: Strata) -> Resamples:
     """The sample as it is: the resample that holds every run once."""
-    runs = float(len(strata.scores))
-    return Resamples(counts=np.ones((len(strata.scores), 1)), runs=runs, total=runs)
+    n = len(strata.scores)
+    return Resamples(counts=np.ones((n, 1)), total=float(n))
 
 
 def average_datasets(strata: Strata, resamples: Resamples) -> FloatArray:
@@ -193,12 +179,9 @@ def _sum_moves(
     return moved
 
 
-def _trim_means(strata: Strata, resamples: Resamples, *, share: float | None = None) -> FloatArray:
+def _trim_means(strata: Strata, resamples: Resamples) -> FloatArray:
     order = np.argsort(strata.scores, kind="stable")
-    if share is None:
-        cut = np.floor(TRIMMED * resamples.runs) / resamples.runs * resamples.total
-    else:
-        cut = np.asarray(share * resamples.total)
+    cut = np.asarray(strata.trimmed * resamples.total)
     return trim_means(
         strata.scores[order],
         resamples.counts,

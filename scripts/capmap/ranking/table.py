@@ -4,8 +4,9 @@ import pandas as pd
 
 COLUMNS = [
     *("group", "unit", "statistic", "model", "score"),
-    *("ci_low", "ci_high", "ci_low_all", "ci_high_all", "rank", "rank_low", "rank_high"),
-    *("rank_low_all", "rank_high_all", "runs", "datasets", "filled", "missing"),
+    *("ci_low", "ci_high", "ci_low_all", "ci_high_all", "boot_low", "boot_high"),
+    *("rank", "rank_low", "rank_high", "rank_low_all", "rank_high_all"),
+    *("behind", "behind_low", "behind_high", "runs", "datasets", "filled", "missing"),
     "tie_group",
 ]
 # Ways to average scores over datasets.
@@ -40,8 +41,12 @@ def choose(
     is_chosen = pd.Series(True, ranking.index)
     if unit is not None:
         is_chosen &= ranking["unit"] == (unit or first["unit"])
-    if statistic is not None:
-        is_chosen &= ranking["statistic"] == (statistic or first["statistic"])
+    if statistic == "":
+        # In the other scope, models are ranked by one statistic only.
+        is_other = (ranking["unit"] != first["unit"]) & (_name_groups(ranking) == "")
+        is_chosen &= (ranking["statistic"] == first["statistic"]) | is_other
+    elif statistic is not None:
+        is_chosen &= ranking["statistic"] == statistic
     if group is not None:
         is_chosen &= _name_groups(ranking) == group
     return ranking[is_chosen]

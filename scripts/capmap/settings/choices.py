@@ -25,6 +25,8 @@ Aggregation = Literal["mean", "trimmed_mean", "median"]
 # Below that many, datasets do not show how much others like these would differ.
 FEWEST_DATASETS = 4
 Statistic = Literal["iqm", "mean", "trimmed_mean", "median", "optimality_gap"]
+# How the interquartile mean cuts its tails: a quarter of the weight, or whole runs as SciPy does.
+Cut = Literal["exact", "whole"]
 StatisticOrAuto = Literal["auto", "iqm", "mean", "median"]
 IntervalMethod = Literal["percentile", "calibrated"]
 Unit = Literal["runs", "seeds", "runs_and_datasets"]

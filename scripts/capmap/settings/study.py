@@ -16,6 +16,7 @@ from capmap.settings.analyses import (
     Multilabel,
 )
 from capmap.settings.choices import (
+    Cut,
     Decimal,
     Duplicates,
     Failure,
@@ -308,6 +309,11 @@ class Study(Section):
         "auto",
         description='Statistic that ranks the models; "auto" is the interquartile mean, or the '
         "mean where scores have few values, such as right and wrong.",
+    )
+    iqm: Cut = Field(
+        "exact",
+        description="Whether the interquartile mean cuts exactly a quarter of the weight from each "
+        'tail, or "whole" runs only, as SciPy and published tables do.',
     )
     analyses: Unique[Analysis] = Field(
         [name for name in ANALYSES if INDEX[name]["default"]],
