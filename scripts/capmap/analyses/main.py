@@ -47,12 +47,6 @@ def _summarize(ranking: pd.DataFrame) -> dict[str, Any]:
         "first": firsts["model"].tolist(),
         "score": leader["score"],
         "interval": [leader["ci_low"], leader["ci_high"]] if is_sure and not is_paired else [],
-        # The wider one allows for having chosen the leader.
-        "interval_all": (
-            [leader["ci_low_all"], leader["ci_high_all"]]
-            if is_sure and not is_paired and len(ranking) > 1
-            else []
-        ),
         "second": "" if second is None else second["model"],
         "ahead": [] if second is None else second[BEHIND].tolist(),
         "filled": int(firsts["datasets"].min()) if firsts["filled"].any() else 0,

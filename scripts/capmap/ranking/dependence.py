@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 # With fewer models, what datasets have in common cannot be told from chance.
 FEWEST_MODELS = 5
-FEWEST_EFFECTIVE = 2.0
+# Fewer datasets than these, counted by what they say, leave nothing to say of others.
+FEWEST_EFFECTIVE = 3
 ALIKE = 0.7
 NEGLIGIBLE = 1e-9
 
@@ -50,7 +51,7 @@ class Dependence:
 
     def count_effective(self, datasets: int | IntArray) -> FloatArray:
         """The effective number of so many datasets."""
-        return np.maximum(self.effective * datasets, np.minimum(FEWEST_EFFECTIVE, datasets))
+        return np.maximum(self.effective * datasets, np.minimum(datasets, 2.0))
 
 
 INDEPENDENT = Dependence()

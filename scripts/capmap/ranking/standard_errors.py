@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import special
 
 from capmap.ranking.aggregation import FloatArray, IntArray
-from capmap.ranking.dependence import INDEPENDENT, Dependence
+from capmap.ranking.dependence import FEWEST_EFFECTIVE, INDEPENDENT, Dependence
 from capmap.ranking.resampling import Strata
 from capmap.ranking.scopes import has_enough_runs
 from capmap.ranking.statistics import OPTIMUM
@@ -202,8 +202,9 @@ def measure_error(
     -------
     StandardError or None
         None of a trimmed mean of datasets, and where the runs do not say it: fewer than half of the
-        datasets have two runs or more ("runs", "seeds"), or there are fewer than four datasets
-        ("runs_and_datasets"); or the variance about expected scores is not known.
+        datasets have two runs or more ("runs", "seeds"), or there are fewer than four datasets, or
+        those that there are count as fewer than three ("runs_and_datasets"); or the variance about
+        expected scores is not known.
 
     Notes
     -----
@@ -270,6 +271,8 @@ def _over_new_datasets(
     if n < FEWEST_DATASETS:
         return None
     effective = float(dependence.count_effective(n))
+    if effective < FEWEST_EFFECTIVE:
+        return None
     if statistic == "median":
         means = np.bincount(strata.datasets, strata.scores) / strata.draws
         error = _of_median(means, effective)
