@@ -148,7 +148,7 @@ def estimate_models(
             models=models,
         )
         if part.options.interval == "calibrated":
-            table["replicates"] = [np.empty(0)] * len(table)
+            table["replicates"] = pd.Series([np.empty(0)] * len(table), dtype="object")
         tables.append(table.assign(unit=part.options.unit, kind=part.kind, group=part.group))
     return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
