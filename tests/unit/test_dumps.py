@@ -57,17 +57,17 @@ def test_an_array_is_known_by_its_bytes_and_not_by_its_name(write):
 @pytest.mark.parametrize(
     ("values", "code", "words"),
     [
-        (np.array([[1, 2]]), "wrong_type", "int64"),
-        (np.array([[True]]), "wrong_type", "bool"),
-        (np.array([[1j]]), "wrong_type", "complex128"),
-        (np.array([["a"]]), "wrong_type", "str"),
-        (np.zeros((1, 2), dtype=np.longdouble), "wrong_type", "longdouble|float128"),
-        (np.zeros(1, dtype=[("a", "f4")]), "wrong_type", "void"),
-        (np.zeros(3), "wrong_shape", r"\(3,\)"),
-        (np.zeros(()), "wrong_shape", r"\(\)"),
-        (np.zeros((2, 3, 4)), "wrong_shape", r"\(2, 3, 4\)"),
-        (np.zeros((0, 3)), "no_rows", "0 images and 3 classes"),
-        (np.zeros((3, 0)), "no_rows", "3 images and 0 classes"),
+        (np.array([[1, 2]]), "wrong_array", "int64"),
+        (np.array([[True]]), "wrong_array", "bool"),
+        (np.array([[1j]]), "wrong_array", "complex128"),
+        (np.array([["a"]]), "wrong_array", "str"),
+        (np.zeros((1, 2), dtype=np.longdouble), "wrong_array", "longdouble|float128"),
+        (np.zeros(1, dtype=[("a", "f4")]), "wrong_array", "void"),
+        (np.zeros(3), "wrong_array", r"\(3,\)"),
+        (np.zeros(()), "wrong_array", r"\(\)"),
+        (np.zeros((2, 3, 4)), "wrong_array", r"\(2, 3, 4\)"),
+        (np.zeros((0, 3)), "wrong_array", r"\(0, 3\)"),
+        (np.zeros((3, 0)), "wrong_array", r"\(3, 0\)"),
     ],
 )
 def test_an_array_that_is_no_table_of_floats_is_refused(write, values, code, words):

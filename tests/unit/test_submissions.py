@@ -259,11 +259,11 @@ FAULTS = {
         {"information": describe()},
         *(0, "New model info[1]", "'unique_backbone_key' is a required property"),
     ),
-    "garbage": ({"document": DOCUMENT + "x"}, 1, "", "Extra data"),
-    "repeat": ({"document": DOCUMENT[:-1] + ', "License": ""}'}, 0, "", "'License' stands 2 times"),
+    "garbage": ({"document": DOCUMENT + "x"}, 1, "", "does not end here"),
+    "repeat": ({"document": DOCUMENT[:-1] + ', "License": ""}'}, 0, "", "'License' stands twice"),
     "jsonnan": ({"information": {"License": float("nan")}}, 0, "License", "nan is not of type"),
     "array": ({"document": "[]"}, 0, "", "of type 'object'"),
-    "cut": ({"document": DOCUMENT[:50]}, 1, "", "ends too early"),
+    "cut": ({"document": DOCUMENT[:50]}, 1, "", "is not JSON"),
 }
 
 

@@ -126,10 +126,10 @@ def test_the_mean_of_duplicates_does_not_depend_on_the_order_of_rows(order):
     assert means.to_list() == validate(runs, duplicates="mean").runs["score"].to_list()
 
 
-def spread_two(seeds, scores, spread=("0.1", "0.1")):
+def spread_two(seeds, scores):
     """The runs of two summary rows of a cell, of 2 and 4 runs, and a run of another model."""
     rows = make_runs(*(("A", "D", score) for score in scores), ("B", "D", 0.2)).assign(
-        seed=[*seeds, seeds[0]], spread=[*spread, ""], count=["2", "4", ""]
+        seed=[*seeds, seeds[0]], spread=[0.1, 0.1, np.nan], count=[2, 4, np.nan]
     )
     runs, problems = spread_summaries(rows, count=1, spread="std")
     assert [problem for problem in problems if problem.severity == "error"] == []

@@ -14,7 +14,14 @@ import yaml
 
 from capmap.errors import ConfigError
 from capmap.exports.cells import Cells, Nested, Numeral, clean_header, make_cells
-from capmap.exports.files import LONGEST, check_text, has_suffix, read_bounded, recode_text
+from capmap.exports.files import (
+    LONGEST,
+    check_text,
+    has_suffix,
+    read_bounded,
+    read_text,
+    recode_text,
+)
 from capmap.patterns import Pattern
 from capmap.problems import Problem, UnreadableExportError, ask_nearest, shorten
 from capmap.wording import list_names, quote_name
@@ -24,8 +31,7 @@ LINES = frozenset({".jsonl", ".ndjson"})
 SCORE = "score"
 DEEPEST = 100
 LONGEST_LIST = 100
-REMEDY = "Write the file with a library for its format."
-LINE_REMEDY = 'Write one object per line, such as {"model": "A", "dataset": "B", "score": 0.9}.'
+REMEDY = "Write the file with a library for its format, or copy it again if it was cut off."
 BOOLEANS = {"true": True, "false": False}
 HALF = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
@@ -45,7 +51,7 @@ class Array(list[Any]):
     lines: Sequence[int] = ()
 
 
-class FaultError(ValueError):
+class FaultError(Exception):
     """What is wrong with a value, and what to do about it; line 0 is where the value begins."""
 
     def __init__(
@@ -97,6 +103,7 @@ def _make_array(values: Iterable[Any], lines: Sequence[int]) -> Array:
 DECODER: Any = json.JSONDecoder(
     object_pairs_hook=_make_object, parse_float=Numeral, parse_int=Numeral, parse_constant=Numeral
 )
+PLAIN_DECODER: Any = json.JSONDecoder(object_pairs_hook=_make_object)
 PARSERS: Any = json.decoder
 
 
@@ -119,7 +126,7 @@ def _is_line(text: str) -> bool:
     line, _, rest = text.partition("\n")
     try:
         return bool(rest.strip() and DECODER.decode(line))
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, FaultError):
         return False
 
 
@@ -135,14 +142,14 @@ def _list_lines(text: str) -> Parts:
             yield fault
 
 
-def _decode(text: str, start: int, depth: int, *, first: int = 1) -> Any:
+def _decode(text: str, start: int, depth: int, *, first: int = 1, decoder: Any = DECODER) -> Any:
     """Decode the value that a text holds, whose first levels know the lines of their values."""
     ends = [match.start() for match in re.finditer("\n", text)]
 
     def read(text: str, position: int, depth: int) -> tuple[Any, int]:
         mark, lines = text[position : position + 1], list[int]()
         if not depth or mark not in ("{", "["):
-            value, end = DECODER.scan_once(text, position)
+            value, end = decoder.scan_once(text, position)
             return value, end
 
         def note(text: str, position: int) -> tuple[Any, int]:
@@ -162,12 +169,12 @@ def _decode(text: str, start: int, depth: int, *, first: int = 1) -> Any:
     except json.JSONDecodeError as error:
         reason = f"The text is not JSON: {error.msg} (character {error.colno} of the line)."
         line, written = first + error.lineno - 1, text.split("\n")[error.lineno - 1].strip()
-        raise FaultError("invalid_json", reason, LINE_REMEDY, line=line, value=written) from error
-    except RecursionError as error:
+        raise FaultError("invalid_json", reason, line=line, value=written) from error
+    except (RecursionError, ValueError) as error:
         raise _refuse_depth(first) from error
     if text[end:].strip():
         line = first + bisect_left(ends, end)
-        raise FaultError("invalid_json", "The JSON does not end here.", LINE_REMEDY, line=line)
+        raise FaultError("invalid_json", "The JSON does not end here.", line=line)
     if "\\u" in text and (half := HALF.search(text)):
         line = first + bisect_left(ends, half.start())
         reason = "The text has half of a surrogate pair, which is no character."
@@ -192,8 +199,6 @@ def _list_yaml(text: str) -> Parts:
                     yield place, str(position), entry
             elif value is not None:
                 yield line, "", value
-    except FaultError:
-        raise
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
@@ -559,3 +564,11 @@ def _match_key(step: Pattern, key: str) -> dict[str, str] | None:
     except ConfigError as error:
         reason = f"The key {quote_name(key)} can be read in several ways: {error}"
         raise FaultError("ambiguous_key", reason, "Change `reading: {records: …}`.") from error
+
+
+def read_document(path: str) -> Any:
+    """Read one JSON document of at most 64 MiB, whose objects have each key once."""
+    try:
+        return _decode(read_text(path), 0, 0, decoder=PLAIN_DECODER)
+    except FaultError as fault:
+        raise UnreadableExportError(fault.explain(path)) from fault

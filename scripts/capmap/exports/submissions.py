@@ -12,8 +12,9 @@ from jsonschema import Draft202012Validator
 
 from capmap.artifacts import digest_file
 from capmap.exports.cells import Mapped, Wish, check_columns, list_columns, trim
-from capmap.exports.files import Pairs, read_bounded, read_document, refuse
+from capmap.exports.files import read_bounded
 from capmap.exports.reading import ExportFile, Exports, read_exports
+from capmap.exports.records import read_document
 from capmap.exports.sheets import open_sheet
 from capmap.packing import unpack_columns
 from capmap.problems import Problem, Severity, UnreadableExportError, ask_nearest, shorten
@@ -224,7 +225,7 @@ def read_information(path: str | None, *, strict: bool) -> tuple[dict[str, Any],
         return nothing, []
     try:
         read_bounded(path, limit=LARGEST[INFORMATION], remedy="Shorten the texts.")
-        document = _make_objects(read_document(path), path)
+        document = _trim_keys(read_document(path))
     except UnreadableExportError as error:
         return nothing, error.problems
     errors = sorted(Draft202012Validator(SCHEMA).iter_errors(document), key=lambda one: one.path)
@@ -251,18 +252,11 @@ def read_information(path: str | None, *, strict: bool) -> tuple[dict[str, Any],
     return {**texts, "models": [*models.values()]}, problems
 
 
-def _make_objects(value: Any, path: str) -> Any:
-    """Make dicts of the objects of a document, with trimmed keys, each of which stands once."""
-    if not isinstance(value, list):
-        return value
-    if not isinstance(value, Pairs):
-        return [_make_objects(entry, path) for entry in value]
-    made = {key.strip(): _make_objects(entry, path) for key, entry in value}
-    for key, count in Counter(key.strip() for key, _ in value).items():
-        if count > 1:
-            reason = f"The key {quote_name(key)} stands {count} times."
-            raise refuse("wrong_information", path, reason, REMEDY)
-    return made
+def _trim_keys(value: Any) -> Any:
+    """Trim the keys of the objects of a document."""
+    if isinstance(value, dict):
+        return {key.strip(): _trim_keys(entry) for key, entry in value.items()}
+    return [*map(_trim_keys, value)] if isinstance(value, list) else value
 
 
 def _write_place(path: Sequence[str | int]) -> str:
