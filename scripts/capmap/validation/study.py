@@ -165,7 +165,7 @@ def validate_runs(
     scored, told = replace_failed(runs, found, failed=policies.failed, rules=rules)
     rejected = reject_rows(scored, told, policy=policies.invalid)
     unique = resolve_duplicates(rejected.runs, policy=policies.duplicates, layout=layout)
-    problems = [*rejected.others, *rejected.faults, *unique.conflicts, *unique.others]
+    problems = [*rejected.others, *rejected.faults, *unique.problems]
     if not runs.empty:
         problems += find_unknown_names(
             runs,
