@@ -179,8 +179,7 @@ def open_delimited(path: str, *, wanted: Collection[str], options: FileOptions) 
             for _, sheet, _ in [*found]:
                 attempt(sheet.delimiter, titled=True)
     _, best, header = max(found, key=lambda item: item[0])
-    if problems := check_header(header, path, options):
-        raise UnreadableExportError(*problems)
+    check_header(header, path, options)
     return best
 
 
@@ -234,9 +233,9 @@ def name_columns(header: Sequence[Record], path: str, options: FileOptions) -> l
     return join_header(list(zip(*by_column, strict=True)))
 
 
-def check_header(header: Sequence[Record], path: str, options: FileOptions) -> list[Problem]:
-    """Find what is wrong with a header: too few rows, unlike widths, or not as many as names."""
-    first, *others = header
+def check_header(header: Sequence[Record], path: str, options: FileOptions) -> None:
+    """Refuse a header of too few rows, of unlike widths, or with not as many cells as names."""
+    first = header[0]
     width = len(first.cells)
     if options.names and width != len(options.names):
         cells, given = count_things(width, "cell"), count_things(len(options.names), "name")
@@ -245,25 +244,17 @@ def check_header(header: Sequence[Record], path: str, options: FileOptions) -> l
             "Correct `reading: {names: […]}`, which needs a name for each column; leave it out "
             "where the file has a header."
         )
-        line = first.first
-        return [Problem(code="wrong_names", source=path, reason=reason, remedy=remedy, line=line)]
+        raise refuse("wrong_names", path, reason, remedy, line=first.first)
+    remedy = "Set `header_rows` to the number of rows above the scores."
     if not options.names and len(header) < options.header_rows:
         rows = count_things(len(header), "row")
         reason = f"The file has {rows} where its header should have {options.header_rows}."
-        remedy = "Set `header_rows` to the number of rows above the scores."
-        return [Problem(code="short_header", source=path, reason=reason, remedy=remedy, line=1)]
-    return [
-        Problem(
-            code="wrong_width",
-            source=path,
-            reason=f"The header row has {len(record.cells)} cells where the first has {width}.",
-            remedy="Complete the shorter row with empty cells, or set `header_rows` to the number "
-            "of rows above the scores.",
-            line=record.first,
-        )
-        for record in others
-        if len(record.cells) != width
-    ]
+        raise refuse("short_header", path, reason, remedy, line=1)
+    for record in header:
+        if len(record.cells) != width:
+            reason = f"The header row has {len(record.cells)} cells where the first has {width}."
+            remedy = f"Complete the shorter row with empty cells. {remedy}"
+            raise refuse("wrong_width", path, reason, remedy, line=record.first)
 
 
 def make_sheet(
@@ -278,8 +269,7 @@ def make_sheet(
     """
     above, header = take_header(records, options)
     columns = name_columns(header, path, options)
-    if problems := check_header(header, path, options):
-        raise UnreadableExportError(*problems)
+    check_header(header, path, options)
     start = len(above) + (0 if options.names else len(header))
     return RowSheet(path, columns, records[start:], remedy)
 

@@ -264,14 +264,12 @@ def _choose_sheet(path: str, sheets: list[str], wanted: str) -> str:
         return sheets[int(wanted) - 1]
     if len(sheets) == 1 and not wanted:
         return sheets[0]
-    if not sheets:
-        raise refuse("no_sheet", path, "The workbook has no sheet of cells.", "Export it again.")
-    listed = f"The sheets are {list_names(sheets)}."
-    if wanted:
-        reason, near = f"There is no sheet {quote_name(wanted)}.", ask_nearest(wanted, sheets)
-        raise refuse("no_sheet", path, reason, f"{near}{listed} Correct `reading: {{sheet: …}}`.")
-    reason = f"The workbook has {len(sheets)} sheets, and none of them is chosen."
-    raise refuse("several_sheets", path, reason, f"Set `reading: {{sheet: …}}` to one. {listed}")
+    code, reason = "no_sheet", f"There is no sheet {quote_name(wanted)}."
+    if not wanted:
+        code = "several_sheets" if sheets else "no_sheet"
+        reason = f"The workbook has {len(sheets)} sheets of cells, and none of them is chosen."
+    remedy = f"{ask_nearest(wanted, sheets)}Set `reading: {{sheet: …}}` to one: "
+    raise refuse(code, path, reason, f"{remedy}{list_names(sheets)}.")
 
 
 def _write_cell(cell: Any) -> str:
@@ -289,8 +287,8 @@ PIPE_REMEDY = r"Write \| where it belongs to a cell, or remove the surplus cells
 PIPE = re.compile(r"(?<!\\)\|")
 ALIGNMENT = re.compile(r":?-+:?")
 FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
-ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 # Tags of HTML, footnotes, links and images, bold and italic text, code.
 MARKS = (
     (re.compile(r"<br\s*/?>", re.IGNORECASE), " "),
@@ -298,14 +296,9 @@ MARKS = (
     (re.compile(r"(?<!\\)\[\^[^\[\]]+\]"), ""),
     (re.compile(r"!?(?<!\\)\[((?:\\.|[^\[\]\\])*)\]\((?:[^()]|\([^()]*\))*\)"), r"\1"),
     (re.compile(r"(?<!\\)(\*{1,3})(?=\S)((?:\\.|[^*\\])+)(?<=\S)\1"), r"\2"),
-    (
-        re.compile(r"(?<![\\\w])(_{1,3})(?=\S)((?:\\.|[^_\\]|(?<=\w)_(?=\w))+)(?<=\S)\1(?!\w)"),
-        r"\2",
-    ),
+    (re.compile(r"(?<![\\\w])(_{1,3})(?=\S)((?:\\.|[^_\\])+)(?<=\S)\1(?!\w)"), r"\2"),
+    (re.compile(r"(?<!\\)`+([^`]+)`+"), r"\1"),
 )
-CODE = re.compile(r"(?<!\\)(`+)([^`]+)\1")
-# Marks within marks, from the inside out.
-DEPTH = 3
 
 
 def open_markdown(path: str, *, wanted: Collection[str], options: FileOptions) -> RowSheet:
@@ -334,33 +327,25 @@ def open_markdown(path: str, *, wanted: Collection[str], options: FileOptions) -
         raise faults[0] if faults else refuse("no_table", path, reason, remedy)
     number = str(options.sheet)
     if number.isdecimal() or (number and len(sheets) > 1):
-        return _choose_table(path, sheets, number)
+        if number.isdecimal() and 0 < int(number) <= len(sheets):
+            return sheets[int(number) - 1]
+        reason = f"There is no table {quote_name(number)}: the file has {len(sheets)}."
+        remedy = "Set `reading: {sheet: …}` to the number of one, from 1."
+        raise refuse("no_sheet", path, reason, remedy)
     fits = [len({*wanted} & {*sheet.columns}) for sheet in sheets]
     best = sheets[fits.index(max(fits))]
     if fits.count(max(fits)) == 1:
         return best
-    return replace(best, problems=[_warn_of_other_tables(path, fits.count(max(fits)), best)])
-
-
-def _choose_table(path: str, sheets: Sequence[RowSheet], number: str) -> RowSheet:
-    """Choose a table by its number in the file, from 1."""
-    if number.isdecimal() and 0 < int(number) <= len(sheets):
-        return sheets[int(number) - 1]
-    reason = f"There is no table {quote_name(number)}: the file has {len(sheets)}."
-    raise refuse(
-        "no_sheet", path, reason, "Set `reading: {sheet: …}` to the number of one, from 1."
-    )
-
-
-def _warn_of_other_tables(path: str, count: int, best: RowSheet) -> Problem:
-    return Problem(
+    warning = Problem(
         severity="warning",
         code="other_tables",
         source=path,
         line=next((row.first for row in best.rows), 0),
-        reason=f"The file has {count} tables with such a header, of which this one is read.",
+        reason=f"The file has {fits.count(max(fits))} tables with such a header, of which this one "
+        "is read.",
         remedy="Set `reading: {sheet: …}` to the number of another one, from 1.",
     )
+    return replace(best, problems=[warning])
 
 
 def _list_tables(text: str, header_rows: int) -> Iterator[list[Record]]:
@@ -409,12 +394,7 @@ def _fit(cells: list[str], width: int) -> list[str]:
 
 
 def _clean_cell(cell: str) -> str:
-    """Leave out the marks of a cell; what stands as code or behind a backslash is plain."""
-    cell = CODE.sub(
-        lambda match: re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", match[2].strip()),
-        cell.replace(r"\|", "|"),
-    )
-    for _ in range(DEPTH):
-        for mark, text in MARKS:
-            cell = mark.sub(text, cell)
+    """Leave out the marks of a cell, also marks within marks."""
+    for mark, text in MARKS * 2:
+        cell = mark.sub(text, cell)
     return ESCAPED.sub(r"\1", cell).strip()
