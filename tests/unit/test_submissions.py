@@ -253,7 +253,7 @@ FAULTS = {
     "model": ({"information": {"New model info": [1]}}, 0, "New model info[1]", "type 'object'"),
     "half": (
         {"information": describe(unique_backbone_key="")},
-        *(0, "New model info[1]", "text is empty, while others"),
+        *(0, "New model info[1]", "text of the model is empty"),
     ),
     "lacks": (
         {"information": describe()},
