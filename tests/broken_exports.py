@@ -105,7 +105,7 @@ FILES = (
         "only_a_header", make_table(""), "only_a_header/runs.csv, line 1: The file has a header"
     ),
     describe(
-        "binary_file", b"PK\x03\x04" + bytes(100), "binary_file/runs.csv", "an Excel workbook"
+        "binary_file", b"PK\x03\x04" + bytes(100), "binary_file/runs.csv", "not text but binary"
     ),
     describe("zeros", make_table() + bytes(9), "zeros/runs.csv, line 10", "not text but binary"),
     describe(
@@ -130,7 +130,7 @@ FILES = (
     describe(
         "not_parquet",
         make_table(),
-        "not_parquet/runs.parquet: The file is called Parquet",
+        "not_parquet/runs.parquet: The Parquet file is damaged, or something else",
         file="runs.parquet",
     ),
     describe(

@@ -1,8 +1,6 @@
 """Broken exports: each fault has its own code, place and remedy, and none is an exception."""
 
 import json
-import pickle
-import zipfile
 
 import pandas as pd
 import pytest
@@ -80,20 +78,6 @@ def test_a_column_cannot_be_kept_under_a_name_of_capmaps_own(write):
 def test_a_quote_that_swallows_a_large_file_is_found_where_it_opens(write):
     exports = read_exports([write(append('C,d1,acc,"3,0.5') + "D,d1,acc,4,0.5\n" * 100_000)])
     assert place(only_problem(exports)) == ("long_cell", 4, "", "")
-
-
-def test_a_binary_file_is_told_what_it_is(write, tmp_path):
-    with zipfile.ZipFile(tmp_path / "packed.csv", "w") as archive:
-        archive.writestr("runs.csv", LONG)
-    natures = {
-        str(tmp_path / "packed.csv"): "a zip archive or an Excel workbook",
-        write(pickle.dumps({"model": "A"}), "pickle.csv"): "a Python pickle",
-        write(b"\x89HDF\r\n", "table.csv"): "an HDF5 file",
-    }
-    for path, nature in natures.items():
-        problem = only_problem(read_exports([path]))
-        assert problem.code == "binary_file"
-        assert nature in problem.reason
 
 
 def test_another_encoding_far_into_the_file_is_told(write):

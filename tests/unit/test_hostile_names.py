@@ -89,7 +89,7 @@ def test_pickle_is_refused_and_never_loaded(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     program = f"cposix\nsystem\n(S'touch {trace}'\ntR.".encode()
     path = write(tmp_path, "a.csv", b"\x80\x04" + program)
-    assert [problem.code for problem in read_exports([path]).problems] == ["binary_file"]
+    assert [problem.code for problem in read_exports([path]).problems] == ["wrong_encoding"]
     assert not trace.exists()
 
 
@@ -117,7 +117,7 @@ def test_parquet_columns_without_names_are_told_and_not_mixed_up(tmp_path: Path)
         problem.code
         for problem in read_exports([path], layout="matrix", metric="accuracy").problems
     ]
-    assert codes == ["duplicated_column"]
+    assert codes == ["damaged_parquet"]
 
 
 def test_parquet_text_that_is_not_utf8_is_damaged(tmp_path: Path) -> None:

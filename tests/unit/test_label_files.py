@@ -163,7 +163,7 @@ def test_an_unknown_name_is_answered_with_the_nearest_one(write):
         ('{"\\ud800": 1}', "invalid_json", 1),
         ('{"labels": {"a": [1]}}', "not_an_id", 0),
         ("[{}]", "not_an_id", 0),
-        (b"\x80\x04\x95", "binary_file", 0),
+        (b"\x80\x04\x95", "wrong_encoding", 1),
         (b"[[1]]\xff", "wrong_encoding", 1),
     ],
 )

@@ -216,5 +216,3 @@ def test_listed_columns_are_meant(write):
         [write(add("size", "0.71", "0.62", "0.63"))], metric="acc", columns=columns, **MATRIX
     )
     assert [problem.severity for problem in read.problems] == ["warning"]
-
-

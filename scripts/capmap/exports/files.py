@@ -19,14 +19,6 @@ SPLIT = (
 GZIP = b"\x1f\x8b"
 PARQUET = b"PAR1"
 BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
-SIGNATURES: tuple[tuple[bytes, str], ...] = (
-    (b"PK\x03\x04", "a zip archive or an Excel workbook"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel workbook"),
-    (b"\x80", "a Python pickle"),
-    (b"\x93NUMPY", "a NumPy array"),
-    (b"\x89HDF", "an HDF5 file"),
-    (b"%PDF", "a PDF document"),
-)
 
 
 @dataclass(frozen=True)
@@ -124,16 +116,18 @@ def check_text(content: bytes, path: str) -> None:
     Raises
     ------
     UnreadableExportError
-        With the code "empty_file", "binary_file" (and what it seems to be) or "wrong_encoding"
-        (with the line, and with the byte as its value).
+        With the code "empty_file", "binary_file" or "wrong_encoding" (with the line, and with the
+        byte as its value).
     """
     if not content.strip(b"\xef\xbb\xbf \t\r\n"):
         raise refuse("empty_file", path, "The file is empty.", "Export it again, or leave it out.")
     if content.startswith(BYTE_ORDER_MARKS):
         raise _refuse_encoding(path, content, 0, "UTF-8", "utf-16")
-    _check_nature(content, path)
     if b"\0" in content:
-        raise _refuse_binary(path, "binary", find_line(content, content.index(b"\0")))
+        reason = "The file is not text but binary, such as an archive, an array or a pickle."
+        remedy = "Unpack an archive and name its files, or export the table as CSV or Parquet."
+        line = find_line(content, content.index(b"\0"))
+        raise refuse("binary_file", path, reason, remedy, line=line)
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(content), HEAD):
         pending = len(decoder.getstate()[0])
@@ -152,13 +146,12 @@ def recode_text(content: bytes, path: str, encoding: str) -> bytes:
     Raises
     ------
     UnreadableExportError
-        With the code "unknown_encoding", "wrong_encoding" or "binary_file".
+        With the code "wrong_encoding".
     """
     try:
         codec = codecs.lookup(encoding)
         if codec.name in ("utf-8", "utf-8-sig") or content.startswith(codecs.BOM_UTF8):
             return content
-        _check_nature(content, path)
         return codec.incrementaldecoder().decode(content, True).encode("utf-8", "replace")
     except UnicodeDecodeError as error:
         raise _refuse_encoding(path, content, error.start, encoding) from error
@@ -166,17 +159,6 @@ def recode_text(content: bytes, path: str, encoding: str) -> bytes:
         reason = f"The file cannot be read as text in {quote_name(encoding)} ({error})."
         remedy = "Set `reading: {encoding: …}` to utf-8, utf-16, utf-16-le, latin-1 or cp1252."
         raise refuse("wrong_encoding", path, reason, remedy) from error
-
-
-def _check_nature(content: bytes, path: str) -> None:
-    nature = next((what for magic, what in SIGNATURES if content.startswith(magic)), None)
-    if nature is not None:
-        raise _refuse_binary(path, nature)
-
-
-def _refuse_binary(path: str, nature: str, line: int = 0) -> UnreadableExportError:
-    remedy = "Unpack an archive and name its files; export a table as CSV, JSON lines or Parquet."
-    return refuse("binary_file", path, f"The file is not text but {nature}.", remedy, line=line)
 
 
 def find_line(content: bytes, position: int) -> int:

@@ -38,6 +38,7 @@ from capmap.wording import format_count, list_names, quote_name
 
 COUNTS = ("rows", "rows_filtered", "rows_empty_score", "percent_signs", "decimal_commas")
 NO_PLACE = {"path": "", "files": 0}
+IGNORE = "add the column to `columns: {ignore: […]}`"
 # Of what stands beside scores.
 UNUSABLE = ("bad_step", "bad_selection", "bad_summary")
 
@@ -284,13 +285,6 @@ def _find_unfilled(parts: Sequence[Part], columns: Mapped) -> list[Problem]:
     sources = {name: part.reading["path"] for part in parts[::-1] for name in part.filled}
     scores = columns.get("score", "")
     listed = {*list_columns(columns, "datasets"), *(scores if not isinstance(scores, str) else ())}
-    # An index or an attribute of models is no dataset, nor is what an extra comma makes.
-    empty = [
-        name
-        for name in sources
-        if name not in filled and (name in listed or not is_attribute(name))
-    ]
-    remedy = "Fill in the scores if the runs were made, or"
     return [
         Problem(
             severity="error" if name in listed else "warning",
@@ -299,16 +293,17 @@ def _find_unfilled(parts: Sequence[Part], columns: Mapped) -> list[Problem]:
             line=1,
             column=name,
             reason="The column of scores has no filled cell.",
-            remedy=f"{remedy} remove the column from `columns`."
-            if name in listed
-            else f"{remedy} add the column to `columns: {{ignore: […]}}`.",
+            remedy="Fill in the scores if the runs were made, or "
+            f"{'remove the column from `columns`' if name in listed else IGNORE}.",
         )
-        for name in empty
+        for name in sources
+        # An index or an attribute of models is no dataset, nor is what an extra comma makes.
+        if name not in filled and (name in listed or not is_attribute(name))
     ]
 
 
 def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
-    """Find the values of `where` that no row has, or some in other spelling."""
+    """Find the values of `where` that no row has, or that all rows pass none of them together."""
     problems: list[Problem] = []
     for column, wanted in where.items():
         seen = sorted(set().union(*(part.filter_values[column] for part in parts)))
@@ -316,24 +311,13 @@ def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
             if not any(match_value(text, value) for text in seen):
                 reason = f"No row has this value (where: {{{column}: …}})."
                 remedy = f"{ask_nearest(str(value), seen)}The column holds {list_names(seen)}."
-                problems.append(
-                    Problem(
-                        code="unmatched_filter",
-                        reason=reason,
-                        remedy=remedy,
-                        column=column,
-                        value=str(value),
-                    )
-                )
-    if (
-        where
-        and not problems
-        and all(part.counts["rows"] == part.counts["rows_filtered"] for part in parts)
-    ):
+                problem = Problem(code="unmatched_filter", reason=reason, remedy=remedy)
+                problems.append(replace(problem, column=column, value=str(value)))
+    passed = sum(part.counts["rows"] - part.counts["rows_filtered"] for part in parts)
+    if where and not problems and not passed:
         reason = "No row passes all filters of `where` together."
-        problems.append(
-            Problem(code="unmatched_filter", reason=reason, remedy="Correct or remove a filter.")
-        )
+        problem = Problem(code="unmatched_filter", reason=reason, remedy="Correct a filter.")
+        problems.append(problem)
     return problems
 
 

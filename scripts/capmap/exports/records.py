@@ -515,18 +515,17 @@ class _Walker:
     def explain_end(self, path: str) -> Problem:
         """Explain that there is no record, and where the walk came closest to one."""
         above, keys, line = self._end
-        reason, remedy = "The file holds no record.", "Export it again, or leave it out."
-        if line:
-            step = self.steps[len(above)].text
-            place = f"under {quote_name('.'.join(above))}" if above else "at the top"
-            reason = (
-                f"Nothing matches the records {quote_name(self.records)}: {place}, no key that "
-                f"matches {quote_name(step)} leads to one."
-            )
-            remedy = f"{ask_nearest(step, keys)}The keys there are {list_names(keys)}."
-            remedy = remedy if keys else "No keys are there; the pattern has too many steps."
-            if all(key.isdecimal() for key in keys) and keys:
-                remedy += " They are positions in a list; the step * stands for all of them."
+        if not line:
+            reason, remedy = "The file holds no record.", "Export it again, or leave it out."
+            return Problem(code="no_records", source=path, reason=reason, remedy=remedy)
+        step = self.steps[len(above)].text
+        place = f"under {quote_name('.'.join(above))}" if above else "at the top"
+        reason = (
+            f"Nothing matches the records {quote_name(self.records)}: {place}, no key that matches "
+            f"{quote_name(step)} leads to one."
+        )
+        remedy = f"{ask_nearest(step, keys)}The keys there are {list_names(keys)}."
+        remedy = remedy if keys else "No keys are there; the pattern has too many steps."
         return Problem(code="no_records", source=path, reason=reason, remedy=remedy, line=line)
 
     def explain_misses(self, path: str) -> Iterator[Problem]:

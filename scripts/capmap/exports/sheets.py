@@ -82,7 +82,7 @@ def open_sheet(path: str, *, wanted: Collection[str], options: FileOptions = PLA
             remedy = "Remove `header_rows` and `reading: {names: …}`, or export the table as CSV."
             raise refuse("names", path, reason, remedy)
         if is_parquet:
-            return open_parquet(path, head)
+            return open_parquet(path)
         return open_records(path, records=options.records, encoding=options.encoding)
     if is_workbook(path, head):
         return open_workbook(path, options=options)
@@ -108,21 +108,18 @@ class ParquetSheet:
         fields = [self.fields[name] for name in names]
         try:
             file = pq.ParquetFile(self.path)
-            present = file.schema_arrow.names
             groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
             size = sum(group.total_byte_size for group in groups)
-            twice = [name for name in fields if present.count(name) > 1]
-            table = None if twice or size > LARGEST else file.read(fields, use_threads=False)
+            if size > LARGEST:
+                reason = f"The file takes {size} bytes once unpacked; {LARGEST} are the limit."
+                raise refuse("too_large", self.path, reason, "Split the file into several ones.")
+            table = file.read(fields, use_threads=False)
+            columns = {
+                name: self._write_column(table.column(field), name)
+                for name, field in zip(names, fields, strict=True)
+            }
         except DAMAGE as error:
             raise _explain_damage(self.path, error) from error
-        if table is None and twice:
-            reason = f"{present.count(twice[0])} columns are called {quote_name(twice[0])}."
-            remedy = "Rename or remove all but one of them."
-            raise refuse("duplicated_column", self.path, reason, remedy, line=1, column=twice[0])
-        if table is None:
-            reason = f"The file takes {size} bytes once unpacked; {LARGEST} are the limit."
-            raise refuse("too_large", self.path, reason, "Split the file into several ones.")
-        columns = {name: self._write_column(table, name) for name in names}
         numerals = {
             name: np.ones(table.num_rows, dtype=np.bool_)
             for name in names
@@ -130,8 +127,7 @@ class ParquetSheet:
         }
         return Cells(columns, np.arange(2, table.num_rows + 2), numerals)
 
-    def _write_column(self, table: pa.Table, name: str) -> pa.Array:
-        column = table.column(self.fields[name])
+    def _write_column(self, column: Any, name: str) -> pa.Array:
         try:
             if pa.types.is_dictionary(column.type):
                 column = column.cast(column.type.value_type)
@@ -142,25 +138,12 @@ class ParquetSheet:
             reason = f"The column holds {column.type}, which is neither text nor number."
             remedy = f"Write {quote_name(name)} as text or as numbers."
             raise refuse("nested_column", self.path, reason, remedy, line=1, column=name) from error
-        try:
-            texts.validate(full=True)
-        except DAMAGE as error:
-            raise _explain_damage(self.path, error) from error
+        texts.validate(full=True)
         return texts.fill_null("")
 
 
-def open_parquet(path: str, head: bytes) -> ParquetSheet:
-    """Read the schema of a Parquet file, of which `head` is the beginning.
-
-    Raises
-    ------
-    UnreadableExportError
-        When it is not a Parquet file, or a damaged one.
-    """
-    if not head.startswith(PARQUET):
-        reason = "The file is called Parquet but is something else."
-        remedy = "Write it again as Parquet, or give it the suffix of what it is."
-        raise refuse("not_parquet", path, reason, remedy)
+def open_parquet(path: str) -> ParquetSheet:
+    """Read the schema of a Parquet file; one that is damaged or something else is refused."""
     try:
         names = pq.read_schema(path).names
         columns = clean_header(names)
@@ -170,7 +153,8 @@ def open_parquet(path: str, head: bytes) -> ParquetSheet:
 
 
 def _explain_damage(path: str, error: Exception) -> UnreadableExportError:
-    reason = f"The Parquet file is damaged ({shorten(str(error).partition(chr(10))[0])})."
+    fault = shorten(str(error).partition("\n")[0])
+    reason = f"The Parquet file is damaged, or something else ({fault})."
     return refuse("damaged_parquet", path, reason, "Copy or download it again, or write it again.")
 
 
@@ -240,11 +224,8 @@ def _load_book(path: str) -> Any:
     try:
         return python_calamine.load_workbook(io.BytesIO(content))
     except python_calamine.CalamineError as error:
-        if not content.startswith((ZIP, COMPOUND)):
-            reason = "The file is called a workbook but is something else."
-            remedy = "Give it the suffix of what it is."
-            raise refuse("not_workbook", path, reason, remedy) from error
-        reason = f"The workbook is damaged, or protected by a password ({shorten(str(error))})."
+        fault = shorten(str(error))
+        reason = f"The workbook is damaged, protected by a password, or something else ({fault})."
         remedy = "Copy it again, save it without a password, or save the sheet as CSV."
         raise refuse("damaged_workbook", path, reason, remedy) from error
 

@@ -19,7 +19,7 @@ from capmap.packing import unpack_columns
 from capmap.problems import Problem, Severity, UnreadableExportError, ask_nearest, shorten
 from capmap.settings.choices import Decimal
 from capmap.settings.files import leads_out
-from capmap.wording import list_names, quote_name
+from capmap.wording import list_names
 
 RESULTS, INFORMATION = "results_and_parameters.csv", "additional_info.json"
 NAME, BACKBONE, METHOD, DATASET = "submission", "backbone", "frozen_or_full_ft", "dataset"
