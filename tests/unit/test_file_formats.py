@@ -1,14 +1,13 @@
 """Files as papers and labs have them: options of text, markup and workbooks."""
 
 import gzip
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.exports.files import FileOptions, check_digests
+from capmap.exports.files import FileOptions
 from capmap.exports.sheets import open_sheet
 from capmap.problems import UnreadableExportError
 from tests.workbooks import make_xlsx
@@ -147,13 +146,6 @@ def test_headers_of_markdown(write, text, options, expected):
     assert rows == [(text.count("\n") + 1, "A", "1", "2")]
 
 
-def test_tables_and_rows_of_markdown_that_are_commented_out_are_not_read(write):
-    old = "| m | s |\n|---|---|\n| Old | 1 |\n"
-    new = "| m | s |\n|---|---|\n| A | 1 |\n<!-- | Old | 2 | -->\n| B <!-- x --> | 3 |\n"
-    path = write(f"<!--\n{old}-->\n{new}", "a.md")
-    assert read(path) == (["m", "s"], [(8, "A", "1"), (10, "B", "3")], [])
-
-
 WORDS = [
     *("| a | b |\n", "|---|---|\n", "|", "*", "**", "`", "```\n", "_", "[a](b)", "(", ")", " "),
     *("{", "}", "[", "]", "^", "~", "\\", "\n", "x", "1"),
@@ -173,9 +165,6 @@ def test_any_markdown_is_read_or_refused(tmp_path_factory, text, header_rows):
         return
     assert all(len(row) == len(columns) + 1 for row in rows)
     assert [row[0] for row in rows] == sorted(row[0] for row in rows)
-
-
-OASIS = "urn:oasis:names:tc:opendocument:xmlns"
 
 
 TABLE = {
@@ -204,15 +193,6 @@ def test_a_sheet_of_excel_is_read_with_its_rows(tmp_path, name):
         "PASTIS / test": [True, True],
         "PASTIS / val": [True, True],
     }
-
-
-def test_a_packed_sheet_with_given_names_is_read(tmp_path):
-    path = make_xlsx(tmp_path / "a.xlsx", {"S": {"A2": "A", "B2": 2, "A3": "B", "B3": 0.5}})
-    packed = tmp_path / "a.xlsx.gz"
-    packed.write_bytes(gzip.compress(Path(path).read_bytes(), mtime=0))
-    expected = (["m", "s"], [(2, "A", "2"), (3, "B", "0.5")], [])
-    assert read(packed, names=["m", "s"]) == expected
-    assert refuse(path, names=["m"]).code == "wrong_names"
 
 
 def test_one_of_several_sheets_is_named(tmp_path):
@@ -255,24 +235,3 @@ def test_files_that_name_their_columns_take_no_others(write):
 
 
 # FIPS 180-4: the SHA-256 of the three bytes "abc".
-ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-
-
-@pytest.fixture
-def abc(tmp_path: Path) -> str:
-    file = tmp_path / "abc.csv"
-    file.write_bytes(b"abc")
-    return str(file)
-
-
-def test_the_pinned_file_passes_whatever_the_case_of_its_digest(abc):
-    assert check_digests([abc], {abc: ABC}) == []
-    assert check_digests([abc], {abc: ABC.upper()}) == []
-
-
-def test_another_file_is_a_fault_with_its_name_and_both_digests(abc):
-    Path(abc).write_bytes(b"abd")
-    (problem,) = check_digests([abc], {abc: ABC})
-    assert (problem.code, problem.severity, problem.source) == ("checksum", "error", abc)
-    assert ABC in problem.reason
-    assert sha256(b"abd").hexdigest() in problem.reason

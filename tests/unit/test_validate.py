@@ -174,14 +174,6 @@ def test_failed_runs_count_as_configured(tmp_path, failed, scores):
     assert summary["counts"]["rows_empty_score"] == 1
 
 
-@pytest.mark.parametrize("own", [{}, {"direction": "max"}])
-def test_the_worst_score_before_a_transform_is_the_largest_error(tmp_path, own):
-    path = write(tmp_path, "model,dataset,metric,score\nA,D,rmse,0.2\nB,D,rmse,1.5\nC,D,rmse,nan\n")
-    rule = {"transform": {"scale_rmse": {"std": 0.25}}, **own}
-    runs, _ = run(tmp_path, exports=path, datasets={"D": rule}, failed="worst")
-    assert runs.set_index("model").loc["C", "score"] == 1.5
-
-
 def test_failed_runs_that_count_with_nothing_known_are_an_error(tmp_path):
     nowhere = "model,dataset,metric,score,seed\nA,D,accuracy,0.8,1\nB,E,accuracy,nan,1\n"
     for text, failed, words in (
@@ -192,12 +184,6 @@ def test_failed_runs_that_count_with_nothing_known_are_an_error(tmp_path):
     ):
         with pytest.raises(ValidationError, match=words):
             run(tmp_path, exports=write(tmp_path, text), metrics={}, failed=failed)
-
-
-def test_a_row_with_another_fault_has_not_only_failed(tmp_path):
-    text = FAILING.replace("B,D,accuracy,nan,1", ",D,accuracy,nan,1")
-    with pytest.raises(ValidationError, match="line 4"):
-        run(tmp_path, exports=write(tmp_path, text), metrics=BOUNDED, failed="worst")
 
 
 @pytest.mark.parametrize("divider", [", ", ",\n"])
@@ -212,19 +198,6 @@ def test_failed_runs_in_one_line_of_json_are_told_apart(tmp_path, divider):
     assert runs.loc[runs["model"] == "D", "score"].tolist() == [0.7]
     reasons = [row["reason"] for row in summary["warnings"] if row["code"] == "failed_run"]
     assert [reason[-5:] for reason in reasons] == [" 0.5.", " 0.3."]
-
-
-@pytest.mark.parametrize("divider", [", ", ",\n"])
-def test_summaries_in_one_line_of_json_keep_their_own_means(tmp_path, divider):
-    rows = [
-        {"model": model, "dataset": metric, "metric": metric, "score": score, "std": std}
-        for metric, low, std in (("accuracy", 0.8, 0.02), ("rmse", 30, 2))
-        for model, score in (("A", low), ("B", 1.1 * low))
-    ]
-    path = write(tmp_path, f"[{divider.join(map(json.dumps, rows))}]", "runs.json")
-    settings = {"summary": {"runs": 3, "spread": "std"}, "metrics": {"rmse": {"high": 100}}}
-    runs, _ = run(tmp_path, exports=path, columns={"spread": "std"}, **settings)
-    assert len(runs) == 12
 
 
 VIEWS = [{"option": "multilabel.rank_by", "kind": "views", "names": ["asma"]}]
