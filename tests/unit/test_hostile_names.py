@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from capmap.artifacts import read_table, render_csv
-from capmap.exports import delimited, files, read_exports, records, sheets
+from capmap.exports import files, read_exports, records, sheets
 from capmap.tables import render_latex
 from tests.hostile_names import NAMES
 
@@ -28,7 +28,7 @@ def bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     defaults = {"limit": LIMIT, "remedy": "Split it."}
     monkeypatch.setattr(files.read_bounded, "__kwdefaults__", defaults)
     monkeypatch.setattr(sheets, "LARGEST", LIMIT)
-    assert delimited.read_bounded is records.read_bounded is files.read_bounded
+    assert sheets.read_bounded is records.read_bounded is files.read_bounded
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
