@@ -217,15 +217,6 @@ def append(row):
     return LONG + row + "\n"
 
 
-def test_an_empty_score_is_a_warning(write):
-    exports = read_exports([write(append("C,d1,acc,3,"))])
-    problem = only_problem(exports)
-    assert place(problem) == ("empty_score", 4, "score", "")
-    assert problem.severity == "warning"
-    assert exports.runs["score"].isna().tolist() == [False, False, True]
-    assert exports.rows_empty_score == 1
-
-
 def test_all_problems_of_all_files_are_told_at_once(write):
     first = write(append("C,d1,acc,3,abc\nD,d1,acc,4\n,d1,acc,5,inf"), "first.csv")
     second = write(LONG.replace("score", "scor"), "second.csv")
@@ -270,14 +261,6 @@ def test_another_encoding_far_into_the_file_is_told(write):
     problem = only_problem(read_exports([write(content)]))
     assert (problem.code, problem.value) == ("wrong_encoding", "0xff")
     assert f"byte {len(content)} " in problem.reason
-
-
-def test_a_nested_column_of_parquet_is_told(tmp_path):
-    path = str(tmp_path / "runs.parquet")
-    table = pd.DataFrame({"model": ["A"], "dataset": ["d"], "score": [[0.5, 0.6]]})
-    table.to_parquet(path)
-    problem = only_problem(read_exports([path], metric="acc"))
-    assert (problem.code, problem.column) == ("nested_column", "score")
 
 
 def empty(column, severity="warning"):

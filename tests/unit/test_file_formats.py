@@ -80,23 +80,6 @@ def test_options_that_do_not_fit_the_text_are_one_problem(write, text, options, 
     assert says in str(problem)
 
 
-@given(
-    st.lists(st.lists(st.sampled_from(["A", "é x", "1,5", 'a"b']), min_size=2, max_size=2)),
-    st.lists(st.booleans()),
-    st.sampled_from(["utf-8", "utf-16", "latin-1"]),
-)
-def test_comments_and_encodings_change_nothing(tmp_path_factory, rows, commented, encoding):
-    path = tmp_path_factory.mktemp("comments") / "a.csv"
-    quoted = [",".join('"{}"'.format(cell.replace('"', '""')) for cell in row) for row in rows]
-    lines, expected = ["m,s"], []
-    for number, (text, row) in enumerate(zip(quoted, rows, strict=True)):
-        lines += ['# "not, closed'] if commented[number : number + 1] == [True] else []
-        lines.append(text)
-        expected.append((len(lines), *row))
-    path.write_bytes("\n".join(lines).encode(encoding))
-    assert read(path, comment="#", encoding=encoding) == (["m", "s"], expected, [])
-
-
 MARKDOWN = r"""# Results | of 2024
 
 | model | seed |

@@ -158,17 +158,6 @@ def test_an_image_with_no_or_several_single_labels_is_refused(write, content, na
 
 
 @pytest.mark.parametrize(
-    ("content", "name"),
-    [
-        ("tench\r\n crane \nmaillot\ncrane\n\n", "classes.txt"),
-        ("\ufefftench\ncrane\nmaillot\ncrane", "classes"),
-    ],
-)
-def test_classes_are_read_in_their_order(write, content, name):
-    assert read_classes(write(content, name)) == CLASSES
-
-
-@pytest.mark.parametrize(
     ("content", "name", "code"),
     [
         ("a\n\nb\n", "c.txt", "blank_line"),
@@ -190,12 +179,6 @@ def test_labels_follow_the_images_in_any_order(order, extra):
     joined = join_labels(known, n_images=6, images=["abcdef"[place] for place in order])
     assert joined.sets == [[place] for place in order]
     assert joined.extra == extra
-
-
-def test_labels_without_ids_are_joined_by_order():
-    assert join_labels(ORDERED, n_images=3).sets == ORDERED.sets
-    for images in (["x/a", "x/b", "w/c"], ["img2", "img10", "img11"], ["10", "2", "3"]):
-        assert join_labels(ORDERED, n_images=3, images=images).sets == ORDERED.sets
 
 
 @pytest.mark.parametrize(
@@ -321,10 +304,3 @@ def test_a_large_archive_is_refused_before_it_is_unpacked(write):
         open_scores(path, limit=1_000_000)
     assert caught.value.problems[0].code == "too_large"
     assert ".npy" in caught.value.problems[0].remedy
-
-
-def test_a_dump_of_another_number_of_classes_is_refused(write):
-    for content, name in ((save(SCORES), "d.npy"), (pack(scores=SCORES), "d.npz")):
-        problem = refuse_scores(write(content, name), n_classes=1000)
-        assert problem.code == "wrong_classes"
-        assert "1000" in problem.reason

@@ -199,15 +199,6 @@ def test_datasets_may_be_made_of_metrics_in_columns(write, header, score):
     assert [*names] == [("d / acc", "acc", 0.1), ("d / f1", "f1", 0.2)]
 
 
-def test_filters_hold_for_what_columns_are_called(write):
-    path = write("model,d/acc,d/f1,e/acc\nA,0.1,0.2,0.3\n")
-    columns = {"score": "{dataset}/{metric}"}
-    found = read_exports([path], columns=columns, where={"metric": "acc"})
-    assert found.runs["column"].tolist() == ["d/acc", "e/acc"]
-    (problem,) = read_exports([path], columns=columns, where={"metric": "auc"}).problems
-    assert problem.reason == "No column is like '{dataset}/{metric}'."
-
-
 @pytest.mark.parametrize(
     ("take", "scores"),
     [
@@ -366,19 +357,6 @@ def test_a_number_that_stands_for_no_run_is_known_however_it_is_written(write, k
     found = read_exports([path], layout="matrix", metric="m", values=values)
     assert found.problems == []
     assert found.runs["score"].tolist() == [0.5, 0.5]
-
-
-def test_runs_with_two_last_steps_are_told(tmp_path):
-    for seed, last in enumerate((0.9, 0.6)):
-        text = f"model,dataset,step,score\nA,D,1,0.1\nA,D,2,{last}\n"
-        (tmp_path / f"{seed}.csv").write_text(text)
-    found = read_exports(
-        [f"{tmp_path}/0.csv", f"{tmp_path}/1.csv"],
-        columns={"step": "step"},
-        take="last",
-        metric="accuracy",
-    )
-    assert [problem.code for problem in found.problems] == ["tied_step"]
 
 
 def test_a_file_without_seeds_beside_one_with_seeds_is_told(write):

@@ -3,9 +3,7 @@
 import json
 import math
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -174,27 +172,6 @@ def test_numbers_beside_scores_stay_beside_texts_with_commas(tmp_path, split):
     found = read.runs.groupby("model", observed=True)["score"].std()
     assert found.to_numpy() == pytest.approx([1.234, 1234.5])
     assert read.runs.groupby("model", observed=True).size().tolist() == [3, 3]
-
-
-def test_seeds_that_differ_stay_apart(tmp_path):
-    texts = ["1", "10", "1.5", "1,000", "1e2", "0x1", "a1", "1_0", "٣", "12345678901234567890"]
-    rows = [f'A,d,"{text}",0.5' for text in texts]
-    (tmp_path / "runs.csv").write_text("\n".join(["model,dataset,seed,score", *rows]))
-    runs = read_exports([str(tmp_path / "runs.csv")], metric="accuracy").runs
-    assert runs["seed"].nunique() == len(texts)
-
-
-def test_a_seed_that_is_nan_is_none_and_told(tmp_path):
-    table = {
-        "model": ["A", "A", "B"],
-        "dataset": ["d"] * 3,
-        "score": [0.1, 0.2, 0.3],
-        "seed": pa.array(np.array([1, np.nan, np.nan]), from_pandas=False),
-    }
-    pq.write_table(pa.table(table), tmp_path / "runs.parquet")
-    read = read_exports([str(tmp_path / "runs.parquet")], metric="accuracy")
-    assert read.runs["seed"].tolist() == ["1", "", ""]
-    assert [problem.code for problem in read.problems] == ["empty_seed"]
 
 
 @pytest.mark.parametrize(

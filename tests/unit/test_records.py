@@ -64,16 +64,6 @@ def test_cells_of_lists_and_objects(write):
     assert rows.read_cells(["score"]).nested == {"score": [0]}
 
 
-def test_a_name_that_is_a_plain_value_elsewhere_stays_one_cell(write):
-    lines = ['{"model": {"a": 1}}', '{"model": "B"}', '{"model": ["C", true]}', '{"x": null}']
-    sheet = open_records(write("\n".join(lines), "a.jsonl"))
-    assert sheet.columns == ["model.a", "model", "model.0", "model.1", "x"]
-    assert read_rows(sheet, "model|model.0|model.1|x") == [
-        *('{"a": "1"}|||', "B|||", '["C", true]|C|true|', "|||"),
-    ]
-    assert sheet.read_cells(["model", "x"]).nested == {"model": [0, 2]}
-
-
 YAML_VALUES = """\
 int: 7
 float: -1.50
@@ -176,8 +166,3 @@ def test_a_pattern_that_matches_nothing_is_told_where_it_ends(write, records, me
     (problem,) = caught.value.problems
     assert (problem.code, problem.line) == ("no_records", 1)
     assert records in problem.reason
-
-
-def test_a_key_that_can_be_read_in_several_ways_is_told(write):
-    with pytest.raises(UnreadableExportError, match="may be 'x_y' or 'x'"):
-        open_records(write({"x_y_z": {"a": 1}}, "a.json"), records="{d}_{s}")

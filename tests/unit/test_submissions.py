@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from capmap import benchmarks
 from capmap.artifacts import read_table
 from capmap.errors import ValidationError
 from capmap.exports.submissions import read_submissions
@@ -414,25 +413,6 @@ def test_what_fits_neither_scale_is_out_of_range(tmp_path, score):
     assert len(table) == 10
 
 
-def test_without_references_an_error_below_a_half_is_recognized(tmp_path):
-    settings = {"references": [], "normalization": {"low": "observed", "high": "observed"}}
-    write_submission(tmp_path / "submissions", "a")
-    run(tmp_path, **settings)
-    write_submission(tmp_path / "submissions", "b", rows=store_raw(make_rows()))
-    with pytest.raises(ValidationError, match="look like raw RMSE"):
-        run(tmp_path, **settings)
-
-
-def test_the_metric_and_direction_of_the_study_win(tmp_path):
-    rows = change_all(lambda row: row["dataset"] == "fields", Metric="quality")
-    write_submission(tmp_path / "submissions", "a", rows=rows)
-    rule = {"fields": {"metric": "quality", "direction": "max", "low": 0, "high": 1}}
-    runs, _, _ = run(tmp_path, datasets=rule)
-    assert "quality" in set(runs["metric"])
-    with pytest.raises(ValidationError, match="'quality' is not the metric"):
-        run(tmp_path)
-
-
 def test_a_seed_of_two_submissions_is_no_repeat_unless_they_share_a_model(tmp_path):
     for name, shift in (("a", 0.0), ("b", 0.001)):
         rows = [
@@ -468,16 +448,6 @@ def test_the_example_submissions_are_valid(example):
     assert entries["backbone"].duplicated().any()
     assert set(runs.groupby(["model", "dataset"]).size()) == {5, 6}
     assert {problem["code"] for problem in summary["warnings"]} == {"incomplete"}
-
-
-def test_each_example_model_covers_core_and_one_covers_another_dimension_in_part(example):
-    runs, _, _ = example
-    dimensions = benchmarks.read_benchmark(str(SHIPPED)).dimensions
-    present = runs.groupby("model")["dataset"].agg(set)
-    assert all(own >= set(dimensions["Core"]) for own in present)
-    classification = set(dimensions["Classification"])
-    parts = {len(own & classification) for own in present}
-    assert parts == {3, 4}
 
 
 def test_the_example_has_the_bytes_that_its_script_makes():

@@ -1,7 +1,6 @@
 """The script that reads and checks the exports of a study."""
 
 import json
-import logging
 from pathlib import Path
 
 import pytest
@@ -91,18 +90,6 @@ def test_a_quarantined_summary_leaves_no_run(tmp_path):
     assert summary["rejected"] == {"not_a_number": 1}
 
 
-def test_warnings_of_one_cause_are_told_once_and_all_are_logged(tmp_path, caplog):
-    rows = "".join(f"A,D{n:02},accuracy,1.1,1\nA,D{n:02},accuracy,0.5,2\n" for n in range(30))
-    with caplog.at_level(logging.INFO):
-        run(tmp_path, exports=write(tmp_path, HEADER + rows))
-    warnings = [record for record in caplog.records if record.levelname == "WARNING"]
-    assert len(warnings) == 1
-    assert "And 29 more like this: line 4, value 'D01'" not in warnings[0].getMessage()
-    assert "And 29 more like this: line 4;" in warnings[0].getMessage()
-    assert sum("outside its bounds" in record.getMessage() for record in caplog.records) == 30
-    assert "60 runs of 1 models on 30 datasets" in caplog.text
-
-
 @pytest.mark.parametrize("broken", CATALOG, ids=lambda broken: broken.name)
 def test_broken_exports_are_refused_with_their_place_and_leave_nothing(tmp_path, broken):
     folder = tmp_path / broken.name
@@ -139,12 +126,6 @@ def test_geobench_stops_until_the_direction_of_biomassters_is_chosen(tmp_path):
         runs, summary = run(tmp_path, exports=path, datasets=rule, **GEOBENCH)
         assert len(runs) == 1630
         assert {warning["code"] for warning in summary["warnings"]} == {"incomplete", *found}
-
-
-def test_a_file_with_another_digest_than_the_pinned_one_is_refused(tmp_path):
-    path = write(tmp_path, "model,dataset,metric,score\nA,D,accuracy,0.5\n")
-    with pytest.raises(ValidationError, match=r"export\.csv: .* is not the pinned one"):
-        run(tmp_path, exports=path, checksums={path: "0" * 64}, names=[path])
 
 
 FAILING = (

@@ -531,17 +531,13 @@ def _read_names(
     return names, problems
 
 
+UNREAD = (
+    "unread_seed",
+    "The column {column} is not read, so each cell has one run.",
+    "If it holds seeds, set `columns: {{seed: {column}}}`.",
+)
+
+
 def _find_unread_seed(present: Sequence[str], plan: _Plan, source: str) -> list[Problem]:
     unread = [name for name in present if name.casefold() == "seed" and not plan.roles["seed"]]
-    return [
-        Problem(
-            code="unread_seed",
-            source=source,
-            reason=f"The column {quote_name(name)} is not read, so each cell has one run.",
-            remedy=f"If it holds seeds, set `columns: {{seed: {name}}}`.",
-            line=1,
-            column=name,
-            severity="warning",
-        )
-        for name in unread
-    ]
+    return [replace(_refuse(source, *UNREAD, name), severity="warning") for name in unread]

@@ -203,15 +203,14 @@ def read_exports(
 
 def _list_readings(parts: Sequence[Part]) -> list[Reading]:
     """List the ways in which files were read, each once, with the first file and their number."""
-    found: list[Reading] = []
+    found: dict[str, Reading] = {}
     for part in parts:
-        for known in found:
-            if {**part.reading, **NO_PLACE} == {**known, **NO_PLACE}:
-                known["files"] += 1
-                break
+        way = repr({**part.reading, **NO_PLACE})
+        if way in found:
+            found[way]["files"] += 1
         else:
-            found.append(part.reading.copy())
-    return found
+            found[way] = part.reading.copy()
+    return [*found.values()]
 
 
 def _describe_file(path: str, rows: int) -> list[ExportFile]:

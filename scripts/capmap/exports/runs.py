@@ -1,7 +1,7 @@
 """Runs of one file: what can be wrong with their cells, which rows count, and summary rows."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Literal, NamedTuple, TypedDict
 
@@ -164,36 +164,14 @@ class Part:
     filled: Mapping[str, bool]
 
 
-@dataclass(frozen=True)
-class Metrics:
-    """The configured names of metrics.
+class Metrics(NamedTuple):
+    """The configured names of metrics: of all datasets, and of some, which win."""
 
-    Parameters
-    ----------
-    every : str
-        The metric of all datasets, which wins over what files say; empty if there is none.
-    by_dataset : mapping of str to str
-        The metrics of some datasets, which win over both.
-    """
-
-    every: str = ""
-    by_dataset: Mapping[str, str] = field(default_factory=dict)
+    every: str
+    by_dataset: Mapping[str, str]
 
     def name(self, datasets: pa.Array, texts: pa.Array | None = None) -> pa.Array:
-        """Find the metric of each run.
-
-        Parameters
-        ----------
-        datasets : pyarrow array of large_string, shape (n,)
-            The dataset of each run.
-        texts : pyarrow array of large_string, shape (n,), optional
-            What the file's column of metrics says, if it has one.
-
-        Returns
-        -------
-        pyarrow array of large_string, shape (n,)
-            Null where nothing names the metric.
-        """
+        """Find the metric of each run, null where nothing names it; `texts` is what files say."""
         encoded = datasets.dictionary_encode()
         configured = [
             self.by_dataset.get(dataset) or self.every or None

@@ -297,9 +297,7 @@ def _find_fractions(
         for whole, number in zip(are_all, counts, strict=True)
     ]
     facts = facts.assign(_scores=texts, _are=np.where(are_all | (counts > 1), "are", "is"))
-    checks = [(FRACTIONS, found & are_all[place])]
-    checks.append((FRACTIONS._replace(code="fraction"), found & ~are_all[place]))
-    return _report(rows, checks, facts)
+    return _report(rows, [(FRACTIONS, found)], facts)
 
 
 def find_opposite(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
