@@ -304,21 +304,16 @@ def test_a_column_to_ignore_that_no_file_has_is_told(write):
     assert "'cost'" in problem.remedy
 
 
-RUN = {"model": "A", "dataset": "D", "metric": "f1", "seed": 1, "score": 0.5}
-
-
-def test_nested_names_and_seeds_are_one_problem_per_line(write):
-    records = [RUN, RUN | {"model": ["a"], "seed": {"x": "y"}}, RUN | {"seed": {"x": "y"}}]
-    read = read_exports([write("\n".join(map(json.dumps, records)), "runs.jsonl")])
-    assert [(item.code, item.line, item.column, item.value) for item in read.problems] == [
-        ("nested_value", 2, "model", '["a"]'),
-        ("nested_value", 3, "seed", '{"x": "y"}'),
-    ]
-    assert (read.rows, read.runs["line"].to_list()) == (3, [1])
-
-
 @pytest.mark.parametrize("name", ["\u200b", " \u200b\ufeff ", "\u2060\u00ad"])
 def test_a_name_of_invisible_characters_is_empty(write, name):
     read = read_exports([write(f"model,dataset,metric,score\n{name},D,f1,0.5\nA\u200b,D,f1,1\n")])
     assert [(item.code, item.line) for item in read.problems] == [("empty_model", 2)]
     assert read.runs["model"].to_list() == ["A\u200b"]
+
+
+def test_nested_names_and_scores_are_empty(write):
+    run = {"model": "A", "dataset": "D", "metric": "f1", "seed": 1, "score": 0.5}
+    records = [run, run | {"model": ["a"]}, run | {"score": {"x": 0.5}}, run | {"score": [0] * 101}]
+    read = read_exports([write("\n".join(map(json.dumps, records)), "runs.jsonl")])
+    codes = [("empty_model", 2), ("empty_score", 3), ("empty_score", 4)]
+    assert sorted((problem.code, problem.line) for problem in read.problems) == codes

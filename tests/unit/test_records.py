@@ -52,18 +52,6 @@ def test_records_have_the_line_where_they_begin(write, name, records, lines):
     assert open_records(write(text, name), records=records).lines == lines
 
 
-def test_cells_of_lists_and_objects(write):
-    record = {"empty": {}, "none": [], "short": [[1, "a"], 2], "long": [{"a": 0.50}] * 101}
-    sheet = open_records(write(json.dumps(record), "a.json"))
-    cells = sheet.read_cells(sheet.columns)
-    assert sheet.columns == ["empty", "none", "short.0.0", "short.0.1", "short.1", "long"]
-    assert read_rows(sheet)[0].startswith('{}|[]|1|a|2|[{"a": ')
-    assert set(cells.nested) == {"empty", "none", "long"}
-    assert cells.numerals.keys() == {"short.0.0", "short.1"}
-    rows = open_records(write({"a": [1] * 101}, "a.json"), records="*")
-    assert rows.read_cells(["score"]).nested == {"score": [0]}
-
-
 YAML_VALUES = """\
 int: 7
 float: -1.50

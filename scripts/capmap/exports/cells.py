@@ -43,8 +43,6 @@ class Cells:
         Where the file holds numbers, not texts, in columns that have any: their mark is a point.
     problems : list of Problem
         Rows of the file that could not be split into cells.
-    nested : mapping of str to sequence of int
-        The rows, counted from 0, that have an array or an object in a column.
     failed : sequence of int
         The rows of records without any results, as of runs that failed.
     """
@@ -53,7 +51,6 @@ class Cells:
     lines: npt.NDArray[np.int64]
     numerals: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    nested: Mapping[str, Sequence[int]] = field(default_factory=dict)
     failed: Sequence[int] = ()
 
     def select(self, rows: npt.NDArray[np.bool_]) -> "Cells":
@@ -76,20 +73,14 @@ class Numeral(str):
     __slots__ = ()
 
 
-class Nested(str):
-    """The JSON text of an object or a list that is one cell."""
-
-    __slots__ = ()
-
-
 WORDS = {None: "", True: "true", False: "false"}
 
 
 def make_cells(
     columns: Mapping[str, Sequence[Any]], lines: Sequence[int], problems: list[Problem]
 ) -> Cells:
-    """Make cells of values: texts, `Numeral`, `Nested`, truth values, and None for empty ones."""
-    texts, numerals, nested = {}, {}, {}
+    """Make cells of values: texts, `Numeral`, truth values, and None for empty ones."""
+    texts, numerals = {}, {}
     for name, column in columns.items():
         kinds = {type(cell) for cell in column if cell is not None and cell != ""}
         if Numeral in kinds:
@@ -97,20 +88,13 @@ def make_cells(
             numerals[name] = np.array(
                 [type(cell) is Numeral or cell in (None, "") for cell in column], dtype=np.bool_
             )
-        if Nested in kinds:
-            nested[name] = [row for row, cell in enumerate(column) if type(cell) is Nested]
         if not kinds <= {str, Numeral} or None in column:
             column = [WORDS.get(cell, cell) for cell in column]
         texts[name] = make_texts(column)
     places = np.array(lines, dtype=np.int64)
-    return Cells(texts, places, numerals, problems, nested)
+    return Cells(texts, places, numerals, problems)
 
 
-NESTED = (
-    "nested_value",
-    "The cell holds an array or an object where a plain value should be.",
-    "Write text or a number.",
-)
 ZERO = ("zero_character", "The cell holds the character NUL, which ends a text.", "Remove it.")
 FAILED = (
     "no_results",
@@ -123,7 +107,7 @@ FAILED = (
 def reject_unusable(
     cells: Cells, names: Sequence[str], *, source: str, where: Filters | None = None
 ) -> Cells:
-    """Leave out rows without results, or with an array, an object or a NUL in a column of names.
+    """Leave out rows without results, or with a NUL in a column of names.
 
     There is a problem for each of them that no filter leaves out by a filled cell.
     """
@@ -131,7 +115,6 @@ def reject_unusable(
     for name in reversed(names):
         zeros = pc.match_substring(cells.columns[name], "\0").to_numpy(zero_copy_only=False)
         faults.update((int(row), (name, ZERO)) for row in np.flatnonzero(zeros))
-        faults.update((row, (name, NESTED)) for row in cells.nested.get(name, ()))
     faults.update((row, ("", FAILED)) for row in cells.failed)
     passes = np.ones(len(cells.lines), dtype=np.bool_)
     for name, wanted in (where or {}).items() if cells.failed else ():

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import yaml
 
 from capmap.errors import ConfigError
-from capmap.exports.cells import Cells, Nested, Numeral, clean_header, make_cells
+from capmap.exports.cells import Cells, Numeral, clean_header, make_cells
 from capmap.exports.files import (
     LONGEST,
     check_text,
@@ -236,42 +236,36 @@ def _refuse_depth(line: int = 0) -> FaultError:
     return FaultError("deep_nesting", reason, "Write flatter objects.", line=line)
 
 
-# The cells of a record (text, `Nested`, `Numeral`, bool or None) by dotted names, and the objects
-# and lists that they were in.
-Flat: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
+# The cells of a record (text, `Numeral`, bool or None) by dotted names.
+Flat: TypeAlias = dict[str, Any]
 
 
-def _flatten(value: Any, prefix: str = "") -> Flat:
+def _flatten(value: Any, prefix: str = "", depth: int = 1) -> Flat:
     """Flatten an object or a list, whose positions count as keys "0", "1" and so on.
 
-    An empty object or list within, and a list of more than 100 entries, are one cell.
+    A list of more than 100 entries is no cell.
     """
-    flat: Flat = ({}, {})
-    _put_all(flat, value, prefix, 1)
+    if depth > DEEPEST:
+        raise _refuse_depth()
+    flat: Flat = {}
+    for key, child in _list_items(value):
+        name = f"{prefix}{key}"
+        own = {name: child}
+        if isinstance(child, dict | list):
+            is_long = isinstance(child, list) and len(child) > LONGEST_LIST
+            own = {} if is_long else _flatten(child, f"{name}.", depth + 1)
+        if twice := flat.keys() & own.keys():
+            reason = (
+                f"Two values have the name {quote_name(min(twice))} once objects are flattened."
+            )
+            raise FaultError("duplicated_name", reason, "Rename one of them.")
+        flat |= own
     return flat
 
 
 def _list_items(value: Any) -> Iterable[tuple[Any, Any]]:
     """List the keys, or positions, and the values of an object or a list."""
     return value.items() if isinstance(value, dict) else enumerate(value)
-
-
-def _put_all(flat: Flat, value: Any, prefix: str, depth: int) -> None:
-    cells, inner = flat
-    if depth > DEEPEST:
-        raise _refuse_depth()
-    for key, child in _list_items(value):
-        name = f"{prefix}{key}"
-        if name in cells or name in inner:
-            reason = f"Two values have the name {quote_name(name)} once objects are flattened."
-            raise FaultError("duplicated_name", reason, "Rename one of them.")
-        if not isinstance(child, dict | list):
-            cells[name] = child
-        elif not child or (isinstance(child, list) and len(child) > LONGEST_LIST):
-            cells[name] = Nested(json.dumps(child, ensure_ascii=False))
-        else:
-            inner[name] = child
-            _put_all(flat, child, f"{name}.", depth + 1)
 
 
 class RecordSheet:
@@ -289,15 +283,13 @@ class RecordSheet:
         """Add a record as a row."""
         self.lines.append(line)
         self._rows.append(flat)
-        self._keys.update(dict.fromkeys(flat[0]))
+        self._keys.update(dict.fromkeys(flat))
 
     def share(self, start: int, stop: int, flat: Flat) -> None:
         """Give all rows of a range further cells, where no cell of their own has the name."""
-        self._keys.update(dict.fromkeys(flat[0]))
-        for cells, inner in self._rows[start:stop]:
-            for name, value in flat[0].items():
-                if name not in inner:
-                    cells.setdefault(name, value)
+        self._keys.update(dict.fromkeys(flat))
+        for cells in self._rows[start:stop]:
+            cells |= {**flat, **cells}
 
     @property
     def columns(self) -> list[str]:
@@ -305,19 +297,10 @@ class RecordSheet:
         return clean_header(list(self._keys))
 
     def read_cells(self, names: Sequence[str]) -> Cells:
-        """Make some columns; a cell that a record lacks, or that is null, is empty.
-
-        An object or a list of a name that is a cell in another row is a cell of JSON text.
-        """
+        """Make some columns; a cell that a record lacks, or that is null, is empty."""
         keys = dict(zip(self.columns, self._keys, strict=True))
-        columns = {name: self._list_cells(keys[name]) for name in names}
+        columns = {name: [cells.get(keys[name]) for cells in self._rows] for name in names}
         return replace(make_cells(columns, self.lines, self.problems), failed=self.failed)
-
-    def _list_cells(self, key: str) -> list[Any]:
-        return [
-            Nested(json.dumps(inner[key], ensure_ascii=False)) if key in inner else cells.get(key)
-            for cells, inner in self._rows
-        ]
 
 
 def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> RecordSheet:
@@ -424,11 +407,9 @@ def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "
             rows.problems.append(fault.explain(rows.path, record.line))
     firsts.append(len(rows.lines))
     if not found and walker.fields is not None and isinstance(value, dict):
-        plain, _ = _flatten(value)
+        empty = dict.fromkeys([*walker.all_fields, SCORE])
         rows.failed.append(len(rows.lines))
-        rows.add(
-            line, ({**dict.fromkeys([*walker.all_fields, SCORE]), **plain, **walker.fields}, {})
-        )
+        rows.add(line, {**empty, **_flatten(value), **walker.fields})
     for start, stop, flat in walker.beside:
         rows.share(firsts[start], firsts[stop], flat)
 
@@ -436,13 +417,13 @@ def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "
 def _flatten_record(found: _Found) -> Flat:
     value = found.value
     is_short = isinstance(value, list) and 0 < len(value) <= LONGEST_LIST
-    cells, inner = _flatten(value if is_short or isinstance(value, dict) else {SCORE: value})
+    cells = _flatten(value if is_short or isinstance(value, dict) else {SCORE: value})
     for name, text in found.fields.items():
-        if name in inner or cells.get(name) not in (None, "", text):
+        if cells.get(name) not in (None, "", text):
             reason = f"The field {{{name}}} of the pattern is also a name in the record."
             remedy = "Give the field another name in `reading: {records: …}`."
             raise FaultError("duplicated_name", reason, remedy)
-    return {**found.fields, **cells, **found.fields}, inner
+    return {**found.fields, **cells, **found.fields}
 
 
 class _Walker:

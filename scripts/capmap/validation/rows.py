@@ -29,7 +29,6 @@ ROW_FAULTS = frozenset(
         "invalid_json",
         "invalid_record",
         "nan_score",
-        "nested_value",
         "no_results",
         "not_a_number",
         "wrong_width",
