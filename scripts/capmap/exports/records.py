@@ -285,12 +285,6 @@ class RecordSheet:
         self._rows.append(flat)
         self._keys.update(dict.fromkeys(flat))
 
-    def share(self, start: int, stop: int, flat: Flat) -> None:
-        """Give all rows of a range further cells, where no cell of their own has the name."""
-        self._keys.update(dict.fromkeys(flat))
-        for cells in self._rows[start:stop]:
-            cells |= {**flat, **cells}
-
     @property
     def columns(self) -> list[str]:
         """The names of all columns in the order in which they turn up, cleaned."""
@@ -382,11 +376,12 @@ def _list_parts(path: str, encoding: str, *, depth: int) -> Parts:
 
 
 class _Found(NamedTuple):
-    """A value where the pattern has ended, and what the keys on the way said."""
+    """A value where the pattern has ended, what the keys on the way said, and what stood beside."""
 
     line: int
     fields: Mapping[str, str]
     value: Any
+    beside: Flat
 
 
 def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "_Walker") -> None:
@@ -398,20 +393,15 @@ def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "
     except FaultError as fault:
         rows.problems.append(fault.explain(rows.path, line))
         return
-    firsts = []
     for record in found:
-        firsts.append(len(rows.lines))
         try:
             rows.add(record.line, _flatten_record(record))
         except FaultError as fault:
             rows.problems.append(fault.explain(rows.path, record.line))
-    firsts.append(len(rows.lines))
     if not found and walker.fields is not None and isinstance(value, dict):
         empty = dict.fromkeys([*walker.all_fields, SCORE])
         rows.failed.append(len(rows.lines))
         rows.add(line, {**empty, **_flatten(value), **walker.fields})
-    for start, stop, flat in walker.beside:
-        rows.share(firsts[start], firsts[stop], flat)
 
 
 def _flatten_record(found: _Found) -> Flat:
@@ -423,7 +413,8 @@ def _flatten_record(found: _Found) -> Flat:
             reason = f"The field {{{name}}} of the pattern is also a name in the record."
             remedy = "Give the field another name in `reading: {records: …}`."
             raise FaultError("duplicated_name", reason, remedy)
-    return {**found.fields, **cells, **found.fields}
+    cells = {**found.fields, **cells, **found.fields}
+    return {**cells, **found.beside, **cells}
 
 
 class _Walker:
@@ -432,8 +423,6 @@ class _Walker:
     def __init__(self, records: str) -> None:
         self.records = records
         self.steps = _split_steps(records) if records else ()
-        # What stands beside the path of a range of what is found; nearer to the records first.
-        self.beside: list[tuple[int, int, Flat]] = []
         # What is known of a part without records, where the way ended in an empty value.
         self.fields: Mapping[str, str] | None = None
         # Where the pattern came closest to a record: the path, the keys there, and the line.
@@ -448,12 +437,12 @@ class _Walker:
     def walk(self, value: Any, line: int, position: str) -> list[_Found]:
         """Find the records of a part and what stands beside their paths."""
         found: list[_Found] = []
-        self.beside, self.fields = [], None
+        self.fields = None
         path = (position,) if position and self.steps else ()
         fields = self._match(0, position, {}) if path else {}
         if fields is None:
             self._note((), path, line)
-        elif not self._walk(_Found(line, fields, value), path, found) and self.fields is None:
+        elif not self._walk(_Found(line, fields, value, {}), path, found) and self.fields is None:
             self._misses.append(line)
         return found
 
@@ -462,25 +451,26 @@ class _Walker:
         if len(path) == len(self.steps):
             found.append(here)
             return True
-        start, beside, keys = len(found), {}, []
         value = here.value if isinstance(here.value, dict | list) else {}
         lines = getattr(value, "lines", ()) or [here.line] * len(value)
-        for (name, child), line in zip(_list_items(value), lines, strict=True):
-            key = str(name)
-            keys.append(key)
-            bound = self._match(len(path), key, here.fields)
-            if bound is None or not self._walk(_Found(line, bound, child), (*path, key), found):
-                beside[key] = child
-        if len(found) == start:
-            self._note(path, keys, here.line)
-            if path and not here.value and not isinstance(here.value, bool | Numeral):
-                self.fields = here.fields
-            return False
-        if beside and isinstance(value, dict):
+        children = {str(key): child for key, child in _list_items(value)}
+        bound = {key: self._match(len(path), key, here.fields) for key in children}
+        beside = here.beside
+        if isinstance(value, dict):
             steps = zip(path, self.steps, strict=False)
             prefix = "".join(f"{key}." for key, step in steps if key == step.text)
-            self.beside.append((start, len(found), _flatten(beside, prefix)))
-        return True
+            others = {key: child for key, child in children.items() if bound[key] is None}
+            beside = {**beside, **_flatten(others, prefix)}
+        start = len(found)
+        for (key, child), line in zip(children.items(), lines, strict=True):
+            if (fields := bound[key]) is not None:
+                self._walk(_Found(line, fields, child, beside), (*path, key), found)
+        if len(found) > start:
+            return True
+        self._note(path, [*children], here.line)
+        if path and not here.value and not isinstance(here.value, bool | Numeral):
+            self.fields = here.fields
+        return False
 
     def _match(self, place: int, key: str, fields: Mapping[str, str]) -> Mapping[str, str] | None:
         """Read the fields of a key on top of those above it, if it matches."""
