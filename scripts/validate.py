@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from capmap.artifacts import write_json, write_parquet
 from capmap.exports import Exports
 from capmap.validation import Validation
-from capmap.validation.summary import describe_exports, report_problems
+from capmap.validation.study import describe_exports, report_problems
 
 # What was read, its runs and problems, and what else is written, by the name of the output.
 Checked: TypeAlias = tuple[Exports, Validation, dict[str, Any]]

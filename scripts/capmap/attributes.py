@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from capmap.exports.cells import Cells, Wish, check_columns, reject_unusable, trim
-from capmap.exports.numbers import Kind, parse_mixed, parse_numbers
+from capmap.exports.numbers import Kind, parse_mixed
 from capmap.exports.runs import Place, find_blanks, find_no_rows, find_words
 from capmap.exports.sheets import Sheet, open_sheet
 from capmap.problems import Problem, UnreadableExportError
@@ -191,11 +191,7 @@ def _read_numbers(
 ) -> tuple[Values, list[Problem]]:
     """Read numbers above 0."""
     texts = trim(cells.columns[column])
-    numbers = parse_mixed(
-        texts,
-        cells.find_numerals(column),
-        lambda texts, *, numeric: parse_numbers(texts, decimal="." if numeric else "auto"),
-    )
+    numbers = parse_mixed(texts, cells.find_numerals(column))
     remedy = f"Set `attributes: {{{role}s: {{{key}: …}}}}` to a column of numbers."
     place = Place(path, cells.lines, column, texts)
     if words := find_words(numbers.kinds, place, remedy=remedy):

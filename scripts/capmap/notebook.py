@@ -18,8 +18,7 @@ from capmap.ranking.estimates import estimate_models, list_parts, rank_study
 from capmap.ranking.normalized import normalize_study
 from capmap.ranking.table import choose
 from capmap.tables import read_declared
-from capmap.validation.study import Validation, check_exports
-from capmap.validation.summary import group_problems
+from capmap.validation.study import Validation, check_exports, group_problems
 from capmap.wording import find_nearest
 
 FRAME = "frame.csv"

@@ -179,16 +179,29 @@ class RowCheck(NamedTuple):
     remedy: str
     severity: Severity = "error"
 
-    def report(self, rows: pd.DataFrame, *, column: str = "") -> list[Problem]:
-        """Make a problem of each of some rows, with the name of the column in the file."""
+    def report(
+        self,
+        rows: pd.DataFrame,
+        *,
+        column: str | None = None,
+        facts: pd.DataFrame | None = None,
+    ) -> list[Problem]:
+        """Make a problem of each of some rows, with what is known of their datasets by name.
+
+        The column is called as in the file; that of a check of scores is where the score stands.
+        """
         problems = []
         for row in rows.to_dict("records"):
+            own = {} if facts is None else facts.loc[row["dataset"]].to_dict()
             said = {
                 str(name): quote_name(value)
                 if isinstance(value, str) and not str(name).startswith("_")
                 else value
-                for name, value in row.items()
+                for name, value in {**own, **row}.items()
             }
+            place = {"column": self.column if column is None else column, "value": self.column}
+            if self.column == "score":
+                place = {"column": row["column"], "value": "raw"}
             problems.append(
                 row_problem(
                     row,
@@ -196,8 +209,8 @@ class RowCheck(NamedTuple):
                     self.reason.format_map(said),
                     self.remedy.format_map(said),
                     severity=self.severity,
-                    column=column or self.column,
-                    value=shorten(row[self.column]),
+                    column=place["column"],
+                    value=shorten(row[place["value"]]),
                 )
             )
         return problems

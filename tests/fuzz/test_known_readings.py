@@ -264,7 +264,7 @@ def _write_seeds() -> Iterator[KnownReading]:
         known = {(*key[:2], seeds[int(key[2]) - 1]): score for key, score in SCORES.items()}
         yield make_reading(f"seeds are {name}", write_csv(list_rows(known)), known)
     text = write_csv(list_rows())
-    for name, seed in {"floats": "{}.0", "zeros": "00{}", "signs": "+{}", "powers": "{}e0"}.items():
+    for name, seed in {"floats": "{}.0", "zeros": "00{}", "signs": "+{}"}.items():
         rows = [[*row[:3], seed.format(row[3]), row[4]] for row in list_rows()]
         yield make_reading(f"seeds with {name}", write_csv(rows))
     same = [[*row[:3], "1.0" if row[3] == "2" else row[3], row[4]] for row in list_rows()]

@@ -162,8 +162,8 @@ def test_a_broken_dump_is_told_with_its_place_and_stops_no_other(tmp_path: Path,
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"labels": [[9]] * 6}, "is outside the classes"),
-        ({"labels": [["owl"]] * 6}, "is the name of no class"),
+        ({"labels": [[9]] * 6}, "is no id of a class"),
+        ({"labels": [["owl"]] * 6}, "is not the name of one class"),
         ({"single": [0, 1]}, "labels of 2 images"),
     ],
 )

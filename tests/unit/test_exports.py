@@ -1,4 +1,4 @@
-"""Exports of every format and layout, read as runs."""
+"""Exports read as runs, and broken ones told with a code, a place and a remedy."""
 
 import json
 import unicodedata
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from capmap import metrics
 from capmap.exports import read_exports
+from tests.found_problems import only_problem, place
 
 
 def rows(exports, *columns):
@@ -33,39 +34,6 @@ def test_a_long_table_is_read_with_its_places(write):
     digest = sha256(LONG.encode()).hexdigest()
     assert exports.files == [{"path": path, "sha256": digest, "bytes": len(LONG), "rows": 2}]
     assert (exports.rows, exports.rows_filtered, exports.rows_empty_score) == (2, 0, 0)
-
-
-ENTRY = '{"model": "A", "dataset": "D", "metric": "accuracy", "score": 0.25}'
-
-
-@pytest.mark.parametrize("indent", [None, 2])
-def test_a_json_array_gives_the_runs_of_json_lines_and_the_lines_of_its_entries(write, indent):
-    records = [
-        {"model": name, "dataset": "D", "metric": "accuracy", "score": 0.25} for name in "AB"
-    ]
-    array = write(json.dumps(records, indent=indent), "runs.json")
-    lines = write("\n".join(map(json.dumps, records)), "runs.jsonl")
-    read = read_exports([array]).runs
-    assert read["line"].tolist() == ([1, 1] if indent is None else [2, 8])
-    same = ["model", "dataset", "metric", "score", "raw"]
-    pd.testing.assert_frame_equal(read[same], read_exports([lines]).runs[same])
-
-
-@pytest.mark.parametrize(
-    ("content", "line", "reason"),
-    [
-        (f'[{ENTRY},\n{{"model": ]', 2, "is not JSON"),
-        (f"[{ENTRY}\n{ENTRY}]", 2, "is not JSON"),
-        (f"[{ENTRY}] {ENTRY}", 1, "does not end here"),
-        (f"[{ENTRY},\n\n7]", 3, "is not an object"),
-        ("[]", 0, "no record"),
-        ("[" * 100_000, 1, "nested too deeply"),
-    ],
-)
-def test_faults_of_a_json_array_have_their_line(write, content, line, reason):
-    found = read_exports([write(content, "runs.json")]).problems[0]
-    assert found.line == line
-    assert reason in found.reason
 
 
 @pytest.mark.parametrize("kind", ["float64", "category", "str"])
@@ -125,13 +93,6 @@ def test_filters_compare_text_numbers_and_truth_values(write, where, models):
     assert exports.problems == []
 
 
-def test_rows_that_are_filtered_out_cause_no_problems(write):
-    path = write(LONG + "C,d1,acc,3,failed\n")
-    exports = read_exports([path], where={"model": ["A", "B"]})
-    assert rows(exports, *SHOWN) == EXPECTED
-    assert exports.problems == []
-
-
 def test_lines_count_line_breaks_in_cells_and_blank_lines(write):
     path = write(
         '\nmodel,dataset,metric,"seed",score\n\nA,"d\n1\n",acc,1,0.5\n\n\nB,"d\r\n2",acc,1,0.5\n'
@@ -158,13 +119,6 @@ def test_a_configured_metric_that_the_file_says_otherwise_of_is_a_warning(write)
     )
     (problem,) = read_exports([path], dataset_metrics={"d1": "F1"}).problems
     assert (problem.line, problem.value) == (2, "acc")
-
-
-def test_decimal_commas_and_percent_signs_are_counted(write):
-    path = write("model;dataset;metric;score\nA;d;acc;91,5%\nB;d;acc;0,9\nC;d;acc;1\n")
-    exports = read_exports([path])
-    assert exports.runs["score"].tolist() == [0.915, 0.9, 1.0]
-    assert (exports.percent_signs, exports.decimal_commas) == (1, 2)
 
 
 MATRIX = "name,pretrained,size,d1,d2\nViT,openai,86,0.5,\nViT,laion,86,60%,0.25\n"
@@ -199,15 +153,6 @@ def test_whatever_the_csv_module_writes_is_read_back(tmp_path_factory, records):
     named = [row for row in records if is_visible(row[0]) and is_visible(row[1])]
     expected = [(model.strip(), dataset.strip(), score) for model, dataset, score in named]
     assert rows(exports, "model", "dataset", "score") == expected
-
-
-def test_columns_of_parquet_with_points_and_spaces_in_their_names_are_found(tmp_path):
-    path = str(tmp_path / "track=full.parquet")
-    table = pd.DataFrame({"m.a": ["A"], "m": ["B"], " d ": ["d1"], "m.b.c": [0.5]})
-    table.to_parquet(path)
-    columns = {"model": ["m", "m.a"], "dataset": "d", "score": "m.b.c"}
-    exports = read_exports([path], columns=columns, metric="acc")
-    assert rows(exports, "model", "dataset", "score") == [("B / A", "d1", 0.5)]
 
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -265,7 +210,110 @@ def test_openclip_is_a_matrix_of_121_checkpoints_and_38_datasets():
     assert "ViT-H-14-378-quickgelu / dfn5b" in set(exports.runs["model"])
 
 
-def test_atari_has_100_runs_of_two_agents_and_5_of_the_third():
-    exports = read("atari100k/runs.csv")
+LONG = "model,dataset,metric,seed,score\nA,d1,acc,1,0.5\nB,d1,acc,2,0.25\n"
+
+
+def append(row):
+    return LONG + row + "\n"
+
+
+def test_all_problems_of_all_files_are_told_at_once(write):
+    first = write(append("C,d1,acc,3,abc\nD,d1,acc,4\n,d1,acc,5,inf"), "first.csv")
+    second = write(LONG.replace("score", "scor"), "second.csv")
+    absent = str(write(LONG, "absent.csv")) + ".gone"
+    exports = read_exports([first, second, absent])
+    assert sorted((problem.source, problem.code) for problem in exports.problems) == sorted(
+        [
+            (first, "wrong_width"),
+            (first, "empty_model"),
+            (first, "not_a_number"),
+            (first, "infinite_score"),
+            (second, "missing_column"),
+            (absent, "unreadable_file"),
+        ]
+    )
+    assert [file["path"] for file in exports.files] == [first, second]
+    assert [file["rows"] for file in exports.files] == [5, 0]
+
+
+def test_an_empty_seed_among_seeds_is_a_warning(write):
+    exports = read_exports([write(append("C,d1,acc,,0.5"))])
+    problem = only_problem(exports)
+    assert place(problem) == ("empty_seed", 4, "", "")
+    assert problem.severity == "warning"
+    assert exports.runs["seed"].tolist() == ["1", "2", ""]
+
+
+def test_a_seed_column_that_is_not_read_is_a_warning(write):
+    problem = only_problem(read_exports([write(LONG.replace("seed", "Seed"))]))
+    assert (problem.code, problem.column, problem.severity) == ("unread_seed", "Seed", "warning")
+
+
+def test_a_quote_that_swallows_a_large_file_is_found_where_it_opens(write):
+    exports = read_exports([write(append('C,d1,acc,"3,0.5') + "D,d1,acc,4,0.5\n" * 100_000)])
+    assert place(only_problem(exports)) == ("long_cell", 4, "", "")
+
+
+def test_another_encoding_far_into_the_file_is_told(write):
+    # After an odd number of bytes, every block of 4 MiB ends within one of the two-byte letters.
+    odd = LONG.encode() + b"\n" * (1 - len(LONG) % 2)
+    content = odd + "Ü".encode() * 5_000_000 + b"\xff"
+    problem = only_problem(read_exports([write(content)]))
+    assert (problem.code, problem.value) == ("wrong_encoding", "0xff")
+    assert f"byte {len(content)} " in problem.reason
+
+
+def empty(column, severity="warning"):
+    return ("empty_column", 1, column, "", severity)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "expected"),
+    [
+        ("model,P,Q,R\nA,.1,,\nB,.2,,\n", {}, [empty("Q"), empty("R")]),
+        ("model,P,Q\nA,.1,\n", {"datasets": ["P", "Q"]}, [empty("Q", "error")]),
+        (
+            "model,dataset,f1,acc\nA,P,.1,\n",
+            {"score": ["f1", "acc"]},
+            [empty("acc", "error")],
+        ),
+        ("model,dataset,f1,acc\nA,P,.1,\nA,Q,,.2\n", {"score": ["f1", "acc"]}, []),
+        ("model,P,Q,params,\nA,.1,,,\nA,,.2,,\nA,,,,\n", {}, []),
+    ],
+)
+def test_what_no_cell_of_a_wide_table_tells_of_is_told(write, text, columns, expected):
+    layout = "long" if "score" in columns else "matrix"
+    options = {} if "score" in columns else {"metric": "acc"}
+    exports = read_exports([write(text)], layout=layout, columns=columns, **options)
+    found = [(*place(problem), problem.severity) for problem in exports.problems]
+    assert found == expected
+
+
+def test_a_filter_may_match_in_another_file_only(write):
+    first, second = write(LONG, "1.csv"), write(LONG.replace("A", "C"), "2.csv")
+    exports = read_exports([first, second], where={"model": ["A", "C"]})
     assert exports.problems == []
-    assert count_names(exports) == (3, 26, 26 * (100 + 100 + 5))
+    assert exports.runs["model"].tolist() == ["A", "C"]
+
+
+def test_a_column_to_ignore_that_no_file_has_is_told(write):
+    path = write("model,cost,d1\nA,86,0.5\n")
+    columns = {"ignore": ["csot"]}
+    problem = only_problem(read_exports([path], layout="matrix", columns=columns, metric="acc"))
+    assert (problem.code, problem.column) == ("unmatched_ignore", "csot")
+    assert "'cost'" in problem.remedy
+
+
+@pytest.mark.parametrize("name", ["\u200b", " \u200b\ufeff ", "\u2060\u00ad"])
+def test_a_name_of_invisible_characters_is_empty(write, name):
+    read = read_exports([write(f"model,dataset,metric,score\n{name},D,f1,0.5\nA\u200b,D,f1,1\n")])
+    assert [(item.code, item.line) for item in read.problems] == [("empty_model", 2)]
+    assert read.runs["model"].to_list() == ["A\u200b"]
+
+
+def test_nested_names_and_scores_are_empty(write):
+    run = {"model": "A", "dataset": "D", "metric": "f1", "seed": 1, "score": 0.5}
+    records = [run, run | {"model": ["a"]}, run | {"score": {"x": 0.5}}, run | {"score": [0] * 101}]
+    read = read_exports([write("\n".join(map(json.dumps, records)), "runs.jsonl")])
+    codes = [("empty_model", 2), ("empty_score", 3), ("empty_score", 4)]
+    assert sorted((problem.code, problem.line) for problem in read.problems) == codes

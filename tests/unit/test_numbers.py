@@ -1,5 +1,6 @@
 """Numbers as people write them."""
 
+import json
 import math
 
 import pyarrow as pa
@@ -7,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.exports.numbers import Kind, parse_numbers
+from capmap.exports import read_exports
+from capmap.exports.numbers import Kind, parse_numbers, parse_summaries
 
 
 def parse(*texts, decimal="auto"):
@@ -109,11 +111,93 @@ def test_any_text_has_a_kind_and_only_numbers_have_a_finite_value(texts):
         assert math.isfinite(value) == (kind == Kind.NUMBER)
 
 
-@settings(max_examples=100)
-@given(st.lists(st.sampled_from(["0.5", "1,234", "0,5", "7", "1.234", "1.234,5"])), st.randoms())
-def test_the_order_of_cells_does_not_matter(texts, random):
-    shuffled = list(texts)
-    random.shuffle(shuffled)
-    before = sorted(zip(texts, parse(*texts).values.astype(str), strict=True))
-    after = sorted(zip(shuffled, parse(*shuffled).values.astype(str), strict=True))
-    assert before == after
+# The decimal mark and what divides thousands.
+LOCALES = [(".", ","), (".", ""), (",", "."), (",", ""), (".", "\u202f"), (",", "\u00a0")]
+HUNDREDTHS = st.integers(-(10**9), 10**9)
+# Numbers of three decimals are those that a decimal comma elsewhere could make thousands.
+NUMBERS = st.integers(-(10**6), 10**6).map(lambda number: number / 1000)
+
+
+def write(value: int, decimal: str, thousands: str) -> str:
+    """A number of hundredths as people of a place write it."""
+    text = f"{value / 100:,.2f}"
+    return text.translate({ord(","): thousands, ord("."): decimal})
+
+
+CELLS = st.lists(st.one_of(NUMBERS, HUNDREDTHS), min_size=1, max_size=8)
+
+
+@given(CELLS, st.sampled_from(LOCALES), st.booleans(), st.booleans())
+@settings(max_examples=80)
+def test_numbers_of_json_stay_beside_texts_of_any_place(tmp_path_factory, cells, place, auto, wide):
+    # Whole numbers of the list are hundredths that stand as text, the others numbers of JSON.
+    folder = tmp_path_factory.mktemp("json")
+    expected = [cell / 100 if isinstance(cell, int) else cell for cell in cells]
+    scores = [write(cell, *place) if isinstance(cell, int) else cell for cell in cells]
+    rows = [
+        {"model": f"m{row}", **({"d": score} if wide else {"dataset": "d", "score": score})}
+        for row, score in enumerate(scores)
+    ]
+    (folder / "runs.json").write_text(json.dumps(rows), "utf-8")
+    read = read_exports(
+        [str(folder / "runs.json")],
+        layout="matrix" if wide else "long",
+        metric="gain",
+        decimal="auto" if auto else place[0],
+    )
+    told = {problem.value for problem in read.problems if problem.severity == "error"}
+    found = dict(zip(read.runs["model"], read.runs["score"], strict=True))
+    for row, (score, value) in enumerate(zip(scores, expected, strict=True)):
+        if isinstance(score, float) or score not in told:
+            assert found[f"m{row}"] == value
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_numbers_beside_scores_stay_beside_texts_with_commas(tmp_path, split):
+    rows = [
+        {"model": "a", "dataset": "d", "score": 1.5, "std": 1.234, "n": 3},
+        {"model": "b", "dataset": "d", "score": 1.5, "std": "1.234,5", "n": "3,0"},
+    ]
+    paths = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    parts = [rows[:1], rows[1:]] if split else [rows, []]
+    for path, part in zip(paths, parts, strict=True):
+        path.write_text("\n".join(map(json.dumps, part)))
+    read = read_exports(
+        [str(path) for path, part in zip(paths, parts, strict=True) if part],
+        metric="gain",
+        columns={"spread": "std", "count": "n"},
+        summary={"runs": 1, "spread": "std"},
+    )
+    assert [problem for problem in read.problems if problem.severity == "error"] == []
+    found = read.runs.groupby("model", observed=True)["score"].std()
+    assert found.to_numpy() == pytest.approx([1.234, 1234.5])
+    assert read.runs.groupby("model", observed=True).size().tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ('A,d,"0.5"9', True),
+        ('A,d,""9', True),
+        ('A,d,"0""5"9', True),
+        ('"A\\"x",d,0.5', True),
+        ('"A,\n"x,d,0.5', True),
+        ('"A" ,d,"0.5"', True),
+        ('A 5" x,d,0.5', False),
+        ('"a,"",\n""b","d\n","0.5"', False),
+    ],
+)
+@pytest.mark.parametrize("divider", [",", "\t"])
+def test_text_behind_a_closing_quote_is_told(tmp_path, row, told, divider):
+    text = f"model,dataset,score\nB,d,0.25\n{row}\n".replace(",", divider)
+    (tmp_path / "runs.csv").write_text(text)
+    read = read_exports([str(tmp_path / "runs.csv")], metric="accuracy")
+    found = [(problem.code, problem.line) for problem in read.problems]
+    assert found == ([("text_behind_quote", 3)] if told else [])
+    assert read.runs["score"].tolist() == ([0.25] if told else [0.25, 0.5])
+
+
+@pytest.mark.parametrize("text", ["0.912(3)", "0.91 (5)", "91.2(3)%", "91,2 (12 %)"])
+def test_a_spread_in_units_of_the_last_digit_is_ambiguous(text):
+    for other, kind in {text: Kind.UNCLEAR, "0.91 (0)": Kind.NUMBER, "91 (2)": 0}.items():
+        assert parse_summaries(pa.array([other], pa.large_string())).kinds.tolist() == [kind]

@@ -10,7 +10,6 @@ from capmap.inputs.exports import find_exports
 from capmap.inputs.studies import Study, check_config
 from capmap.packing import unpack_columns
 from capmap.validation.study import check_exports
-from capmap.validation.summary import describe_exports
 from tests.workbooks import make_xlsx
 
 
@@ -204,22 +203,6 @@ def test_exports_are_read_by_configuration_alone(case, tmp_path, monkeypatch):
     for row, expected in zip(found.itertuples(index=False, name=None), ends, strict=True):
         assert row[:3] == expected[:3]
         assert row[3] == pytest.approx(expected[3], abs=1e-12)
-
-
-def test_it_is_told_which_columns_were_taken_for_what(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text, files, *_ = CASES["mean and deviation in brackets"]
-    write_files(files, tmp_path)
-    validation = describe_exports(*check_study(f"{text}\n        incomplete: adjust\n"))
-    assert validation["readings"] == [
-        {
-            "names": {"dataset": ["dataset"], "model": ["model"]},
-            "scores": ["ROCKET", "TSF"],
-            "columns": 2,
-            "path": "tsc.csv",
-            "files": 1,
-        }
-    ]
 
 
 @pytest.mark.parametrize(

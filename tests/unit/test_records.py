@@ -4,26 +4,13 @@ import gzip
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from capmap.errors import ConfigError
 from capmap.exports.records import RecordSheet, open_records
 from capmap.problems import UnreadableExportError
 from tests.found_problems import place
 from tests.unit.test_presets import LM_EVAL
 
 ATARI = {"Pong": [1.5, 2], "Boxing": [3]}
-HELM = [
-    {"name": {"name": "exact_match", "split": "test"}, "mean": 0.5},
-    {"name": {"name": "f1", "split": "test", "perturbation": {"name": "typos"}}, "mean": 0.25},
-]
-DOMAINBED = [{"args": {"dataset": "PACS", "test_envs": [0, 1]}, "env0_out_acc": 0.9, "step": 300}]
-ENTRIES = [
-    {"model": "A", "results": {"d1": {"acc": 0.1}, "d2": {"acc": 0.2}}},
-    {"model": "B", "results": {"d1": {"acc": 0.3}, "note": "x"}},
-]
-NEAR = {"x": "far", "r": {"x": "near", "d": {"y": {"x": "own"}}, "e": {"y": {"z": 1}}}}
 
 
 def read_rows(sheet: RecordSheet, names: str = "") -> list[str]:
@@ -63,33 +50,6 @@ def test_json_lines_are_walked_line_by_line(write):
 def test_records_have_the_line_where_they_begin(write, name, records, lines):
     text = json.dumps(ATARI, indent=1)
     assert open_records(write(text, name), records=records).lines == lines
-
-
-def test_records_below_the_pattern_have_the_line_of_what_encloses_them(write):
-    text = json.dumps({"m": 1, "scores": {"test": [{"a": 1}, {"a": 2}]}}, indent=1)
-    assert open_records(write(text, "a.json"), records="scores.test.*").lines == [5, 8]
-
-
-def test_cells_of_lists_and_objects(write):
-    record = {"empty": {}, "none": [], "short": [[1, "a"], 2], "long": [{"a": 0.50}] * 101}
-    sheet = open_records(write(json.dumps(record), "a.json"))
-    cells = sheet.read_cells(sheet.columns)
-    assert sheet.columns == ["empty", "none", "short.0.0", "short.0.1", "short.1", "long"]
-    assert read_rows(sheet)[0].startswith('{}|[]|1|a|2|[{"a": ')
-    assert set(cells.nested) == {"empty", "none", "long"}
-    assert cells.numerals.keys() == {"short.0.0", "short.1"}
-    rows = open_records(write({"a": [1] * 101}, "a.json"), records="*")
-    assert rows.read_cells(["score"]).nested == {"score": [0]}
-
-
-def test_a_name_that_is_a_plain_value_elsewhere_stays_one_cell(write):
-    lines = ['{"model": {"a": 1}}', '{"model": "B"}', '{"model": ["C", true]}', '{"x": null}']
-    sheet = open_records(write("\n".join(lines), "a.jsonl"))
-    assert sheet.columns == ["model.a", "model", "model.0", "model.1", "x"]
-    assert read_rows(sheet, "model|model.0|model.1|x") == [
-        *('{"a": "1"}|||', "B|||", '["C", true]|C|true|', "|||"),
-    ]
-    assert sheet.read_cells(["model", "x"]).nested == {"model": [0, 2]}
 
 
 YAML_VALUES = """\
@@ -194,67 +154,3 @@ def test_a_pattern_that_matches_nothing_is_told_where_it_ends(write, records, me
     (problem,) = caught.value.problems
     assert (problem.code, problem.line) == ("no_records", 1)
     assert records in problem.reason
-
-
-def test_a_key_that_can_be_read_in_several_ways_is_told(write):
-    with pytest.raises(UnreadableExportError, match="may be 'x_y' or 'x'"):
-        open_records(write({"x_y_z": {"a": 1}}, "a.json"), records="{d}_{s}")
-
-
-@pytest.mark.parametrize("records", ["{d", "a.{1}", "{d,(}"])
-def test_a_pattern_that_is_none_is_a_fault_of_the_configuration(write, records):
-    with pytest.raises(ConfigError):
-        open_records(write(ATARI, "a.json"), records=records)
-
-
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
-KEYS = st.one_of(st.sampled_from(["a", "b", "a.b", "a.0", "", " a", "score", "x"]), TEXTS)
-SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), TEXTS)
-VALUES = st.recursive(
-    SCALARS,
-    lambda child: st.one_of(st.lists(child, max_size=3), st.dictionaries(KEYS, child, max_size=3)),
-    max_leaves=12,
-)
-NAMES = st.sampled_from(["a.json", "a.jsonl", "a.yaml", "a.json.gz"])
-PATTERNS = st.sampled_from(
-    ["", "*", "{x}", "a.*", "*.{x}", "{x}.{x}", "{score}.{b}", "0.*", "*.*.*"]
-)
-
-
-def open_anyhow(folder, name: str, text: str, records: str = "") -> RecordSheet | None:
-    path = folder.mktemp("records") / name
-    path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    try:
-        sheet = open_records(str(path), records=records)
-    except UnreadableExportError:
-        return None
-    cells = sheet.read_cells(sheet.columns)
-    assert len(cells.lines) == len(sheet.lines) > 0
-    assert all(len(column) == len(cells.lines) for column in cells.columns.values())
-    assert min(cells.lines) >= 1
-    return sheet
-
-
-@settings(max_examples=50)
-@given(
-    st.one_of(st.text(max_size=30), st.text("{}[]:,\"'-&*!<#?|>%@`=.\\u\nab01 \t", max_size=30)),
-    NAMES,
-    PATTERNS,
-)
-def test_any_text_is_read_or_refused(tmp_path_factory, text, name, records):
-    open_anyhow(tmp_path_factory, name, text, records)
-
-
-@settings(max_examples=50)
-@given(
-    st.lists(st.dictionaries(KEYS, VALUES, min_size=1, max_size=3), min_size=1, max_size=3),
-    PATTERNS,
-)
-def test_lines_are_read_like_the_entries_of_a_list(tmp_path_factory, values, records):
-    below = f"*.{records}" if records else ""
-    lines = open_anyhow(tmp_path_factory, "a.jsonl", "\n".join(map(json.dumps, values)), records)
-    array = open_anyhow(tmp_path_factory, "a.json", json.dumps(values, indent=1), below)
-    assert (lines is None) == (array is None)
-    if lines and array:
-        assert lines.columns == array.columns
-        assert read_rows(lines) == read_rows(array)

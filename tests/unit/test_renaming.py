@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap import renaming
-from capmap.attributes import read_model_attributes
 from capmap.errors import ValidationError
 from capmap.validation.configuration import rename_runs
 from tests.checkpoint_tables import HEADER
@@ -37,12 +36,6 @@ def test_different_models_stay_different_and_the_others_keep_their_names(
         assert renamed["model"].nunique() == len({*models})
     for old, new in zip(models, renamed["model"], strict=True):
         assert new == (names.get(old, old) if old not in refused else old)
-
-
-def test_two_models_may_exchange_their_names() -> None:
-    renamed, problems = rename_runs(make_runs("aab"), {"a": "b", "b": "a"})
-    assert renamed["model"].tolist() == ["b", "b", "a"]
-    assert problems == []
 
 
 def test_rules_of_datasets_use_the_new_names_and_bounds_either(tmp_path: Path) -> None:
@@ -84,14 +77,6 @@ def test_a_name_that_cannot_be_given_or_used_is_told(
             renamed=names,
             **{**METRICS, "metric": "accuracy", **settings},
         )
-
-
-def test_attributes_may_have_either_name(tmp_path: Path) -> None:
-    path = write(tmp_path, "name,size\na,1\nNew,2\nold,3\n")
-    columns = {"name": "name", "parameters": "size", "architecture": "", "date": ""}
-    known = read_model_attributes(path, **columns)
-    table = renaming.rename_column(known, "model", {"a": "A", "old": "New"})
-    assert dict(zip(table["model"], table["parameters"], strict=True)) == {"A": 1, "New": 2}
 
 
 def test_checkpoints_have_the_new_names_in_values_and_runs(tmp_path: Path) -> None:

@@ -1,6 +1,9 @@
 """Reading submissions: what they hold, and that nothing in them does harm."""
 
 import json
+import runpy
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -128,17 +131,6 @@ def test_doubts_are_warned_of_or_stop_a_strict_board(tmp_path, written, code, li
         run(tmp_path, **strict)
 
 
-def test_seeds_through_floats_spaces_and_decimal_commas_are_read(tmp_path):
-    rows = [
-        row | {"Seed": f" {row['Seed']}.0 ", "test metric": row["test metric"].replace(".", ",")}
-        for row in make_rows()
-    ]
-    exports, _ = read(write_submission(tmp_path, "a", rows=rows))
-    assert sorted(set(exports.runs["seed"])) == ["1", "2", "3", "4", "5"]
-    assert exports.decimal_commas == 30
-    assert exports.problems == []
-
-
 def test_the_name_of_a_model_can_be_made_of_other_columns(tmp_path):
     folder = write_submission(tmp_path, "a")
     files = [str(folder / name) for name in NAMES]
@@ -177,20 +169,6 @@ def test_folders_of_one_name_and_no_folders_are_refused(tmp_path):
     exports, *_ = read_submissions([], files=[])
     assert list_codes(exports) == ["no_submissions"]
     assert exports.runs.columns.to_list()[:2] == ["model", "dataset"]
-
-
-def test_the_order_of_folders_and_rows_changes_lines_only(tmp_path):
-    folders = [write_submission(tmp_path, name) for name in ("a", "b")]
-    expected, listed = read(*folders)
-    (folders[0] / NAMES[0]).write_text(render_rows(make_rows()[::-1]), "utf-8")
-    exports, again = read(*folders[::-1])
-    key = ["model", "dataset", "seed"]
-    left, right = (
-        found.runs.drop(columns=["line"]).sort_values(key, ignore_index=True)
-        for found in (expected, exports)
-    )
-    assert left.equals(right)
-    assert [item["name"] for item in again] == [item["name"] for item in listed] == ["a", "b"]
 
 
 GOOD = render_rows(make_rows())
@@ -253,17 +231,17 @@ FAULTS = {
     "model": ({"information": {"New model info": [1]}}, 0, "New model info[1]", "type 'object'"),
     "half": (
         {"information": describe(unique_backbone_key="")},
-        *(0, "New model info[1]", "text is empty, while others"),
+        *(0, "New model info[1]", "text of the model is empty"),
     ),
     "lacks": (
         {"information": describe()},
         *(0, "New model info[1]", "'unique_backbone_key' is a required property"),
     ),
-    "garbage": ({"document": DOCUMENT + "x"}, 1, "", "Extra data"),
-    "repeat": ({"document": DOCUMENT[:-1] + ', "License": ""}'}, 0, "", "'License' stands 2 times"),
+    "garbage": ({"document": DOCUMENT + "x"}, 1, "", "does not end here"),
+    "repeat": ({"document": DOCUMENT[:-1] + ', "License": ""}'}, 0, "", "'License' stands twice"),
     "jsonnan": ({"information": {"License": float("nan")}}, 0, "License", "nan is not of type"),
     "array": ({"document": "[]"}, 0, "", "of type 'object'"),
-    "cut": ({"document": DOCUMENT[:50]}, 1, "", "ends too early"),
+    "cut": ({"document": DOCUMENT[:50]}, 1, "", "is not JSON"),
 }
 
 
@@ -306,11 +284,6 @@ def test_each_planted_fault_has_one_message_with_its_place(rejected):
         assert len(rows) == 1, "no echo"
 
 
-def test_a_sound_submission_among_others_is_not_blamed(rejected):
-    table, _ = rejected
-    assert not table["source"].str.contains("/sound/", regex=False).any()
-
-
 def test_missing_files_and_odd_folders_are_told(rejected):
     table, message = rejected
     missing = table[table["reason"].str.startswith("The submission has no file")]
@@ -326,3 +299,164 @@ def test_the_metric_of_a_dataset_is_compared_without_case_and_separators(tmp_pat
     write_submission(tmp_path / "submissions", "spelled", rows=rows)
     runs, _, _ = run(tmp_path)
     assert set(runs["metric"]) == {metric for metric, _ in METRICS.values()}
+
+
+ROOT = Path(__file__).parents[2]
+SHARED = ROOT.parent / "shared"
+SHIPPED = ROOT / "data/benchmarks/geobench2.yaml"
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared files are not here")
+TRANSFORM = {"biomass": {"transform": {"scale_rmse": {"std": 0.25}}}}
+
+
+def store_raw(rows):
+    """Turn the converted scores of one dataset back into errors: (1 − score) / 0.25."""
+    return [
+        row | {"test metric": repr((1 - float(row["test metric"])) / 0.25)}
+        if row["dataset"] == "biomass"
+        else row
+        for row in rows
+    ]
+
+
+@needs_shared
+def test_the_real_submission_is_valid(tmp_path):
+    folder = tmp_path / "submissions" / "real"
+    folder.mkdir(parents=True)
+    for name in NAMES:
+        shutil.copy(SHARED / "data/geobench" / name, folder / name)
+    runs, summary, listed = run(
+        tmp_path,
+        benchmark=[str(SHIPPED)],
+        references=[str(SHARED / "data/geobench/normalizer.json")],
+    )
+    assert len(runs) == 1630
+    assert runs["backbone"].nunique() == summary["counts"]["models"] == 18
+    assert set(runs["method"]) == {"full_ft"}
+    # `partition name` is read, and `partition_name` beside it (always "default") is not.
+    assert set(runs["partition_name"]) == {"100%"}
+    assert summary["counts"]["cells_empty"] == 16
+    assert summary["seeds_per_cell"] == {"min": 5, "median": 5.0, "max": 5}
+    assert {problem["code"] for problem in summary["warnings"]} == {"incomplete"}
+    assert listed[0]["hpo_trials"] == "10"
+    assert len(listed[0]["models"]) == 18
+    assert listed[0]["models"][0] == {
+        **{"key": "clay_v1_base", "name": "Clay-V1 ViT-B", "size": "100M"}
+    }
+
+
+SPARED = ("frozen_or_full_ft", "decoder", "partition name", "partition_name", "data_percentages")
+
+
+def test_twelve_columns_and_some_datasets_are_enough_unless_the_board_is_strict(tmp_path):
+    rows = [
+        {name: value for name, value in row.items() if name not in SPARED}
+        for row in make_rows(("clay",))
+        if row["dataset"] == "biomass"
+    ]
+    assert len(rows[0]) == 12
+    write_submission(tmp_path / "submissions", "lean", rows=rows)
+    runs, summary, _ = run(tmp_path)
+    assert set(runs["method"]) == {"full_ft"}
+    codes = {warning["code"] for warning in summary["warnings"]}
+    assert {"assumed_method", "no_dimension"} <= codes
+    with pytest.raises(ValidationError, match="frozen_or_full_ft"):
+        run(tmp_path, submission={"seeds_per_cell": 5, "strict": True})
+
+
+def test_raw_errors_pass_when_the_study_converts_them(tmp_path):
+    write_submission(tmp_path / "submissions", "raw", rows=store_raw(make_rows()))
+    with pytest.raises(ValidationError, match="look like raw RMSE"):
+        run(tmp_path)
+    runs, _, _ = run(tmp_path, datasets=TRANSFORM)
+    errors = runs.loc[runs["dataset"] == "biomass", "score"]
+    # Converted scores are 0.95 to 0.9605, so errors are 0.2 to 0.158.
+    assert errors.between(0.157, 0.2).all()
+
+
+def test_converted_scores_are_not_converted_twice(tmp_path):
+    write_submission(tmp_path / "submissions", "converted")
+    with pytest.raises(ValidationError, match="look converted already"):
+        run(tmp_path, datasets=TRANSFORM)
+
+
+def test_raw_errors_of_one_model_among_converted_scores_are_recognized(tmp_path):
+    rows = [*make_rows(("clay",)), *store_raw(make_rows(("resnet50",)))]
+    write_submission(tmp_path / "submissions", "mixed", rows=rows)
+    with pytest.raises(ValidationError, match=r"raw RMSE.* \(1 of 2 models\)"):
+        run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("score", "is_raw"),
+    # The bounds are 0.94 and 0.97. A score s stays where it is nearer to them than 1 − s/4 is.
+    [(0.95, False), (0.9, False), (0.85, False), (0.2, True), (0.5, True), (0.7, True)],
+)
+def test_a_poor_model_is_told_from_a_raw_error(tmp_path, score, is_raw):
+    rows = change_all(lambda row: row["dataset"] == "biomass", **{"test metric": repr(score)})
+    write_submission(tmp_path / "submissions", "a", rows=rows)
+    if is_raw:
+        with pytest.raises(ValidationError, match="look like raw RMSE"):
+            run(tmp_path)
+    else:
+        run(tmp_path)
+
+
+@pytest.mark.parametrize("score", ["-5", "7", "1e308"])
+def test_what_fits_neither_scale_is_out_of_range(tmp_path, score):
+    rows = change_all(lambda row: row["dataset"] == "biomass", **{"test metric": score})
+    write_submission(tmp_path / "submissions", "a", rows=rows)
+    with pytest.raises(ValidationError, match="outside the range"):
+        run(tmp_path)
+    table = read_table(tmp_path / "rejected.csv")
+    # Two models with five seeds each, and no echo of a dataset without runs.
+    assert table["reason"].str.startswith("The score is outside the range [0, 1]").sum() == 10
+    assert len(table) == 10
+
+
+def test_a_seed_of_two_submissions_is_no_repeat_unless_they_share_a_model(tmp_path):
+    for name, shift in (("a", 0.0), ("b", 0.001)):
+        rows = [
+            row | {"test metric": repr(float(row["test metric"]) + shift)} for row in make_rows()
+        ]
+        write_submission(tmp_path / "submissions", name, rows=rows)
+    runs, _, _ = run(tmp_path)
+    assert len(runs) == 60
+    with pytest.raises(ValidationError, match="differs from"):
+        run(tmp_path, columns={"model": ["backbone", "frozen_or_full_ft"]})
+
+
+EXAMPLE = ROOT / "data/submissions"
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("example")
+    shutil.copytree(EXAMPLE, folder / "submissions")
+    return run(
+        folder,
+        benchmark=[str(SHIPPED)],
+        references=[str(ROOT / "data/submissions_references.json")],
+    )
+
+
+def test_the_example_submissions_are_valid(example):
+    runs, summary, listed = example
+    assert len(listed) == 3
+    assert 6 <= runs["backbone"].nunique() <= 8
+    assert set(runs["method"]) == {"frozen", "full_ft"}
+    entries = runs[["backbone", "submission"]].drop_duplicates()
+    assert entries["backbone"].duplicated().any()
+    assert set(runs.groupby(["model", "dataset"]).size()) == {5, 6}
+    assert {problem["code"] for problem in summary["warnings"]} == {"incomplete"}
+
+
+def test_the_example_has_the_bytes_that_its_script_makes():
+    files = runpy.run_path(str(ROOT / "data/make_submissions.py"))["render_submissions"]()
+    written = {path for path in EXAMPLE.rglob("*") if path.is_file()}
+    assert {ROOT / "data" / name for name in files} == {
+        *written,
+        ROOT / "data/submissions_references.json",
+    }
+    for name, text in files.items():
+        assert (ROOT / "data" / name).read_bytes() == text.encode(), name
+    assert sum(map(len, files.values())) < 400_000

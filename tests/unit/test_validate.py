@@ -1,7 +1,6 @@
 """The script that reads and checks the exports of a study."""
 
 import json
-import logging
 from pathlib import Path
 
 import pytest
@@ -91,18 +90,6 @@ def test_a_quarantined_summary_leaves_no_run(tmp_path):
     assert summary["rejected"] == {"not_a_number": 1}
 
 
-def test_warnings_of_one_cause_are_told_once_and_all_are_logged(tmp_path, caplog):
-    rows = "".join(f"A,D{n:02},accuracy,1.1,1\nA,D{n:02},accuracy,0.5,2\n" for n in range(30))
-    with caplog.at_level(logging.INFO):
-        run(tmp_path, exports=write(tmp_path, HEADER + rows))
-    warnings = [record for record in caplog.records if record.levelname == "WARNING"]
-    assert len(warnings) == 1
-    assert "And 29 more like this: line 4, value 'D01'" not in warnings[0].getMessage()
-    assert "And 29 more like this: line 4;" in warnings[0].getMessage()
-    assert sum("outside its bounds" in record.getMessage() for record in caplog.records) == 30
-    assert "60 runs of 1 models on 30 datasets" in caplog.text
-
-
 @pytest.mark.parametrize("broken", CATALOG, ids=lambda broken: broken.name)
 def test_broken_exports_are_refused_with_their_place_and_leave_nothing(tmp_path, broken):
     folder = tmp_path / broken.name
@@ -141,12 +128,6 @@ def test_geobench_stops_until_the_direction_of_biomassters_is_chosen(tmp_path):
         assert {warning["code"] for warning in summary["warnings"]} == {"incomplete", *found}
 
 
-def test_a_file_with_another_digest_than_the_pinned_one_is_refused(tmp_path):
-    path = write(tmp_path, "model,dataset,metric,score\nA,D,accuracy,0.5\n")
-    with pytest.raises(ValidationError, match=r"export\.csv: .* is not the pinned one"):
-        run(tmp_path, exports=path, checksums={path: "0" * 64}, names=[path])
-
-
 FAILING = (
     "model,dataset,metric,score,seed\n"
     "A,D,accuracy,0.8,1\nA,D,accuracy,0.6,2\nB,D,accuracy,nan,1\nB,D,accuracy,,2\n"
@@ -174,14 +155,6 @@ def test_failed_runs_count_as_configured(tmp_path, failed, scores):
     assert summary["counts"]["rows_empty_score"] == 1
 
 
-@pytest.mark.parametrize("own", [{}, {"direction": "max"}])
-def test_the_worst_score_before_a_transform_is_the_largest_error(tmp_path, own):
-    path = write(tmp_path, "model,dataset,metric,score\nA,D,rmse,0.2\nB,D,rmse,1.5\nC,D,rmse,nan\n")
-    rule = {"transform": {"scale_rmse": {"std": 0.25}}, **own}
-    runs, _ = run(tmp_path, exports=path, datasets={"D": rule}, failed="worst")
-    assert runs.set_index("model").loc["C", "score"] == 1.5
-
-
 def test_failed_runs_that_count_with_nothing_known_are_an_error(tmp_path):
     nowhere = "model,dataset,metric,score,seed\nA,D,accuracy,0.8,1\nB,E,accuracy,nan,1\n"
     for text, failed, words in (
@@ -192,12 +165,6 @@ def test_failed_runs_that_count_with_nothing_known_are_an_error(tmp_path):
     ):
         with pytest.raises(ValidationError, match=words):
             run(tmp_path, exports=write(tmp_path, text), metrics={}, failed=failed)
-
-
-def test_a_row_with_another_fault_has_not_only_failed(tmp_path):
-    text = FAILING.replace("B,D,accuracy,nan,1", ",D,accuracy,nan,1")
-    with pytest.raises(ValidationError, match="line 4"):
-        run(tmp_path, exports=write(tmp_path, text), metrics=BOUNDED, failed="worst")
 
 
 @pytest.mark.parametrize("divider", [", ", ",\n"])
@@ -212,19 +179,6 @@ def test_failed_runs_in_one_line_of_json_are_told_apart(tmp_path, divider):
     assert runs.loc[runs["model"] == "D", "score"].tolist() == [0.7]
     reasons = [row["reason"] for row in summary["warnings"] if row["code"] == "failed_run"]
     assert [reason[-5:] for reason in reasons] == [" 0.5.", " 0.3."]
-
-
-@pytest.mark.parametrize("divider", [", ", ",\n"])
-def test_summaries_in_one_line_of_json_keep_their_own_means(tmp_path, divider):
-    rows = [
-        {"model": model, "dataset": metric, "metric": metric, "score": score, "std": std}
-        for metric, low, std in (("accuracy", 0.8, 0.02), ("rmse", 30, 2))
-        for model, score in (("A", low), ("B", 1.1 * low))
-    ]
-    path = write(tmp_path, f"[{divider.join(map(json.dumps, rows))}]", "runs.json")
-    settings = {"summary": {"runs": 3, "spread": "std"}, "metrics": {"rmse": {"high": 100}}}
-    runs, _ = run(tmp_path, exports=path, columns={"spread": "std"}, **settings)
-    assert len(runs) == 12
 
 
 VIEWS = [{"option": "multilabel.rank_by", "kind": "views", "names": ["asma"]}]

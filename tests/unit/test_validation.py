@@ -1,7 +1,5 @@
 """Everything that can be wrong with rows, names, metrics and scores, and what is said about it."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -52,11 +50,6 @@ def test_a_row_that_cannot_be_used_can_be_put_into_quarantine():
     assert list_rejected(validation)["line"].to_list() == [3, 4]
 
 
-def test_quarantine_does_not_excuse_a_file_that_cannot_be_read():
-    validation = validate(GOOD, [fault("wrong_encoding")], invalid="quarantine")
-    assert [problem.code for problem in validation.errors] == ["wrong_encoding"]
-
-
 def test_no_usable_row_at_all_is_an_error():
     runs = make_runs(("A", "D", np.nan))
     validation = validate(runs, [fault("not_a_number")], invalid="quarantine")
@@ -78,13 +71,6 @@ def test_identical_repeats_are_dropped_and_counted(policy):
     assert validation.errors == []
 
 
-def test_duplicates_in_two_files_name_both_files():
-    runs = CONFLICTING.assign(source=["a.csv", "a.csv", "b.csv"])
-    problem = find_one(runs, "duplicate")
-    assert problem.source == "b.csv"
-    assert "at line 2 of a.csv" in problem.reason
-
-
 @pytest.mark.parametrize(
     ("policy", "score", "rejected"), [("mean", 0.45, []), ("first", 0.9, [4]), ("last", 0.0, [2])]
 )
@@ -100,15 +86,6 @@ def test_conflicting_duplicates_are_resolved_and_rows_that_are_not_used_are_list
     assert summarize(validation)["rejected"] == ({"duplicate": 1} if rejected else {})
 
 
-@pytest.mark.parametrize(("policy", "line", "score"), [("first", 2, 0.9), ("last", 4, 0.9)])
-def test_of_rows_with_the_same_score_the_policy_says_which_stays(policy, line, score):
-    runs = make_runs(("A", "D", 0.9), ("A", "D", 0.0), ("A", "D", 0.9))
-    validation = validate(runs, duplicates=policy)
-    assert validation.runs[["line", "score"]].to_numpy().tolist() == [[line, score]]
-    assert list_rejected(validation)["line"].to_list() == [3]
-    assert validation.counts["duplicates_identical"] == 1
-
-
 def test_the_same_score_twice_without_seeds_is_a_warning_once():
     rows = [("A", "D", 0.1, "")] * 2 + [("B", "D", 0.2, "")] * 3
     problem = find_one(make_runs(*rows), "seedless_repeat")
@@ -119,27 +96,14 @@ def test_the_same_score_twice_without_seeds_is_a_warning_once():
     assert find(REPEATED, "seedless_repeat") == []
 
 
-@pytest.mark.parametrize("order", [[4, 3, 2, 1, 0], [2, 0, 4, 1, 3], [3, 1, 0, 4, 2]])
-def test_the_mean_of_duplicates_does_not_depend_on_the_order_of_rows(order):
-    runs = make_runs(*(("A", "D", score) for score in (0.1, 0.2, 0.3, 0.7, 0.30000000000000004)))
-    means = validate(runs.iloc[order], duplicates="mean").runs["score"]
-    assert means.to_list() == validate(runs, duplicates="mean").runs["score"].to_list()
-
-
-def spread_two(seeds, scores, spread=("0.1", "0.1")):
+def spread_two(seeds, scores):
     """The runs of two summary rows of a cell, of 2 and 4 runs, and a run of another model."""
     rows = make_runs(*(("A", "D", score) for score in scores), ("B", "D", 0.2)).assign(
-        seed=[*seeds, seeds[0]], spread=[*spread, ""], count=["2", "4", ""]
+        seed=[*seeds, seeds[0]], spread=[0.1, 0.1, np.nan], count=[2, 4, np.nan]
     )
     runs, problems = spread_summaries(rows, count=1, spread="std")
     assert [problem for problem in problems if problem.severity == "error"] == []
     return runs
-
-
-def test_summary_rows_with_seeds_keep_all_their_runs():
-    validation = validate(spread_two(["1", "2"], [0.5, 0.5]), incomplete="adjust")
-    own = validation.runs[validation.runs["model"] == "A"]["seed"]
-    assert own.tolist() == ["1 / 1", "1 / 2", "2 / 1", "2 / 2", "2 / 3", "2 / 4"]
 
 
 @pytest.mark.parametrize(("seed", "codes"), [("", ["seedless_repeat"]), ("7", [])])
@@ -154,11 +118,6 @@ def test_summary_rows_of_one_run_and_score_are_repeats(seed, codes):
 def test_of_summary_rows_one_is_kept_with_all_its_runs(policy, count):
     runs = validate(spread_two(["", ""], [0.5, 0.6]), duplicates=policy).runs
     assert (runs["model"] == "A").sum() == count
-
-
-def test_summaries_of_which_none_is_left_are_judged():
-    runs = spread_two(("7", "8"), (0.5, 0.6)).assign(score=np.nan)
-    assert codes(runs, found=[fault("not_a_number")]) == ["not_a_number"]
 
 
 # Names
@@ -187,21 +146,7 @@ def test_a_reference_model_that_is_not_selected_is_fine():
 # Metrics, directions and bounds
 
 
-def test_datasets_that_are_not_selected_need_no_rules():
-    runs = make_runs(("A", "D", 0.1), ("B", "D", 0.2), ("A", "E", 9.0, "1", "quality"))
-    assert codes(runs, select={"datasets": ["D"]}) == []
-
-
 BOUNDED = {"normalization": {"low": 0, "high": 1}}
-
-
-def test_errors_that_look_converted_beside_others_above_1_are_a_warning():
-    runs = make_runs(
-        *(("A", "D", 0.8, "1", "MASE"), ("B", "D", 0.7, "1", "MASE")),
-        *(("A", "E", 3.2, "1", "MASE"), ("B", "E", 2.9, "1", "MASE")),
-    )
-    problem = find_one(runs, "suspicious_direction", normalization={"high": 100})
-    assert (problem.severity, problem.value) == ("warning", "D")
 
 
 def test_a_direction_of_the_metric_against_the_looks_is_a_warning_and_of_the_dataset_is_quiet():
@@ -229,12 +174,6 @@ def test_ordinary_errors_are_not_suspected(scores):
     assert find(runs, "suspicious_direction", normalization={"high": 100}) == []
 
 
-def test_a_transform_says_what_raw_scores_are():
-    runs = column(0.948, 0.957, 0.951, metric="RMSE")
-    rules = {"datasets": {"D": {"transform": {"scale_rmse": {"std": 0.25}}}}}
-    assert codes(runs, **rules) == []
-
-
 # Percent and bounds
 
 
@@ -257,11 +196,6 @@ def test_a_metric_called_after_percent_has_no_bounds_of_fractions(name):
     assert codes(runs.assign(raw=["23%", "35%", "80%"])) == []
 
 
-def test_percentages_of_a_correlation_keep_their_sign():
-    problem = find_one(column(45.0, -2.0, 60.0, metric="mcc"), "percent")
-    assert "metrics: {mcc: {low: -100, high: 100}}" in problem.remedy
-
-
 PERCENT = {"metrics": {"accuracy": {"low": 0, "high": 100}}}
 
 
@@ -273,25 +207,9 @@ def test_fractions_among_percentages_are_a_warning_for_the_dataset():
     assert "All scores of the dataset 'Q' are at most 1" in problem.reason
     assert "datasets: {Q: {low: 0, high: 1}}" in problem.remedy
     find_one(column(0.91, 0.88, metric="accuracy"), "fractions", **PERCENT)
-    problem = find_one(column(90, 0.8, 70, metric="accuracy"), "fraction", **PERCENT)
+    problem = find_one(column(90, 0.8, 70, metric="accuracy"), "fractions", **PERCENT)
     assert problem.reason.startswith("1 score of the dataset 'D' is at most 1")
     assert codes(column(3, 0.8, 0.0, 12, metric="accuracy"), **PERCENT) == []
-
-
-@pytest.mark.parametrize(
-    ("scores", "rule"),
-    [
-        (["91%", "85%"], {"low": 0, "high": 100}),
-        (["91%", "85"], {"low": 0, "high": 100}),
-        (["91%", "85"], {"low": 0, "high": "observed"}),
-    ],
-)
-def test_percent_signs_beside_another_scale_are_an_error(scores, rule):
-    runs = column(
-        *(float(s.removesuffix("%")) / (100 if "%" in s else 1) for s in scores), metric="accuracy"
-    )
-    problem = find_one(runs.assign(raw=scores), "percent_sign", metrics={"accuracy": rule})
-    assert problem.severity == "error"
 
 
 def test_an_unbounded_metric_with_bounds_of_its_own_may_leave_them_far_behind():
@@ -306,30 +224,10 @@ def test_an_unbounded_metric_with_bounds_of_its_own_may_leave_them_far_behind():
     )
 
 
-def test_no_score_within_bounds_that_are_stated_of_a_known_metric_is_an_error():
-    rule = {"rmse": {"low": 0, "high": 2.5}}
-    assert codes(column(45, 47, metric="rmse"), metrics=rule) == ["all_out_of_bounds"]
-    rule = {"human normalized": {"direction": "max", "low": 0, "high": 1}}
-    assert codes(column(3, 30, metric="human normalized"), metrics=rule) == ["out_of_bounds"]
-
-
 def test_a_score_outside_its_bounds_is_a_warning_at_the_farthest_one():
     problem = find_one(column(0.5, 1.1, 1.2, -0.1, metric="accuracy"), "out_of_bounds")
     assert (problem.severity, problem.line, problem.value) == ("warning", 4, "1.2")
     assert "3 scores outside its bounds [0, 1]" in problem.reason
-
-
-def test_a_dataset_on_which_all_failed_is_constant_at_what_they_count_with():
-    runs = column(np.nan, np.nan, 0.0, metric="accuracy").assign(raw=["nan", "nan", "0.00"])
-    found = [replace(fault("nan_score", line=line), value="nan") for line in (2, 3)]
-    (problem,) = find(runs, "equal_scores", found=found, failed="worst")
-    assert "All scores of the dataset 'D' are 0.0, so" in problem.reason
-
-
-def test_only_constant_datasets_leave_nothing_to_analyse():
-    observed = {"low": "observed", "high": "observed"}
-    found = codes(column(0.5, 0.5, metric="accuracy"), normalization=observed)
-    assert found == ["nothing_selected", "constant_dataset"]
 
 
 RAGGED = make_runs(("A", "D", 0.1), ("A", "E", 0.2), ("B", "D", 0.3))
@@ -380,16 +278,6 @@ def test_scores_that_no_seed_changes_are_a_warning_once():
 # Summary
 
 
-def test_the_summary_can_be_written_as_json_and_counts_everything():
-    validation = validate(RAGGED)
-    summary = summarize(validation)
-    assert summary["ok"] is False
-    assert summary["seeds_per_cell"] == {"min": 1, "median": 1.0, "max": 1}
-    assert summary["metrics"] == {"accuracy": 2}
-    assert [warning["code"] for warning in summary["warnings"]] == ["one_seed"]
-    assert summary["warnings_total"] == 1
-
-
 def test_a_thousand_warnings_are_summarized_with_every_kind_and_all_rows_are_listed():
     found = [fault("not_a_number", line=n) for n in range(2, 3002)]
     found.append(fault("wrong_width", line=9999))
@@ -400,12 +288,6 @@ def test_a_thousand_warnings_are_summarized_with_every_kind_and_all_rows_are_lis
     assert len(summary["warnings"]) == 1000
     assert summary["warnings_total"] == 3002
     assert len(list_rejected(validation)) == 3001
-
-
-def test_rejected_lists_errors_but_not_what_is_only_worth_a_warning():
-    table = list_rejected(validate(RAGGED))
-    assert table.columns.to_list() == ["source", "line", "column", "value", "reason", "remedy"]
-    assert table["value"].to_list() == ["B"]
 
 
 def test_the_message_has_counts_examples_and_the_place_of_the_rest():
@@ -432,49 +314,6 @@ def test_examples_show_every_kind_before_they_repeat_one():
     assert [problem.code for problem in chosen] == ["a", "a", "a", "b"]
 
 
-def test_problems_do_not_depend_on_the_order_of_rows():
-    runs = pd.concat([RAGGED, column(91, 88, metric="f1").assign(dataset="F")])
-    first, second = validate(runs), validate(runs.iloc[::-1])
-    assert {problem.reason for problem in first.problems} == {
-        problem.reason for problem in second.problems
-    }
-
-
-WIDE = {"low": -1, "high": 1}
-
-
-@pytest.mark.parametrize("metric", ["R2", "NSE", "KGE"])
-@pytest.mark.parametrize("scores", [(-5, 0.5, 0.6, 0.7, 0.8), (-2, -3, -1.8, 0.7)])
-def test_low_scores_of_a_metric_without_lower_bound_are_no_percentages(metric, scores):
-    runs = column(*scores, metric=metric)
-    assert codes(runs, metrics={metric: WIDE}) == ["out_of_bounds"]
-    assert codes(runs, normalization=WIDE) == ["out_of_bounds"]
-
-
-def test_percentages_of_a_metric_without_lower_bound_are_known_by_those_above_one():
-    # no R2 exceeds 1, whatever its bounds
-    assert codes(column(-5, 50, 60, metric="R2"), metrics={"R2": WIDE}) == ["percent"]
-
-
-def test_repeats_in_a_matrix_get_a_remedy_that_a_matrix_can_follow():
-    different = make_runs(("A", "D", 0.1), ("A", "D", 0.2))
-    equal = make_runs(("A", "D", 0.1), ("A", "D", 0.1))
-    for runs, code in ((different, "duplicate"), (equal, "seedless_repeat")):
-        remedy = find_one(runs.assign(seed=""), code, layout="matrix").remedy
-        assert "seed: COLUMN" not in remedy
-        assert "long table" in remedy
-
-
-@pytest.mark.parametrize("metric", ["error rate", "ECE"])
-def test_a_bounded_error_near_one_is_doubted_unless_its_direction_is_chosen(metric):
-    runs = column(0.94, 0.95, 0.96, metric=metric)
-    problem = find_one(runs, "suspicious_direction")
-    assert problem.severity == "warning"
-    assert "at least 0.9" in problem.reason
-    assert codes(runs, metrics={metric: {"direction": "min"}}) == []
-    assert codes(column(0.6, 0.95, 0.96, metric=metric)) == []
-
-
 @pytest.mark.parametrize("score", [1e101, -1e300])
 def test_a_score_too_large_to_compute_with_is_an_error_or_left_out(score):
     runs = column(0.5, score, 0.7, metric="reward")
@@ -484,10 +323,3 @@ def test_a_score_too_large_to_compute_with_is_an_error_or_left_out(score):
     assert left.errors == []
     assert np.array_equal(left.runs["score"], [0.5, 0.7])
     assert left.counts["rows_rejected"] == 1
-
-
-def test_bounds_with_a_difference_that_overflows_are_an_error():
-    # 1e308 - -1e308 = 2e308 is beyond the largest float, 1.8e308
-    rule = {"reward": {"low": -1e308, "high": 1e308}}
-    problem = find_one(column(1, 2, metric="reward"), "bad_bounds", metrics=rule)
-    assert "a finite difference" in problem.reason

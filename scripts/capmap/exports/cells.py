@@ -4,9 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +17,7 @@ from capmap.wording import list_names, quote_name
 
 SEPARATOR = " / "
 INVISIBLE = r"^[\p{Z}\p{Cf}]+$"
-INTEGRAL = r"^([+-]?\d+)\.0*$"
-WHOLE = re.compile(
-    r"([+-]?)0*(\d{1,18})(?:\.0*|,0{1,2})?|[+-]?\d(?:\.\d*)?[eE][+-]?\d{1,2}", re.ASCII
-)
-NO_SEED = frozenset({"nan", "NaN"})
+WHOLE = re.compile(r"([+-]?\d{1,18})(?:\.0*)?", re.ASCII)
 BOOLEANS = {"true": True, "false": False}
 
 Value: TypeAlias = str | int | float | bool
@@ -48,8 +43,6 @@ class Cells:
         Where the file holds numbers, not texts, in columns that have any: their mark is a point.
     problems : list of Problem
         Rows of the file that could not be split into cells.
-    nested : mapping of str to sequence of int
-        The rows, counted from 0, that have an array or an object in a column.
     failed : sequence of int
         The rows of records without any results, as of runs that failed.
     """
@@ -58,7 +51,6 @@ class Cells:
     lines: npt.NDArray[np.int64]
     numerals: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    nested: Mapping[str, Sequence[int]] = field(default_factory=dict)
     failed: Sequence[int] = ()
 
     def select(self, rows: npt.NDArray[np.bool_]) -> "Cells":
@@ -81,20 +73,14 @@ class Numeral(str):
     __slots__ = ()
 
 
-class Nested(str):
-    """The JSON text of an object or a list that is one cell."""
-
-    __slots__ = ()
-
-
 WORDS = {None: "", True: "true", False: "false"}
 
 
 def make_cells(
     columns: Mapping[str, Sequence[Any]], lines: Sequence[int], problems: list[Problem]
 ) -> Cells:
-    """Make cells of values: texts, `Numeral`, `Nested`, truth values, and None for empty ones."""
-    texts, numerals, nested = {}, {}, {}
+    """Make cells of values: texts, `Numeral`, truth values, and None for empty ones."""
+    texts, numerals = {}, {}
     for name, column in columns.items():
         kinds = {type(cell) for cell in column if cell is not None and cell != ""}
         if Numeral in kinds:
@@ -102,85 +88,54 @@ def make_cells(
             numerals[name] = np.array(
                 [type(cell) is Numeral or cell in (None, "") for cell in column], dtype=np.bool_
             )
-        if Nested in kinds:
-            nested[name] = [row for row, cell in enumerate(column) if type(cell) is Nested]
         if not kinds <= {str, Numeral} or None in column:
             column = [WORDS.get(cell, cell) for cell in column]
         texts[name] = make_texts(column)
     places = np.array(lines, dtype=np.int64)
-    return Cells(texts, places, numerals, problems, nested)
+    return Cells(texts, places, numerals, problems)
 
 
-def reject_failed(cells: Cells, where: Filters, *, source: str) -> Cells:
-    """Leave out records without results, with a problem for each that no filter leaves out."""
-    if not cells.failed:
-        return cells
-    passes = np.ones(len(cells.lines), dtype=np.bool_)
-    for name, wanted in where.items():
-        empty = pc.equal(cells.columns[name], "").to_numpy(zero_copy_only=False)
-        passes &= empty | match_rows(cells, {name: wanted})
-    problems = [
-        Problem(
-            code="no_results",
-            source=source,
-            reason="The record holds no results, as of a run that failed.",
-            remedy="Leave it out with `failed: drop` or `invalid: quarantine`, or by a column that "
-            "says so, as in `where: {status: ok}`.",
-            line=int(cells.lines[row]),
-        )
-        for row in cells.failed
-        if passes[row]
-    ]
-    rows = np.ones(len(cells.lines), dtype=np.bool_)
-    rows[list(cells.failed)] = False
-    return replace(cells.select(rows), problems=[*cells.problems, *problems], failed=())
-
-
-NESTED = (
-    "nested_value",
-    "The cell holds an array or an object where a plain value should be.",
-    "Write text or a number.",
-)
 ZERO = ("zero_character", "The cell holds the character NUL, which ends a text.", "Remove it.")
+FAILED = (
+    "no_results",
+    "The record holds no results, as of a run that failed.",
+    "Leave it out with `failed: drop` or `invalid: quarantine`, or by a column that says so, as in "
+    "`where: {status: ok}`.",
+)
 
 
-def reject_unusable(cells: Cells, names: Sequence[str], *, source: str) -> Cells:
-    """Leave out the rows with an array, an object or a NUL where a name or a seed should be.
+def reject_unusable(
+    cells: Cells, names: Sequence[str], *, source: str, where: Filters | None = None
+) -> Cells:
+    """Leave out rows without results, or with a NUL in a column of names.
 
-    Parameters
-    ----------
-    cells : Cells
-        As read from the file.
-    names : sequence of str
-        The columns of names and seeds.
-    source : str
-        The file.
-
-    Returns
-    -------
-    Cells
-        The other rows, with a problem more for each row that is left out.
+    There is a problem for each of them that no filter leaves out by a filled cell.
     """
     faults: dict[int, tuple[str, tuple[str, str, str]]] = {}
     for name in reversed(names):
         zeros = pc.match_substring(cells.columns[name], "\0").to_numpy(zero_copy_only=False)
         faults.update((int(row), (name, ZERO)) for row in np.flatnonzero(zeros))
-        faults.update((row, (name, NESTED)) for row in cells.nested.get(name, ()))
+    faults.update((row, ("", FAILED)) for row in cells.failed)
+    passes = np.ones(len(cells.lines), dtype=np.bool_)
+    for name, wanted in (where or {}).items() if cells.failed else ():
+        empty = pc.equal(cells.columns[name], "").to_numpy(zero_copy_only=False)
+        passes &= empty | match_rows(cells, {name: wanted})
     problems = [
         Problem(
-            code=code,
+            code=fault[0],
             source=source,
-            reason=reason,
-            remedy=remedy,
+            reason=fault[1],
+            remedy=fault[2],
             line=int(cells.lines[row]),
             column=name,
-            value=cells.columns[name][row].as_py(),
+            value=cells.columns[name][row].as_py() if name else "",
         )
-        for row, (name, (code, reason, remedy)) in sorted(faults.items())
+        for row, (name, fault) in sorted(faults.items())
+        if passes[row] or fault is not FAILED
     ]
     rows = np.ones(len(cells.lines), dtype=np.bool_)
     rows[list(faults)] = False
-    return replace(cells.select(rows), problems=[*cells.problems, *problems])
+    return replace(cells.select(rows), problems=[*cells.problems, *problems], failed=())
 
 
 def make_texts(values: Sequence[str | None]) -> pa.Array:
@@ -243,24 +198,18 @@ def read_seeds(texts: pa.Array) -> pa.Array:
     Examples
     --------
     >>> read_seeds(make_texts(["205.0", " 7 ", "007", "1e1", "a", "nan", ""])).to_pylist()
-    ['205', '7', '7', '10', 'a', '', '']
+    ['205', '7', '7', '1e1', 'a', '', '']
     """
     encoded = trim(texts).dictionary_encode()
-    return make_texts([_read_seed(text) for text in encoded.dictionary.to_pylist()]).take(
-        encoded.indices
-    )
+    seeds = [_read_seed(text) for text in encoded.dictionary.to_pylist()]
+    return make_texts(seeds).take(encoded.indices)
 
 
 def _read_seed(text: str) -> str:
-    if text in NO_SEED:
-        return ""
     found = WHOLE.fullmatch(text)
-    if found is None:
-        return text
-    if found[2]:
-        return str(int(found[1] + found[2]))
-    number = Decimal(text)
-    return str(int(number)) if number == int(number) else text
+    if found:
+        return str(int(found[1]))
+    return "" if text in ("nan", "NaN") else text
 
 
 def list_values(wanted: Value | Sequence[Value]) -> list[Value]:
@@ -320,17 +269,8 @@ def match_rows(cells: Cells, where: Filters) -> npt.NDArray[np.bool_]:
     return rows
 
 
-@dataclass(frozen=True)
-class Wish:
-    """A column that a study asks for.
-
-    Parameters
-    ----------
-    setting : str
-        Where the configuration names it, such as ``columns: {score: …}``.
-    name : str
-        The column's name.
-    """
+class Wish(NamedTuple):
+    """A column that a study asks for: where the configuration names it, and its name."""
 
     setting: str
     name: str
@@ -394,11 +334,6 @@ def list_columns(columns: Mapped, role: str) -> list[str]:
     return [name.strip() for name in ([names] if isinstance(names, str) else names)]
 
 
-def wish_for(columns: Mapped, role: str) -> list[Wish]:
-    """Ask for the columns that are mapped to a role."""
-    return [Wish(f"columns: {{{role}: …}}", name) for name in list_columns(columns, role)]
-
-
 def check_columns(
     wishes: Sequence[Wish], present: Sequence[str], source: str, *, hint: str = ""
 ) -> list[Problem]:
@@ -422,23 +357,18 @@ def check_columns(
     """
     counts = Counter(present)
     problems = []
-    for wish in dict.fromkeys(wishes):
-        if counts[wish.name] == 0:
-            reason = f"There is no column {quote_name(wish.name)} ({wish.setting})."
-            remedy = f"{ask_nearest(wish.name, present)}The columns are {list_names(present)}."
-            code, remedy = "missing_column", f"{remedy} {hint}".rstrip()
-        elif counts[wish.name] > 1:
-            reason = f"{counts[wish.name]} columns are called {quote_name(wish.name)}."
+    for setting, name in dict.fromkeys(wishes):
+        if counts[name] == 1:
+            continue
+        code, reason = "missing_column", f"There is no column {quote_name(name)} ({setting})."
+        remedy = f"{ask_nearest(name, present)}The columns are {list_names(present)}. {hint}"
+        if counts[name]:
             code = "duplicated_column"
+            reason = f"{counts[name]} columns are called {quote_name(name)}."
             remedy = (
                 "Rename or remove all but one of them, or set `header_rows: 2` if the row below "
                 "goes on with their names."
             )
-        else:
-            continue
-        problems.append(
-            Problem(
-                code=code, source=source, reason=reason, remedy=remedy, line=1, column=wish.name
-            )
-        )
+        problem = Problem(code=code, source=source, reason=reason, remedy=remedy.rstrip())
+        problems.append(replace(problem, line=1, column=name))
     return problems

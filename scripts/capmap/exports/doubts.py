@@ -3,16 +3,16 @@
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from capmap.problems import Problem, Severity, row_problem
 from capmap.wording import list_names, quote_name, write_key
 
-FloatArray = npt.NDArray[np.float64]
 AVERAGE = re.compile(
     r"(macro |micro |overall |grand )?"
     r"(avg|average|mean|overall|total|mittelwert|durchschnitt|moyenne|promedio|ø|平均)"
@@ -27,13 +27,11 @@ SPREAD = re.compile(
     r"±|([±\u03c3] ?)?\(?"
     r"(std|stdev|stddev|sem|stderr|variance|standard (deviation|error)|median|min|max|best)\)?"
 )
-BESIDE = r"std|stdev|stddev|stderr|sem|var|variance|rank|err|error|ci ?\d*|p ?val(ue)?|\u03c3"
-SIGN = r"±|\+/"
-BEHIND = re.compile(rf"(.+?)( \(?({BESIDE}|sd|se)\)?| ?\(?({SIGN})\)?)")
-# ImageNet and ImageNet-P are two datasets, ImageNet_mean and ImageNet_p are not.
-BEHIND_MEAN = re.compile(r"(.+?) \(?p\)?")
-BEFORE = re.compile(rf"(?:({BESIDE})( of)?[ (]+|({SIGN}) ?\(?)(?P<name>.+?)\)?")
-MEANS = ("mean", "avg", "average")
+# Of columns whose name is that of another one but for such a word.
+BESIDE = re.compile(
+    r"std|stdev|stddev|stderr|sd|se|sem|var|variance|rank|err|error|ci\d*|pval(ue)?|±|\+/|\u03c3|of"
+)
+MEANS = {"mean", "avg", "average"}
 MARKS = re.compile(r"[\s*:†‡§↑↓]+$")
 RANK = re.compile(r"((avg|average|mean|overall) )?rank(ing)?")
 ATTRIBUTE = re.compile(
@@ -42,8 +40,6 @@ ATTRIBUTE = re.compile(
     r"model size|batch size|resolution|index|id|row|nr|seed|fold|split|run|step|rank)"
     r"( \(?(k|m|b|g|s|ms|mb|gb|px|mio|million|%)\)?)?"
 )
-# lr=1e-3 and lr=1e3 are two.
-MINUS = re.compile(r"(?<=[=:])[-\u2212](?=\d)|(?<=\de)[-\u2212](?=\d)", re.IGNORECASE)
 INDEX = re.compile(
     r"unnamed: \d+|(__)?index[_ ]level[_ ]\d+(__)?|level[_ ]0|index|idx|id|row|nr|#|"
 )
@@ -77,17 +73,36 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
     doubtful = list_doubtful(runs)
     is_wide = _is_wide(runs)
     for name, (reason, is_sure) in doubtful.items():
+        row = runs[runs["dataset"] == name].iloc[0]
+        remedy = f"Leave it out with `select: {{datasets: {{exclude: [{write_key(name)}]}}}}`."
+        if is_wide:
+            remedy = (
+                f"Leave it out with `columns: {{ignore: [{write_key(row['column'])}]}}`, or list "
+                "the columns that are datasets under `columns: {datasets: […]}`."
+            )
         severity: Severity = "error" if is_sure and not listed else "warning"
-        problems.append(_explain_dataset(runs, name, reason, severity, is_wide=is_wide))
+        reason = f"The dataset {quote_name(name)} {reason}."
+        problem = row_problem(row, "doubtful_dataset", reason, remedy, severity=severity)
+        problems.append(replace(problem, column=str(row["column"]), value=row["raw"]))
     cells = _average_cells(runs[~runs["dataset"].isin([*doubtful])])
     averages = _find_averages(runs, cells.T, "model")
     for name in runs["model"].unique().tolist():
         plain = _simplify(name)
+        reason = "is called like an average or a spread of others"
         if name in averages:
-            problems.append(_explain_model(runs, name, "holds the mean of the others"))
-        elif _is_called(AVERAGE, plain) or _is_called(SPREAD, plain):
-            reason = "is called like an average or a spread of others"
-            problems.append(_explain_model(runs, name, reason))
+            reason = "holds the mean of the others"
+        elif not (_is_called(AVERAGE, plain) or _is_called(SPREAD, plain)):
+            continue
+        problems.append(
+            row_problem(
+                runs[runs["model"] == name].iloc[0],
+                "doubtful_model",
+                f"The model {quote_name(name)} {reason}.",
+                f"Leave it out with `select: {{models: {{exclude: [{write_key(name)}]}}}}`.",
+                severity="warning",
+                value=name,
+            )
+        )
     return problems
 
 
@@ -101,25 +116,31 @@ def list_doubtful(runs: pd.DataFrame) -> dict[str, tuple[str, bool]]:
     """List the datasets that are probably none: why, and whether its column's name says so."""
     names = runs["dataset"].unique().tolist()
     is_wide = _is_wide(runs)
-    counts = _find_counts(runs) if is_wide and len(names) <= MOST else set[str]()
     common = _find_common_words(names)
-    every = {*map(_simplify, names)}
-    found = {}
+    stems = {_leave_words_out(name, lambda word: word in MEANS) for name in names}
+    of_means = stems - {*map(_simplify, names)}
+    doubtful: dict[str, tuple[str, bool]] = {}
     for name in names:
         plain = _simplify(name)
-        if is_wide and _is_beside(plain, every):
-            found[name] = "is called like the spread or the rank of another column"
-        elif _is_average(plain, common) or RANK.fullmatch(plain):
-            found[name] = "is called like an average or a rank of others"
-        elif is_wide and INDEX.fullmatch(name.strip().casefold()):
-            found[name] = "is called like a number of rows"
-        elif is_wide and ATTRIBUTE.fullmatch(plain):
-            found[name] = "is called like an attribute of models"
-    doubtful = {name: (reason, is_wide) for name, reason in found.items()}
-    doubtful |= dict.fromkeys(sorted(counts - {*found}), ("numbers the models", False))
+        stem = _leave_words_out(name, BESIDE.fullmatch)
+        own = " ".join(word for word in plain.split() if word not in common)
+        is_beside = stem != _leave_words_out(name, lambda _: False) and stem in stems
+        # ImageNet and ImageNet-P are two datasets, ImageNet_mean and ImageNet_p are not.
+        if is_wide and (is_beside or plain.removesuffix(" p") in of_means - {plain}):
+            doubtful[name] = "is called like the spread or the rank of another column", is_wide
+        elif _is_called(AVERAGE, plain) or _is_called(AVERAGE, own) or RANK.fullmatch(plain):
+            doubtful[name] = "is called like an average or a rank of others", is_wide
+        elif is_wide and (INDEX.fullmatch(name.strip().casefold()) or ATTRIBUTE.fullmatch(plain)):
+            doubtful[name] = "is called like an attribute of models or a number of rows", is_wide
     rest = runs[~runs["dataset"].isin([*doubtful])]
     averages = _find_averages(rest, _average_cells(rest), "dataset")
     return doubtful | dict.fromkeys(sorted(averages), ("holds the mean of the others", False))
+
+
+def _leave_words_out(name: str, is_left_out: Callable[[str], object]) -> str:
+    """A simplified name without some of its words, signs and brackets."""
+    plain = re.sub(r"(±|\+/|\u03c3)|[()]", r" \1 ", _simplify(name).replace("p val", "pval"))
+    return " ".join(word for word in plain.split() if not is_left_out(word))
 
 
 def is_attribute(name: str) -> bool:
@@ -161,25 +182,6 @@ def _find_common_words(names: list[str]) -> set[str]:
     return {word for word, count in counts.items() if 2 * count > len(names) > 2}
 
 
-def _is_beside(plain: str, every: set[str]) -> bool:
-    """Whether a name is that of another with a word for its spread or rank."""
-    behind, before = BEHIND.fullmatch(plain), BEFORE.fullmatch(plain)
-    names = [behind[1]] if behind else []
-    names += [before["name"]] if before else []
-    of_mean = BEHIND_MEAN.fullmatch(plain)
-    stems = [*names, of_mean[1]] if of_mean else names
-    means = [
-        text for name in stems for word in MEANS for text in (f"{name} {word}", f"{word} {name}")
-    ]
-    return not every.isdisjoint([*names, *means])
-
-
-def _is_average(plain: str, common: set[str]) -> bool:
-    """Whether a name is that of an average, but for words that most names have."""
-    rest = " ".join(word for word in plain.split() if word not in common)
-    return _is_called(AVERAGE, plain) or _is_called(AVERAGE, rest)
-
-
 def _is_called(kind: re.Pattern[str], plain: str) -> bool:
     """Whether a name is one of a kind, but for marks of footnotes and arrows behind it."""
     return kind.fullmatch(MARKS.sub("", plain)) is not None
@@ -195,7 +197,7 @@ def fold_spelling(name: str) -> str:
     >>> fold_spelling("5-Shot"), fold_spelling("5 shot"), fold_spelling("v3.1")
     ('5shot', '5shot', 'v3 1')
     """
-    return re.sub(r"(?<!\d) | (?!\d)", "", _simplify(MINUS.sub("minus", name)))
+    return re.sub(r"(?<!\d) | (?!\d)", "", _simplify(name))
 
 
 def find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
@@ -254,18 +256,6 @@ def _find_summaries(runs: pd.DataFrame) -> list[Problem]:
     ]
 
 
-def _find_counts(runs: pd.DataFrame) -> set[str]:
-    """Find the columns beside others that number the models, from 0 or 1."""
-    found = set()
-    for name, scores in runs.groupby("dataset", observed=True)["score"]:
-        ranks = np.sort(scores.to_numpy(dtype=np.float64))
-        is_ranks = len(ranks) >= FEWEST and ranks[0] in (0, 1)
-        if is_ranks and np.array_equal(ranks, np.arange(len(ranks)) + ranks[0]):
-            found.add(str(name))
-    # Where all are whole, those are the scores.
-    return found if len(found) < runs["dataset"].nunique() / 2 else set()
-
-
 def _average_cells(runs: pd.DataFrame) -> pd.DataFrame:
     """Mean score of each model on each dataset, unless both are too many to look for averages."""
     if min(runs["model"].nunique(), runs["dataset"].nunique()) > MOST:
@@ -284,9 +274,9 @@ def _find_averages(
     table = np.where(filled, table, np.nan)
     counts = filled.sum(axis=1, keepdims=True) - 1
     with np.errstate(all="ignore"):
-        means = [_average_others(table, counts)]
+        means = [(np.nansum(table, axis=1, keepdims=True) - table) / counts]
         if (table[filled] > 0).all():
-            means.append(1 / _average_others(1 / table, counts))
+            means.append(counts / (np.nansum(1 / table, axis=1, keepdims=True) - 1 / table))
     own = filled & (counts >= 2)
     distance = np.min(
         [np.where(own, np.abs(table - mean), 0).max(axis=0) for mean in means], axis=0
@@ -303,49 +293,9 @@ def _find_averages(
     return set(cells.columns[found & np.any(near, axis=0)])
 
 
-def _average_others(table: FloatArray, counts: FloatArray) -> FloatArray:
-    """Average the other filled cells of each row, for each of its cells."""
-    sums = np.where(np.isfinite(table), table, 0).sum(axis=1, keepdims=True)
-    return np.asarray((sums - table) / counts)
-
-
 def _measure_digit(raw: "pd.Series[str]") -> float:
     """Half a unit of the last digit that is printed of some scores."""
     decimals = raw.str.extract(r"[.,](\d+)", expand=False).str.len().max()
     scale = 100 if raw.str.contains("%", regex=False).any() else 1
     digits = 0 if np.isnan(decimals) else float(decimals)
     return float(0.5 * 10**-digits / scale * (1 + 1e-6) + 1e-12)
-
-
-def _explain_dataset(
-    runs: pd.DataFrame, name: str, reason: str, severity: Severity, *, is_wide: bool
-) -> Problem:
-    row = runs[runs["dataset"] == name].iloc[0]
-    key = row["column"]
-    remedy = f"Leave it out with `select: {{datasets: {{exclude: [{write_key(name)}]}}}}`."
-    if is_wide:
-        remedy = (
-            f"Leave it out with `columns: {{ignore: [{write_key(key)}]}}`, or list the columns "
-            "that are datasets under `columns: {datasets: […]}`."
-        )
-    return row_problem(
-        row,
-        "doubtful_dataset",
-        f"The dataset {quote_name(name)} {reason}.",
-        remedy,
-        severity=severity,
-        column=str(row["column"]),
-        value=row["raw"],
-    )
-
-
-def _explain_model(runs: pd.DataFrame, name: str, reason: str) -> Problem:
-    row = runs[runs["model"] == name].iloc[0]
-    return row_problem(
-        row,
-        "doubtful_model",
-        f"The model {quote_name(name)} {reason}.",
-        f"Leave it out with `select: {{models: {{exclude: [{write_key(name)}]}}}}`.",
-        severity="warning",
-        value=name,
-    )

@@ -10,9 +10,8 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -21,17 +20,9 @@ import numpy.typing as npt
 
 from capmap.errors import ValidationError
 from capmap.exports.cells import Wish, check_columns, trim
-from capmap.exports.files import (
-    JSON,
-    TABLES,
-    Pairs,
-    has_suffix,
-    read_content,
-    read_document,
-    read_lines,
-    refuse,
-)
 from capmap.exports.files import LARGEST as MOST_BYTES
+from capmap.exports.files import TABLES, has_suffix, read_content, read_lines, refuse
+from capmap.exports.records import read_document
 from capmap.exports.sheets import open_sheet
 from capmap.patterns import split_digits
 from capmap.problems import Problem, UnreadableExportError, ask_nearest, shorten
@@ -39,14 +30,12 @@ from capmap.wording import count_things, list_names, quote_name
 
 IMAGE, LABEL = "image", "label"
 INTEGRAL = re.compile(r"([+-]?[0-9]{1,18})(?:\.0*)?")
-HALF_PAIR = re.compile("[\ud800-\udfff]")
 LARGEST = 2**31 - 1
 SHAPES = (
     "Write a list with the labels of each image, such as [[3], [], [5, 8]], or an object such as "
     '{"a.jpg": [5, 8]}.'
 )
 HEADER = "Write a row per label with the columns `image` and `label`, or JSON."
-ID_REMEDY = "Ids are whole numbers from 0; an image without labels has none, or [] in JSON."
 # What can be wrong with an image or its labels: what is said of it, and what to do.
 FAULTS = {
     "empty_image": ("has no id", "Fill it in."),
@@ -54,33 +43,18 @@ FAULTS = {
         "has an id that stands further up already",
         "Give each image an id of its own, such as its path below the folder of images.",
     ),
-    "half_pair": ("has half of a surrogate pair in its id", "Write the file with a JSON library."),
     "not_single": (
         "does not have one label",
         "Give a file of one label per image, and sets of labels as `labels`.",
     ),
-    "not_an_id": ("has a label that is no id of a class", ID_REMEDY),
-    "negative_label": ("has a negative label", "Ids count from 0; leave out what has no label."),
-    "label_too_large": (
-        "has a label that is outside the classes",
-        "Write the place of the class in the class list, from 0; subtract 1 where they count from "
-        "1.",
-    ),
-    "ambiguous_label": (
-        "has a label that is the id of one class and the name of another",
-        'Write labels as JSON, where 3 is an id and "3" a name.',
-    ),
-    "unnamed_classes": (
-        "has a label that is a name, and no class list is known",
-        "Set `classes` to the file of the class list, or write ids of classes.",
-    ),
-    "shared_name": (
-        "has a label that is the name of several classes",
-        "Write the id of the class that is meant.",
+    "not_an_id": (
+        "has a label that is no id of a class",
+        "Ids are whole numbers from 0 to the last place in the class list; an image without labels "
+        "has none, or [] in JSON.",
     ),
     "unknown_class": (
-        "has a label that is the name of no class",
-        "Write names as in the class list, and ids as numbers.",
+        "has a label that is not the name of one class, or that is the id of another one",
+        "Set `classes` to the file of the class list, and write names as there, or ids as numbers.",
     ),
 }
 
@@ -115,39 +89,32 @@ class LabelFile:
     images: list[str] | None
 
 
-class _Faults:
-    """The first fault of each kind in a file, and how many there are."""
+# A fault of the image at some place of a file: its code, the place, the entry, the label, a hint.
+Fault = tuple[str, int, Entry, str, str]
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.counts: Counter[str] = Counter()
-        self.firsts: dict[str, Problem] = {}
 
-    def add(self, code: str, place: int, entry: Entry, *, value: str = "", hint: str = "") -> None:
-        """Add a fault of the image at some place of the file."""
-        self.counts[code] += 1
-        if code not in self.firsts:
-            reason, remedy = FAULTS[code]
-            self.firsts[code] = Problem(
+def _refuse_faults(path: str, faults: Sequence[Fault]) -> None:
+    """Refuse a file with the first fault of each kind, and how many there are, if any."""
+    codes = [fault[0] for fault in faults]
+    problems = []
+    for code in dict.fromkeys(codes):
+        _, place, entry, value, hint = faults[codes.index(code)]
+        reason, remedy = FAULTS[code]
+        image = quote_name(entry.image) if entry.image else place + 1
+        more = codes.count(code) - 1
+        problems.append(
+            Problem(
                 code=code,
-                source=self.path,
+                source=path,
                 line=entry.line,
                 column=LABEL if entry.line else "",
                 value=shorten(value),
-                reason=f"Image {quote_name(entry.image) if entry.image else place + 1} {reason}.",
+                reason=f"Image {image} {reason}{f' (and {more} more)' if more else ''}.",
                 remedy=hint + remedy,
             )
-
-    def raise_any(self) -> None:
-        """Refuse the file with a problem for each kind of fault, if there is any."""
-        problems = []
-        for code, first in self.firsts.items():
-            more = self.counts[code] - 1
-            extent = f" There are {more} more of the kind." if more > 1 else ""
-            extent = " There is 1 more of the kind." if more == 1 else extent
-            problems.append(replace(first, reason=first.reason + extent))
-        if problems:
-            raise UnreadableExportError(*problems)
+        )
+    if problems:
+        raise UnreadableExportError(*problems)
 
 
 def read_classes(path: str) -> list[str]:
@@ -168,7 +135,7 @@ def read_classes(path: str) -> list[str]:
     UnreadableExportError
         When the file cannot be read, or a name is empty.
     """
-    if has_suffix(path, JSON | TABLES):
+    if has_suffix(path, TABLES | {".json"}):
         reason = "The file is JSON or a table, and names are read one per line."
         raise refuse("no_lines", path, reason, "Write one name per line into a text file.")
     return read_lines(path)
@@ -182,17 +149,16 @@ def read_images(path: str) -> list[str]:
 
 
 def check_images(entries: Sequence[Entry], source: str) -> None:
-    """Refuse ids of images that are empty, stand twice, or cannot be written down again."""
-    faults, seen = _Faults(source), set[str | None]()
+    """Refuse ids of images that are empty or stand twice."""
+    faults: list[Fault] = []
+    seen = set[str | None]()
     for place, entry in enumerate(entries):
         if not entry.image:
-            faults.add("empty_image", place, entry)
-        elif HALF_PAIR.search(entry.image):
-            faults.add("half_pair", place, entry)
+            faults.append(("empty_image", place, entry, "", ""))
         elif entry.image in seen:
-            faults.add("duplicated_image", place, entry, value=entry.image)
+            faults.append(("duplicated_image", place, entry, entry.image, ""))
         seen.add(entry.image)
-    faults.raise_any()
+    _refuse_faults(source, faults)
 
 
 def read_labels(path: str, *, classes: Sequence[str] = (), is_single: bool = False) -> LabelFile:
@@ -236,46 +202,52 @@ def read_labels(path: str, *, classes: Sequence[str] = (), is_single: bool = Fal
     entries = _list_rows(path) if has_suffix(path, TABLES) else _list_json(path)
     if not entries:
         raise refuse("no_rows", path, "The file has no images.", "Write it again, or leave it out.")
-    faults, firsts = _Faults(path), dict[Any, tuple[Entry, list[int]]]()
+    faults: list[Fault] = []
+    firsts: dict[Any, tuple[Entry, list[int]]] = {}
     for place, entry in enumerate(entries):
         # Rows of one image are put together, in the order of its first one.
         _, own = firsts.setdefault(place if entry.image is None else entry.image, (entry, []))
         is_text = isinstance(entry.labels, str)
-        values = [entry.labels] if is_text and entry.labels else entry.labels
-        for value in values:
+        for value in [entry.labels] if is_text and entry.labels else entry.labels:
             label = _parse_label(value, places, is_text=is_text)
             if isinstance(label, int):
                 own.append(label)
-            else:
-                is_new = label == "unknown_class" and label not in faults.firsts
-                hint = ask_nearest(str(value), places) if is_new else ""
-                faults.add(label, place, entry, value=_show(value), hint=hint)
-    faults.raise_any()
-    for place, (entry, labels) in enumerate(firsts.values()):
-        if is_single and len(labels) != 1:
-            faults.add("not_single", place, entry)
-    faults.raise_any()
+                continue
+            is_first = not any(fault[0] == label for fault in faults)
+            hint = ask_nearest(str(value), places) if is_first and label == "unknown_class" else ""
+            faults.append((label, place, entry, _show(value), hint))
+    _refuse_faults(path, faults)
+    if is_single:
+        images_of = enumerate(firsts.values())
+        others = [(place, entry) for place, (entry, own) in images_of if len(own) != 1]
+        _refuse_faults(path, [("not_single", *other, "", "") for other in others])
     named = [entry for entry, _ in firsts.values() if entry.image is not None]
     check_images(named, path)
     images = [str(entry.image) for entry in named] or None
     return LabelFile(path, [labels for _, labels in firsts.values()], images)
 
 
+def _show(value: Any) -> str:
+    """Show a label as JSON has it; nothing of a nested one, which may be endless."""
+    if isinstance(value, dict | list):
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def _list_json(path: str) -> list[Entry]:
     content = read_document(path)
-    if isinstance(content, Pairs):
-        entries = [Entry(key.strip(), _wrap(value)) for key, value in content]
-        check_images(entries, path)
-        return entries
-    if not isinstance(content, list):
+    if not isinstance(content, dict | list):
         raise refuse("no_labels", path, "The JSON is neither a list nor an object.", SHAPES)
-    return [Entry(None, _wrap(value)) for value in content]
+    if isinstance(content, list):
+        return [Entry(None, _wrap(value)) for value in content]
+    entries = [Entry(key.strip(), _wrap(value)) for key, value in content.items()]
+    check_images(entries, path)
+    return entries
 
 
 def _wrap(value: Any) -> list[Any]:
-    """Put a label without brackets into a list; an object stays one label, and a wrong one."""
-    is_list = isinstance(value, list) and not isinstance(value, Pairs)
-    return value if is_list else [value]
+    """Put a label without brackets into a list."""
+    return value if isinstance(value, list) else [value]
 
 
 def _list_rows(path: str) -> list[Entry]:
@@ -293,49 +265,20 @@ def _list_rows(path: str) -> list[Entry]:
 
 def _parse_label(value: Any, places: Mapping[str, list[int]], *, is_text: bool) -> int | str:
     """Read a label as JSON has it, or the text of a cell: a class, or the code of a fault."""
-    label: Any = value
+    found: list[int] = []
     if isinstance(value, str):
-        label = _parse_name(value, places, is_text=is_text)
-    elif isinstance(value, float) and value.is_integer():
-        label = int(value)
-    if isinstance(label, str):
-        return label
-    if not isinstance(label, int) or isinstance(label, bool):
+        found = places.get(value.strip(), [])
+        if not (is_text and (digits := INTEGRAL.fullmatch(value))):
+            return found[0] if len(found) == 1 else "unknown_class"
+        value = int(digits[1])
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
         return "not_an_id"
-    largest = sum(map(len, places.values())) - 1 if places else LARGEST
-    if 0 <= label <= largest:
-        return label
-    return "negative_label" if label < 0 else "label_too_large"
-
-
-def _parse_name(text: str, places: Mapping[str, list[int]], *, is_text: bool) -> int | str:
-    """Read the name of a class, or of a cell an id; else the code of a fault."""
-    found = places.get(text.strip(), [])
-    if is_text and (digits := INTEGRAL.fullmatch(text)):
-        label = int(digits[1])
-        return label if found in ([], [label]) else "ambiguous_label"
-    if is_text and not found and _is_number(text):
-        return "not_an_id"
-    if len(found) == 1:
-        return found[0]
-    if not places:
-        return "unnamed_classes"
-    return "shared_name" if found else "unknown_class"
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _show(value: Any) -> str:
-    """Show a label as JSON has it; nothing of a nested one, which may be endless."""
-    if isinstance(value, str | list):
-        return value if isinstance(value, str) else ""
-    return json.dumps(value)
+    if found not in ([], [value]):
+        return "unknown_class"
+    count = sum(map(len, places.values())) if places else LARGEST + 1
+    return value if 0 <= value < count else "not_an_id"
 
 
 class JoinedLabels(NamedTuple):
@@ -527,25 +470,22 @@ def _read_archive(archive: Any, path: str, limit: int) -> Dump:
             reason = f"The array {name!r} has {size} bytes; packed ones may have {limit}."
             raise refuse("too_large", path, reason, "Save the scores as .npy, which is mapped.")
     scores, *others = (archive[name] for name in names)
-    for ids in others:
-        if ids.dtype.kind != "U" or ids.shape != scores.shape[:1]:
-            reason = f"The ids hold {ids.dtype.name} of shape {ids.shape}, not a text per image."
-            raise refuse("wrong_ids", path, reason, "Save them with numpy.array(ids, dtype=str).")
-        return Dump(scores, [str(text).strip() for text in ids.tolist()])
-    return Dump(scores)
+    if not others:
+        return Dump(scores)
+    ids = others[0]
+    if ids.dtype.kind != "U" or ids.shape != scores.shape[:1]:
+        reason = f"The ids hold {ids.dtype.name} of shape {ids.shape}, not a text per image."
+        raise refuse("wrong_ids", path, reason, "Save them with numpy.array(ids, dtype=str).")
+    return Dump(scores, [str(text).strip() for text in ids.tolist()])
 
 
 def _require_scores(scores: Array, path: str) -> None:
     """Refuse what is no table of floats with at least one image and one class."""
     kind, shape = scores.dtype, scores.shape
-    if kind.kind != "f" or kind.itemsize > 8:
-        remedy = "Save logits or probabilities, such as scores.astype(numpy.float32)."
-        reason = f"The array holds {kind.name}, not float16, float32 or float64."
-        raise refuse("wrong_type", path, reason, remedy)
-    if len(shape) != 2:
-        reason = f"The array has the shape {shape}, not images by classes."
-        remedy = "Save a row per image and a column per class, all batches in one array."
-        raise refuse("wrong_shape", path, reason, remedy)
-    if min(shape) < 1:
-        reason = f"The array has {shape[0]} images and {shape[1]} classes."
-        raise refuse("no_rows", path, reason, "Save it again, or leave it out.")
+    if kind.kind != "f" or kind.itemsize > 8 or len(shape) != 2 or min(shape) < 1:
+        reason = f"The array holds {kind.name} of shape {shape}, not floats of images by classes."
+        remedy = (
+            "Save logits or probabilities, a row per image and a column per class, such as "
+            "scores.astype(numpy.float32)."
+        )
+        raise refuse("wrong_array", path, reason, remedy)

@@ -6,7 +6,6 @@ their names say of what, as in ``{dataset}`` or ``{dataset}_seed{seed}``.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -29,31 +28,27 @@ from capmap.exports.cells import (
     match_rows,
     match_value,
     read_seeds,
-    reject_failed,
     reject_unusable,
     repeat_text,
     trim,
-    wish_for,
 )
 from capmap.exports.numbers import (
     Kind,
     Numbers,
-    Parse,
     bare_spreads,
     parse_mixed,
     parse_numbers,
     parse_summaries,
     recode,
-    write_plain,
 )
 from capmap.exports.runs import (
+    BESIDE,
     EMPTY,
     RUN_COLUMNS,
-    SCORES,
     Metrics,
     Part,
     Place,
-    Reading,
+    find_bad_beside,
     find_bad_scores,
     find_blanks,
     find_no_rows,
@@ -70,11 +65,8 @@ from capmap.wording import list_names, quote_name
 
 MATRIX_HINT = "If the file has a column per dataset, set `format: matrix`."
 TURNED_HINT = "If each row is a dataset and each column a model, set `columns: {score: '{model}'}`."
-DELIMITER_HINT = "Columns must be divided by commas, semicolons or tabs."
 NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are."
 NAMED = ("model", "dataset", "metric", "seed")
-# What says how rows of one run or several runs of one row are to be taken; texts beside the scores.
-BESIDE = ("step", "selection", "spread", "count")
 ROW = "row"
 # Columns of scores that are named where it is said how a file was read.
 SHOWN = 3
@@ -133,10 +125,6 @@ class _Plan:
         others = [name for role in (*BESIDE, "keep") for name in self.roles[role]]
         kept = [name for name in others if name not in self.fields]
         return list(dict.fromkeys([*self.named, *(score.column for score in self.scores), *kept]))
-
-    def list_texts(self, field: str) -> set[str]:
-        """What the columns of scores say of a field."""
-        return {score.fields.get(field, "") for score in self.scores}
 
 
 @dataclass(frozen=True)
@@ -211,27 +199,36 @@ def read_table(
     """
     plan = _plan_reading(sheet.columns, source, columns=columns, where=where, layout=layout)
     filters = {name: wanted for name, wanted in where.items() if name not in plan.fields}
-    problems = _find_unread_seed(sheet.columns, plan, source) if layout == "long" else []
     opened = sheet.read_cells(list(dict.fromkeys([*plan.needed, *filters])))
-    file = reject_failed(opened, filters, source=source)
-    file = reject_unusable(file, plan.named, source=source)
+    file = reject_unusable(opened, plan.named, source=source, where=filters)
     chosen = match_rows(file, filters)
     cells = file.select(chosen)
-    parse = partial(_parse, decimal=decimal, values=values or {}, summarized=summarized)
-    grid = _read_grid(cells, plan, source, parse)
+    numbers = _parse_scores(
+        cells, plan, decimal=decimal, values=values or {}, summarized=summarized
+    )
+    grid = _read_grid(cells, plan, source, numbers)
     names, doubts = _read_names(cells, plan, grid, metrics, source)
-    doubts += _check_scales(cells, plan, grid, source)
-    said = {**names, **_read_others(cells, plan, grid, decimal)}
+    beside, faults = _read_beside(cells, plan, grid, decimal, source)
+    titles = [score.column for score in plan.scores]
+    others = {"raw": grid.raw, "column": choose_texts(titles, grid.places)}
+    others |= {name: _read_part(cells, plan, grid, name) for name in plan.roles["keep"]}
     if logged:
-        said[EMPTY] = pa.array(grid.numbers.kinds == Kind.EMPTY)
-    runs = make_runs(said, grid.numbers, source=source, lines=grid.lines)
+        others[EMPTY] = pa.array(grid.numbers.kinds == Kind.EMPTY)
+    runs = make_runs({**names, **others, **beside}, grid.numbers, source=source, lines=grid.lines)
     rejected = [problem for problem in file.problems if problem.severity == "error"]
-    found = find_no_rows(opened.lines, rejected, source=source)
     seen = {name: set(file.columns[name].unique().to_pylist()) for name in filters}
-    seen |= {name: plan.list_texts(name) for name in where.keys() - filters}
+    for name in where.keys() - filters:
+        seen[name] = {score.fields.get(name, "") for score in plan.scores}
     return Part(
         runs=runs,
-        problems=[*problems, *file.problems, *found, *doubts, *grid.problems],
+        problems=[
+            *(_find_unread_seed(sheet.columns, plan, source) if layout == "long" else []),
+            *file.problems,
+            *find_no_rows(opened.lines, rejected, source=source),
+            *doubts,
+            *faults,
+            *grid.problems,
+        ],
         columns=list(sheet.columns),
         counts={
             "rows": len(file.lines) + len(rejected),
@@ -241,23 +238,17 @@ def read_table(
             "decimal_commas": grid.numbers.decimal_commas,
         },
         filter_values=seen,
-        reading=_describe_reading(plan, source),
+        reading={
+            "names": {role: plan.roles[role] for role in NAMED if plan.roles[role]},
+            "scores": titles[:SHOWN],
+            "columns": len(titles),
+            "path": source,
+            "files": 1,
+        },
         unmeasured=set(names["dataset"].filter(names["metric"].is_null()).to_pylist()),
         # A column may be filled in a row that was rejected.
         filled={} if rejected or not len(cells.lines) else grid.filled,
     )
-
-
-def _describe_reading(plan: _Plan, source: str) -> Reading:
-    named = {role: plan.roles[role] for role in NAMED if plan.roles[role]}
-    scores = [score.column for score in plan.scores]
-    return {
-        "names": named,
-        "scores": scores[:SHOWN],
-        "columns": len(scores),
-        "path": source,
-        "files": 1,
-    }
 
 
 class _NamedSheet(NamedTuple):
@@ -307,37 +298,35 @@ def _list_scores(columns: Mapped, layout: TableFormat) -> list[str]:
     return ["{model}"] if layout == "matrix" and turned else [LAYOUTS[layout].score]
 
 
-def _lists_scores(columns: Mapped) -> bool:
-    """Whether several columns hold scores, each of the metric that it is called after."""
-    return not isinstance(columns.get("score", ""), str)
-
-
 def _plan_reading(
     present: Sequence[str], source: str, *, columns: Mapped, where: Filters, layout: TableFormat
 ) -> _Plan:
     """Find the columns of scores and names, or raise what makes the file unreadable."""
     texts = _list_scores(columns, layout)
     patterns = [Pattern(text) for text in texts if has_fields(text)]
+    # Several columns that are listed hold scores of the metrics that they are called after.
+    listed = not isinstance(columns.get("score", ""), str)
     fields = {name for pattern in patterns for name in pattern.fields}
-    listed = _lists_scores(columns)
     fields |= {"metric"} if listed and not patterns else set()
+    known = {*present, *fields}
     roles = {role: list_columns(columns, role) for role in (*NAMED, *BESIDE, "keep")}
-    if numbers_rows(columns) and ROW not in present:
+    if roles["metric"][0] not in known:
+        roles["metric"] = []
+    if roles["seed"] in (["seed"], [ROW]) and roles["seed"][0] not in known:
         roles["seed"] = []
-    for role in ("metric", "seed"):
-        usual = roles[role] == [role] and role not in {*present, *fields}
-        if usual or (role == "metric" and roles[role][0] not in {*present, *fields}):
-            roles[role] = []
     wishes = [
-        wish
+        Wish(f"columns: {{{role}: …}}", name)
         for role, names in roles.items()
-        for wish in (wish_for(columns, role) if names else ())
+        for name in names
         # A field is a part of a joined name as well: [dataset, metric] makes a dataset of each.
-        if wish.name not in fields or (wish.name in NAMED and wish.name != role and len(names) == 1)
+        if name not in fields or (name in NAMED and name != role and len(names) == 1)
     ]
     wishes += [Wish("where", name) for name in where if name not in fields]
-    scores = _find_scores(texts, present, columns=columns, taken={wish.name for wish in wishes})
-    scores = [score for score in scores if _passes(score, where)]
+    free = list_columns(columns, "datasets")
+    if not free:
+        taken = {wish.name for wish in wishes} | {*list_columns(columns, "ignore")}
+        free = [name for name in present if name not in taken]
+    scores = _find_scores(texts, free, where, listed=listed)
     wishes += [Wish("columns: {score: …}", text) for text in texts if not has_fields(text)]
     wishes += [
         Wish("columns: {datasets: …}", name)
@@ -346,51 +335,49 @@ def _plan_reading(
     ]
     hint = NESTED_HINT if any("." in name for name in present) else ""
     if not patterns and not {*roles["dataset"], *texts} & {*present}:
-        hint = DELIMITER_HINT if len(present) == 1 else MATRIX_HINT
+        hint = MATRIX_HINT
     elif texts == ["{dataset}"] and "dataset" in present and "model" not in present:
         hint = TURNED_HINT
-    problems = check_columns(list(dict.fromkeys(wishes)), present, source, hint=hint)
-    problems += [_explain_reserved(name, source) for name in roles["keep"] if name in RUN_COLUMNS]
+    problems = check_columns(wishes, present, source, hint=hint)
+    for name in roles["keep"]:
+        if name in RUN_COLUMNS:
+            problems.append(_refuse(source, *RESERVED, name))
     if patterns:
-        problems += _find_turned(present, roles, fields, source)
-        problems += _check_wide(present, scores, source, columns=columns, layout=layout)
+        turned = [name for name in roles["model"] if name in fields & {*present} - {"model"}]
+        problems += [_refuse(source, *TURNED, name) for name in turned]
+        problems += _check_wide(present, scores, source, columns=columns, texts=texts)
     if problems:
         raise UnreadableExportError(*problems)
     return _Plan(scores, roles, wide=bool(patterns) or listed)
 
 
-def _find_turned(
-    present: Sequence[str], roles: Mapping[str, list[str]], fields: set[str], source: str
-) -> list[Problem]:
-    """Find out that the column of models is called like what the columns of scores are named by."""
-    taken = [name for name in roles["model"] if name in fields and name in present]
-    return [
-        Problem(
-            code="turned_table",
-            source=source,
-            reason=f"This table has datasets in rows: the column {quote_name(name)} is taken for "
-            "the models, and each column of scores for a dataset.",
-            remedy=f"Set `columns: {{dataset: {name}, score: '{{model}}'}}`.",
-            line=1,
-            column=name,
-        )
-        for name in taken
-        if name != "model"
-    ]
+RESERVED = (
+    "reserved_column",
+    "The name {column} is one of capmap's own columns, so it cannot be kept beside them.",
+    "Rename the column in the export, or take another one.",
+)
+TURNED = (
+    "turned_table",
+    "This table has datasets in rows: the column {column} is taken for the models, and each column "
+    "of scores for a dataset.",
+    "Set `columns: {{dataset: {column}, score: '{{model}}'}}`.",
+)
+
+
+def _refuse(source: str, code: str, reason: str, remedy: str, column: str = "") -> Problem:
+    """Make a problem of the header, whose sentences may name a column."""
+    reason, remedy = (text.format(column=quote_name(column)) for text in (reason, remedy))
+    return Problem(code=code, source=source, reason=reason, remedy=remedy, line=1, column=column)
 
 
 def _find_scores(
-    texts: Sequence[str], present: Sequence[str], *, columns: Mapped, taken: set[str]
+    texts: Sequence[str], free: Sequence[str], where: Filters, *, listed: bool
 ) -> list[Score]:
-    """Find the columns of scores; a column of a list without fields names its metric."""
-    listed = list_columns(columns, "datasets")
-    free = listed or [
-        name for name in present if name not in taken | {*list_columns(columns, "ignore")}
-    ]
+    """Find the columns of scores that the filters let through, as far as their names say."""
     scores = []
     for text in texts:
         if not has_fields(text):
-            scores.append(Score(text, {"metric": text} if _lists_scores(columns) else {}))
+            scores.append(Score(text, {"metric": text} if listed else {}))
             continue
         pattern = Pattern(text)
         for name in free:
@@ -400,16 +387,15 @@ def _find_scores(
                 raise ConfigError(f"columns.score: {error}") from error
             if fields is not None and name not in texts:
                 scores.append(Score(name, fields))
-    return scores
-
-
-def _passes(score: Score, where: Filters) -> bool:
-    """Whether the filters let a column of scores through, as far as its name says."""
-    return all(
-        any(match_value(score.fields[name], value) for value in list_values(wanted))
-        for name, wanted in where.items()
-        if name in score.fields
-    )
+    return [
+        score
+        for score in scores
+        if all(
+            any(match_value(score.fields[name], value) for value in list_values(wanted))
+            for name, wanted in where.items()
+            if name in score.fields
+        )
+    ]
 
 
 def _check_wide(
@@ -418,7 +404,7 @@ def _check_wide(
     source: str,
     *,
     columns: Mapped,
-    layout: TableFormat,
+    texts: Sequence[str],
 ) -> list[Problem]:
     """Find out that a table has no column of scores, or looks like one with a row per run."""
     long = {*list_columns(columns, "dataset"), *list_columns(columns, "score")}
@@ -430,83 +416,58 @@ def _check_wide(
         return [Problem(code="long_table", source=source, reason=reason, remedy=remedy, line=1)]
     if scores:
         return []
-    wanted = _list_scores(columns, layout)
-    reason = "No column is left for a dataset."
-    near = ""
-    if wanted != [LAYOUTS["matrix"].score]:
-        reason = f"No column is like {list_names(wanted)}."
-        near = ask_nearest(wanted[0], present)
-    remedy = (
-        f"{near}The columns are {list_names(present)}. Check `columns` and the file's delimiter."
-    )
+    reason = f"No column is like {list_names(texts)}."
+    remedy = f"{ask_nearest(texts[0], present)}The columns are {list_names(present)}."
+    remedy += " Check `columns` and the file's delimiter."
     return [Problem(code="no_datasets", source=source, reason=reason, remedy=remedy, line=1)]
 
 
-def _read_grid(cells: Cells, plan: _Plan, source: str, parse: Parse) -> _Grid:
-    """Read all columns of scores; of a wide table only its filled cells."""
+def _read_grid(cells: Cells, plan: _Plan, source: str, numbers: Numbers) -> _Grid:
+    """Arrange all columns of scores; of a wide table only filled cells of columns of numbers."""
     titles = [score.column for score in plan.scores]
-    numbers = _parse_columns(cells, titles, parse)
-    if not plan.wide:
-        return _check_long(cells, titles[0], numbers, source)
     count = len(cells.lines)
     kinds = numbers.kinds.reshape(len(titles), count)
-    values = numbers.values.reshape(len(titles), count)
-    problems = []
     filled = kinds != Kind.EMPTY
     empty = int((~filled).sum())
-    is_filled = dict(zip(titles, filled.any(axis=1).tolist(), strict=True))
-    for place, name in enumerate(titles):
-        found = find_words(
-            kinds[place],
-            Place(source, cells.lines, name, cells.columns[name]),
-            remedy="If it holds no scores, add it to `columns: {ignore: […]}`.",
-        )
-        if found:
-            problems += found
-            filled[place] = False
-    rows, places = np.nonzero(filled.T)
-    if numbers.spreads is not None:
-        numbers = replace(numbers, spreads=numbers.spreads.reshape(values.shape)[places, rows])
-    numbers = replace(numbers, values=values[places, rows], kinds=kinds[places, rows])
-    raw = pa.concat_arrays([cells.columns[name] for name in titles])
-    raw = raw.take(pa.array(places * count + rows))
-    lines = cells.lines[rows]
-    columns = np.array(titles, dtype=object)[places]
-    problems += find_bad_scores(numbers, Place(source, lines, columns, raw))
-    return _Grid(rows, places, lines, numbers, raw, empty, problems, is_filled)
-
-
-def _check_long(cells: Cells, column: str, numbers: Numbers, source: str) -> _Grid:
-    raw, lines = cells.columns[column], cells.lines
-    place = Place(source, lines, column, raw)
+    is_filled = dict(zip(titles, filled.any(axis=1).tolist(), strict=True)) if plan.wide else {}
     remedy = "Name the column of scores under `columns: {score: …}`."
-    blank = np.flatnonzero(numbers.kinds == Kind.EMPTY).tolist()
-    words = find_words(numbers.kinds, place, remedy=remedy)
-    problems = place.report(SCORES[Kind.EMPTY], blank) + (words or find_bad_scores(numbers, place))
-    places = np.zeros(len(lines), dtype=np.intp)
-    return _Grid(None, places, lines, numbers, raw, len(blank), problems)
+    if plan.wide:
+        remedy = "If it holds no scores, add it to `columns: {ignore: […]}`."
+    problems = []
+    for own, has_cells, name in zip(kinds, filled, titles, strict=True):
+        place = Place(source, cells.lines, name, cells.columns[name])
+        if words := find_words(own, place, remedy=remedy):
+            problems += words
+            has_cells[:] = False
+    raw = pa.concat_arrays([cells.columns[name] for name in titles])
+    if not plan.wide:
+        problems += [] if problems else find_bad_scores(numbers, place)
+        places = np.zeros(count, dtype=np.intp)
+        return _Grid(None, places, cells.lines, numbers, raw, empty, problems, is_filled)
+    rows, places = np.nonzero(filled.T)
+    numbers, raw = numbers.take(places * count + rows), raw.take(pa.array(places * count + rows))
+    columns = np.array(titles, dtype=object)[places]
+    problems += find_bad_scores(numbers, Place(source, cells.lines[rows], columns, raw))
+    return _Grid(rows, places, cells.lines[rows], numbers, raw, empty, problems, is_filled)
 
 
-def _parse(
-    texts: pa.Array,
+def _parse_scores(
+    cells: Cells,
+    plan: _Plan,
     *,
-    numeric: bool,
     decimal: Decimal,
     values: Mapping[str, float | str],
     summarized: bool,
 ) -> Numbers:
-    mark: Decimal = "." if numeric else decimal
-    if values:
-        texts, is_replaced = recode(texts, values, decimal=mark)
-        parse = partial(_parse, decimal=decimal, values={}, summarized=summarized)
-        return parse_mixed(texts, is_replaced | numeric, parse)
-    return (parse_summaries if summarized else parse_numbers)(texts, decimal=mark)
-
-
-def _parse_columns(cells: Cells, titles: Sequence[str], parse: Parse) -> Numbers:
     """Parse all columns, one after the other, with one decimal mark for all text in them."""
+    titles = [score.column for score in plan.scores]
     texts = pa.concat_arrays([cells.columns[name] for name in titles])
-    return parse_mixed(texts, np.concatenate([*map(cells.find_numerals, titles)]), parse)
+    is_numeral = np.concatenate([*map(cells.find_numerals, titles)])
+    if values:
+        texts, is_replaced = recode(texts, values, decimal=decimal)
+        is_numeral = is_numeral | is_replaced
+    parse = parse_summaries if summarized else parse_numbers
+    return parse_mixed(texts, is_numeral, decimal=decimal, parse=parse)
 
 
 def _read_part(cells: Cells, plan: _Plan, grid: _Grid, name: str) -> pa.Array:
@@ -517,42 +478,27 @@ def _read_part(cells: Cells, plan: _Plan, grid: _Grid, name: str) -> pa.Array:
     return texts.take(pa.array(grid.places))
 
 
-def _read_beside(cells: Cells, plan: _Plan, grid: _Grid, role: str, decimal: Decimal) -> pa.Array:
-    """Read what stands beside each score; numbers get a decimal point, as in any other file.
-
-    Where scores have decimal commas, the same mark is tried here.
-    """
-    name = plan.roles[role][-1]
-    texts = _read_part(cells, plan, grid, name)
-    if name in plan.fields:
-        return texts
-    is_numeral = grid.spread(pa.array(cells.find_numerals(name))).to_numpy(zero_copy_only=False)
-    texts = bare_spreads(texts) if role == "spread" else texts
-    tries: list[Decimal] = [",", decimal] if grid.numbers.decimal_commas else [decimal]
-    for mark in tries:
-        parse = partial(_parse, decimal=mark, values={}, summarized=False)
-        numbers = parse_mixed(texts, is_numeral, parse)
-        if not (numbers.kinds == Kind.OTHER_MARK).any():
-            break
-    return write_plain(texts, numbers)
-
-
-def _read_others(cells: Cells, plan: _Plan, grid: _Grid, decimal: Decimal) -> dict[str, pa.Array]:
-    """Read what is known of each score but its names: its text, its column, and what is kept."""
-    titles = [score.column for score in plan.scores]
-    others = {"raw": grid.raw, "column": choose_texts(titles, grid.places)}
-    others |= {name: _read_part(cells, plan, grid, name) for name in plan.roles["keep"]}
-    present = [role for role in BESIDE if plan.roles[role]]
-    return others | {role: _read_beside(cells, plan, grid, role, decimal) for role in present}
-
-
-def _check_scales(cells: Cells, plan: _Plan, grid: _Grid, source: str) -> list[Problem]:
-    """Compare the percent signs of scores with those of spreads."""
-    if not plan.roles["spread"]:
-        return []
-    titles = np.array([score.column for score in plan.scores], dtype=object)
-    spreads = _read_part(cells, plan, grid, plan.roles["spread"][-1])
-    return find_scale_breaks(spreads, Place(source, grid.lines, titles[grid.places], grid.raw))
+def _read_beside(
+    cells: Cells, plan: _Plan, grid: _Grid, decimal: Decimal, source: str
+) -> tuple[dict[str, pa.Array], list[Problem]]:
+    """Read the numbers that stand beside each score, with the decimal commas of scores."""
+    found, problems = {}, []
+    for role in BESIDE:
+        for name in plan.roles[role]:
+            texts = _read_part(cells, plan, grid, name)
+            is_numeral = np.zeros(len(texts), dtype=np.bool_)
+            if name not in plan.fields:
+                numerals = grid.spread(pa.array(cells.find_numerals(name)))
+                is_numeral = numerals.to_numpy(zero_copy_only=False)
+            mark: Decimal = "," if grid.numbers.decimal_commas else decimal
+            plain = bare_spreads(texts) if role == "spread" else texts
+            numbers = parse_mixed(plain, is_numeral, decimal=mark)
+            place = Place(source, grid.lines, name, texts)
+            problems += find_bad_beside(role, numbers, np.isfinite(grid.numbers.values), place)
+            if role == "spread":
+                problems += find_scale_breaks(texts, replace(place, raw=grid.raw))
+            found[role] = pa.array(numbers.values)
+    return found, problems
 
 
 def _read_names(
@@ -571,8 +517,10 @@ def _read_names(
             for name in parts
         ]
         joined, lines = join_names(texts), cells.lines if in_rows else grid.lines
-        joined = read_seeds(joined) if role == "seed" else joined
-        problems += find_blanks(joined, role, Place(source, lines, SEPARATOR.join(parts)))
+        if role == "seed":
+            joined = read_seeds(joined)
+        else:
+            problems += find_blanks(joined, role, Place(source, lines, SEPARATOR.join(parts)))
         names[role] = grid.spread(joined) if in_rows else joined
     said = names["metric"]
     names["metric"] = metrics.name(names["dataset"], said)
@@ -583,25 +531,13 @@ def _read_names(
     return names, problems
 
 
-def _explain_reserved(name: str, source: str) -> Problem:
-    reason = f"{quote_name(name)} is one of capmap's own columns, so it cannot be kept beside them."
-    remedy = "Rename the column in the export, or remove it from `columns: {keep: …}`."
-    return Problem(
-        code="reserved_column", source=source, reason=reason, remedy=remedy, line=1, column=name
-    )
+UNREAD = (
+    "unread_seed",
+    "The column {column} is not read, so each cell has one run.",
+    "If it holds seeds, set `columns: {{seed: {column}}}`.",
+)
 
 
 def _find_unread_seed(present: Sequence[str], plan: _Plan, source: str) -> list[Problem]:
     unread = [name for name in present if name.casefold() == "seed" and not plan.roles["seed"]]
-    return [
-        Problem(
-            code="unread_seed",
-            source=source,
-            reason=f"The column {quote_name(name)} is not read, so each cell has one run.",
-            remedy=f"If it holds seeds, set `columns: {{seed: {name}}}`.",
-            line=1,
-            column=name,
-            severity="warning",
-        )
-        for name in unread
-    ]
+    return [replace(_refuse(source, *UNREAD, name), severity="warning") for name in unread]

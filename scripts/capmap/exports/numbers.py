@@ -32,17 +32,13 @@ SUMMARY = (
     r"^(?P<mean>[^±(%]*\d[^±(%+/]*?)\s*%?\s*(?:±|\+/?-|\(\s*(?:±|\+/?-)?)\s*"
     r"(?P<spread>[^)%+\-↑↓▲▼±]*\d[^)%↑↓▲▼±]*?)\s*%?\s*\)?\s*%?$"
 )
-# 0.91 (+0.02) has improved by 0.02.
-CHANGE = r"^[^±(]*\d[^±(]*\(\s*[+\-↑↓▲▼]\s*[.,]?\d[^)]*\).*$"
-# 0.912(3) is 0.912 ± 0.003 for a physicist, and 0.912 of three runs or ± 3 for others.
-LAST_DIGITS = r"\d[.,]\d.*\(\s*\d*[1-9]\d*\s*%?\s*\)"
-# A spread that is not 0 behind a percent sign, and none behind itself.
-PERCENT_MEAN = r"^[^±(]*%\s*(?:±|\+/?-|\()[^%]*[1-9][^%]*$"
+# 0.912(3) is 0.912 ± 0.003 for a physicist, and 0.912 of three runs or ± 3 for others; 91% ± 2 has
+# a spread that is not 0 behind a percent sign, and none behind itself.
+UNCLEAR = r"\d[.,]\d.*\(\s*\d*[1-9]\d*\s*%?\s*\)|^[^±(]*%\s*(?:±|\+/?-|\()[^%]*[1-9][^%]*$"
 INFINITE = r"^(?i:[+-]?inf(?:inity)?)$"
 # In a column of spreads; (3) without a decimal mark may count units of the last digit.
 BRACKETED = r"^\(([^()]*[.,]\d[^()]*)\)$"
 SIGNED = r"^(?:±|\+/?-)"
-DASH = r"^(?:-{1,3}|[\x{2013}\x{2014}])$"
 
 
 class Kind(IntEnum):
@@ -55,8 +51,7 @@ class Kind(IntEnum):
     TEXT = 4
     OTHER_MARK = 5
     AMBIGUOUS = 6
-    LAST_DIGITS = 7
-    PERCENT_MEAN = 8
+    UNCLEAR = 7
 
 
 @dataclass(frozen=True)
@@ -85,6 +80,11 @@ class Numbers:
     percent_signs: int = 0
     decimal_commas: int = 0
     spreads: npt.NDArray[np.float64] | None = None
+
+    def take(self, places: npt.NDArray[np.intp]) -> "Numbers":
+        """Take the numbers at some places; counts stay those of all."""
+        spreads = None if self.spreads is None else self.spreads[places]
+        return replace(self, values=self.values[places], kinds=self.kinds[places], spreads=spreads)
 
 
 def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
@@ -167,8 +167,8 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     ----------
     texts : pyarrow array of large_string, shape (n,)
         Cells without nulls: "0.91 ± 0.02", "0.91 +/- 0.02", "0.91 (0.02)" or "0.91 (±0.02)". A
-        percent sign behind the spread holds for both; one behind the mean alone has the kind
-        PERCENT_MEAN. Cells with one number have no spread, and a change, as in "0.91 (+0.02)", is
+        percent sign behind the spread holds for both; one behind the mean alone is UNCLEAR. Cells
+        with one number have no spread, and a change, as in "0.91 (+0.02)", is
         none.
     decimal : {"auto", ".", ","}, optional
         The decimal mark, one for all numbers.
@@ -201,78 +201,55 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     kinds = numbers.kinds[:count].copy()
     bad = is_summary.to_numpy(zero_copy_only=False) & (numbers.kinds[count:] != Kind.NUMBER)
     kinds[bad & (kinds == Kind.NUMBER)] = Kind.TEXT
-    for pattern, kind in ((LAST_DIGITS, Kind.LAST_DIGITS), (PERCENT_MEAN, Kind.PERCENT_MEAN)):
-        kinds[_match(texts, pattern) & (kinds == Kind.NUMBER)] = kind
+    kinds[_match(texts, UNCLEAR) & (kinds == Kind.NUMBER)] = Kind.UNCLEAR
     values = np.where(kinds > Kind.INFINITE, np.nan, numbers.values[:count])
     return replace(numbers, values=values, kinds=kinds, spreads=numbers.values[count:])
 
 
 def bare_spreads(texts: pa.Array) -> pa.Array:
-    """Take the sign or the brackets off spreads; a dash is an empty cell.
+    """Take the sign or the brackets off spreads.
 
     Examples
     --------
-    >>> bare_spreads(pa.array(["±0.02", "+/- 2%", "(0.02)", "-"], pa.large_string())).to_pylist()
-    ['0.02', ' 2%', '0.02', '']
+    >>> bare_spreads(pa.array(["±0.02", "+/- 2%", "(0.02)"], pa.large_string())).to_pylist()
+    ['0.02', ' 2%', '0.02']
     """
-    clean = _clean(texts)
-    for pattern, rest in ((BRACKETED, r"\1"), (SIGNED, ""), (DASH, "")):
-        clean = pc.replace_substring_regex(clean, pattern, rest)
-    return clean
+    clean = pc.replace_substring_regex(_clean(texts), BRACKETED, r"\1")
+    return pc.replace_substring_regex(clean, SIGNED, "")
 
 
 class Parse(Protocol):
-    """A parser of texts, by whether all of them are numbers of the file itself."""
+    """A parser of texts, such as `parse_numbers`."""
 
-    def __call__(self, texts: pa.Array, *, numeric: bool) -> Numbers:
-        """Parse the texts."""
+    def __call__(self, texts: pa.Array, *, decimal: Decimal) -> Numbers:
+        """Parse the texts with a decimal mark."""
 
 
-def parse_mixed(texts: pa.Array, is_numeral: Mask, parse: Parse) -> Numbers:
+def parse_mixed(
+    texts: pa.Array, is_numeral: Mask, *, decimal: Decimal = "auto", parse: Parse = parse_numbers
+) -> Numbers:
     """Parse cells some of which are numbers of the file (JSON, Parquet), whose mark is a point.
 
-    Parameters
-    ----------
-    texts : pyarrow array of large_string, shape (n,)
-        The cells.
-    is_numeral : ndarray of bool, shape (n,)
-        Which of them are such numbers; the others are text with one decimal mark of their own.
-    parse : callable
-        How each of the two groups is parsed.
+    The others are text with one decimal mark of their own.
     """
-    if not len(texts) or is_numeral.all() or not is_numeral.any():
-        return parse(texts, numeric=bool(len(texts)) and bool(is_numeral[0]))
-    values, kinds = np.empty(len(texts)), np.empty(len(texts), dtype=np.int8)
-    spreads = np.full(len(texts), np.nan)
-    parsed = []
-    for numeric in (True, False):
-        group = is_numeral == numeric
-        numbers = parse(texts.filter(pa.array(group)), numeric=numeric)
-        values[group], kinds[group] = numbers.values, numbers.kinds
-        if numbers.spreads is not None:
-            spreads[group] = numbers.spreads
-        parsed.append(numbers)
-    return Numbers(
-        values=values,
-        kinds=kinds,
-        mark=parsed[-1].mark,
-        percent_signs=sum(numbers.percent_signs for numbers in parsed),
-        decimal_commas=sum(numbers.decimal_commas for numbers in parsed),
-        spreads=spreads if parsed[-1].spreads is not None else None,
+    if is_numeral.all() or not is_numeral.any():
+        return parse(texts, decimal="." if len(texts) and is_numeral[0] else decimal)
+    own = parse(texts.filter(pa.array(is_numeral)), decimal=".")
+    others = parse(texts.filter(pa.array(~is_numeral)), decimal=decimal)
+
+    def join(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        joined = np.empty(len(texts), dtype=first.dtype)
+        joined[is_numeral], joined[~is_numeral] = first, second
+        return joined
+
+    return replace(
+        others,
+        values=join(own.values, others.values),
+        kinds=join(own.kinds, others.kinds),
+        spreads=None
+        if own.spreads is None or others.spreads is None
+        else join(own.spreads, others.spreads),
     )
-
-
-def write_plain(texts: pa.Array, numbers: Numbers) -> pa.Array:
-    """Write cells that are numbers with a decimal point and nothing else; others stay.
-
-    Examples
-    --------
-    >>> texts = pa.array(["1.234,5", "x"], pa.large_string())
-    >>> write_plain(texts, parse_numbers(texts)).to_pylist()
-    ['1234.5', 'x']
-    """
-    plain = pa.array(numbers.values).cast(pa.large_string())
-    return pc.if_else(pa.array(numbers.kinds == Kind.NUMBER), plain, texts)
 
 
 def recode(
@@ -280,14 +257,8 @@ def recode(
 ) -> tuple[pa.Array, Mask]:
     """Replace what stands for a score, such as "pass" for 1, or for none ("missing").
 
-    Numbers without a percent sign are compared as numbers, as `parse_numbers` reads them.
-
-    Returns
-    -------
-    pyarrow array of large_string, shape (n,)
-        The cells, the replaced ones with a decimal point.
-    ndarray of bool, shape (n,)
-        Which of them are replaced.
+    Numbers without a percent sign are compared as numbers, as `parse_numbers` reads them. Returns
+    the cells, replaced ones with a decimal point, and which of them are replaced.
 
     Examples
     --------
@@ -297,26 +268,22 @@ def recode(
     (['2', '0.5', '', '0,7'], [True, True, True, False])
     """
     encoded = texts.dictionary_encode()
-    words = encoded.dictionary
+    words, places = encoded.dictionary, encoded.indices.to_numpy()
     numerals = np.full(len(words), np.nan)
-    numerals[encoded.indices.to_numpy()] = parse_numbers(texts, decimal=decimal).values
+    numerals[places] = parse_numbers(texts, decimal=decimal).values
     keys = _clean(pa.array([*values], pa.large_string())).to_pylist()
-    known = dict(zip(keys, values.values(), strict=True))
-    written = [
-        _recode_one(clean, numeral, known)
-        for clean, numeral in zip(_clean(words).to_pylist(), numerals.tolist(), strict=True)
-    ]
+    written: list[str | None] = []
+    for word, numeral in zip(_clean(words).to_pylist(), numerals.tolist(), strict=True):
+        numbers = () if "%" in word else (numeral, _to_float(word))
+        found = [
+            value
+            for key, value in zip(keys, values.values(), strict=True)
+            if word == key or any(_to_float(key) == number for number in numbers)
+        ]
+        written.append(("" if found[0] == MISSING else repr(found[0])) if found else None)
     is_replaced = np.array([text is not None for text in written], dtype=np.bool_)
     recoded = pc.coalesce(pa.array(written, pa.large_string()), words)
-    return recoded.take(encoded.indices), is_replaced[encoded.indices.to_numpy()]
-
-
-def _recode_one(clean: str, numeral: float, values: Mapping[str, float | str]) -> str | None:
-    number = numeral if math.isfinite(numeral) and "%" not in clean else _to_float(clean)
-    for name, value in values.items():
-        if clean == name or number == _to_float(name):
-            return "" if value == MISSING else repr(value)
-    return None
+    return recoded.take(encoded.indices), is_replaced[places]
 
 
 def _to_float(text: str) -> float:

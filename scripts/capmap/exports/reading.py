@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from capmap.artifacts import digest_file
 from capmap.exports.cells import (
-    SEPARATOR,
     Filters,
     Mapped,
     list_columns,
@@ -19,10 +18,10 @@ from capmap.exports.cells import (
 )
 from capmap.exports.doubts import find_doubts, is_attribute
 from capmap.exports.files import PLAIN, FileOptions
-from capmap.exports.layouts import BESIDE, list_wanted, name_sheet, numbers_rows, read_table
+from capmap.exports.layouts import list_wanted, name_sheet, numbers_rows, read_table
 from capmap.exports.runs import (
+    BESIDE,
     EMPTY,
-    KEY,
     RUN_COLUMNS,
     Metrics,
     Part,
@@ -33,13 +32,15 @@ from capmap.exports.runs import (
 )
 from capmap.exports.sheets import open_sheet
 from capmap.packing import pack_names
-from capmap.patterns import has_fields
 from capmap.problems import Problem, UnreadableExportError, ask_nearest, row_problem
 from capmap.settings.choices import Decimal, TableFormat, Take
 from capmap.wording import format_count, list_names, quote_name
 
 COUNTS = ("rows", "rows_filtered", "rows_empty_score", "percent_signs", "decimal_commas")
 NO_PLACE = {"path": "", "files": 0}
+IGNORE = "add the column to `columns: {ignore: […]}`"
+# Of what stands beside scores.
+UNUSABLE = ("bad_step", "bad_selection", "bad_summary")
 
 
 class ExportFile(TypedDict):
@@ -152,7 +153,7 @@ def read_exports(
     """
     columns, where = columns or {}, where or {}
     metrics = Metrics(metric, dataset_metrics or {})
-    problems = _check_roles(columns, layout)
+    problems: list[Problem] = []
     files: list[ExportFile] = []
     parts: list[Part] = []
     tables: list[pa.Table] = []
@@ -186,6 +187,9 @@ def read_exports(
         problems += _check_filters(parts, where)
         problems += _check_ignored(parts, list_columns(columns, "ignore"))
     problems += _check_metrics(parts, list_columns(columns, "metric")[0])
+    # Numbers beside scores are of no use where one of them is none.
+    if any(problem.code in UNUSABLE for problem in problems):
+        take, summary = "all", None
     runs, doubts = _arrange_runs(tables, columns, take, summary)
     problems += _find_unfilled(parts, columns)
     return Exports(
@@ -199,15 +203,14 @@ def read_exports(
 
 def _list_readings(parts: Sequence[Part]) -> list[Reading]:
     """List the ways in which files were read, each once, with the first file and their number."""
-    found: list[Reading] = []
+    found: dict[str, Reading] = {}
     for part in parts:
-        for known in found:
-            if {**part.reading, **NO_PLACE} == {**known, **NO_PLACE}:
-                known["files"] += 1
-                break
+        way = repr({**part.reading, **NO_PLACE})
+        if way in found:
+            found[way]["files"] += 1
         else:
-            found.append(part.reading.copy())
-    return found
+            found[way] = part.reading.copy()
+    return [*found.values()]
 
 
 def _describe_file(path: str, rows: int) -> list[ExportFile]:
@@ -245,17 +248,34 @@ def _arrange_runs(
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Join the runs of files, choose the rows that count, and spread those that are summaries."""
     runs = join_runs(tables, list_columns(columns, "keep"))
-    seedless = _find_seedless_files(runs)
+    problems = _find_seedless(runs)
     if numbers_rows(columns) and not runs["seed"].ne("").any():
         runs = number_rows(runs)
-    runs, problems = take_rows(runs, take)
-    problems += seedless
-    problems += find_doubts(runs, listed=bool(list_columns(columns, "datasets")))
+    runs, doubts = take_rows(runs, take)
+    problems += doubts + find_doubts(runs, listed=bool(list_columns(columns, "datasets")))
     if "spread" in runs and summary is not None:
         runs, doubts = spread_summaries(runs, count=summary["runs"], spread=summary["spread"])
-        problems = [*problems, *doubts]
+        problems += doubts
     spent = {*BESIDE, EMPTY}
     return runs.drop(columns=[name for name in runs if name in spent]), problems
+
+
+def _find_seedless(runs: pd.DataFrame) -> list[Problem]:
+    """Find runs without a seed beside others that have one."""
+    seedless = runs["seed"].eq("")
+    if seedless.all() or not seedless.any():
+        return []
+    return [
+        row_problem(
+            runs[seedless].iloc[0],
+            "empty_seed",
+            f"{format_count(int(seedless.sum()), 'run')} without a seed, while others have one; "
+            "those of a cell count as the same run.",
+            "Fill in the seeds, or take them from the file's name, as in exports: "
+            "runs/{model}-{seed}.csv.",
+            severity="warning",
+        )
+    ]
 
 
 def _find_unfilled(parts: Sequence[Part], columns: Mapped) -> list[Problem]:
@@ -264,13 +284,6 @@ def _find_unfilled(parts: Sequence[Part], columns: Mapped) -> list[Problem]:
     sources = {name: part.reading["path"] for part in parts[::-1] for name in part.filled}
     scores = columns.get("score", "")
     listed = {*list_columns(columns, "datasets"), *(scores if not isinstance(scores, str) else ())}
-    # An index or an attribute of models is no dataset, nor is what an extra comma makes.
-    empty = [
-        name
-        for name in sources
-        if name not in filled and (name in listed or not is_attribute(name))
-    ]
-    remedy = "Fill in the scores if the runs were made, or"
     return [
         Problem(
             severity="error" if name in listed else "warning",
@@ -279,60 +292,17 @@ def _find_unfilled(parts: Sequence[Part], columns: Mapped) -> list[Problem]:
             line=1,
             column=name,
             reason="The column of scores has no filled cell.",
-            remedy=f"{remedy} remove the column from `columns`."
-            if name in listed
-            else f"{remedy} add the column to `columns: {{ignore: […]}}`.",
+            remedy="Fill in the scores if the runs were made, or "
+            f"{'remove the column from `columns`' if name in listed else IGNORE}.",
         )
-        for name in empty
+        for name in sources
+        # An index or an attribute of models is no dataset, nor is what an extra comma makes.
+        if name not in filled and (name in listed or not is_attribute(name))
     ]
-
-
-def _find_seedless_files(runs: pd.DataFrame) -> list[Problem]:
-    """Find runs of files without seeds beside runs of the same cells that have one."""
-    seeded = runs["seed"].ne("")
-    if seeded.all() or not seeded.any():
-        return []
-    has_seeds = seeded.groupby(runs["source"], observed=True).transform("any")
-    cells = runs.loc[seeded, KEY[:3]].drop_duplicates()
-    strays = runs[~has_seeds].merge(cells, on=KEY[:3])
-    return [
-        row_problem(
-            row,
-            "empty_seed",
-            "The file has no seeds, while others have some of the same cells: "
-            f"{format_count(len(strays), 'run')} without a seed beside them.",
-            "Add a column of seeds, or take them from the file's name, as in exports: "
-            "runs/{model}-{seed}.csv; runs without one count as the same run.",
-            severity="warning",
-        )
-        for row in strays.head(1).to_dict("records")
-    ]
-
-
-def _check_roles(columns: Mapped, layout: TableFormat) -> list[Problem]:
-    """Find columns that a matrix cannot have: the columns of scores have other names."""
-    if layout == "long":
-        return []
-    scores = [name for name in list_columns(columns, "score") if name != "score"]
-    given = [role for role in ("model", "dataset") if list_columns(columns, role) != [role]]
-    reason, role = "", "score"
-    if scores and not any(map(has_fields, scores)):
-        reason = "columns: {score: …} without a field belongs to `format: long`"
-    elif len(given) == 2 and not scores:
-        reason, role = "columns: {model: …} and {dataset: …} leave the scores no name", "dataset"
-    if not reason:
-        return []
-    remedy = (
-        "Set `format: long` if the file has a row per run. Otherwise remove the setting; a column "
-        "of no scores goes into `columns: {ignore: […]}`."
-    )
-    reason += "; a matrix has a row per model and a column per dataset, or the other way round."
-    place = SEPARATOR.join(list_columns(columns, role))
-    return [Problem(code="long_setting", reason=reason, remedy=remedy, column=place)]
 
 
 def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
-    """Find the values of `where` that no row has, or some in other spelling."""
+    """Find the values of `where` that no row has, or that all rows pass none of them together."""
     problems: list[Problem] = []
     for column, wanted in where.items():
         seen = sorted(set().union(*(part.filter_values[column] for part in parts)))
@@ -340,24 +310,13 @@ def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
             if not any(match_value(text, value) for text in seen):
                 reason = f"No row has this value (where: {{{column}: …}})."
                 remedy = f"{ask_nearest(str(value), seen)}The column holds {list_names(seen)}."
-                problems.append(
-                    Problem(
-                        code="unmatched_filter",
-                        reason=reason,
-                        remedy=remedy,
-                        column=column,
-                        value=str(value),
-                    )
-                )
-    if (
-        where
-        and not problems
-        and all(part.counts["rows"] == part.counts["rows_filtered"] for part in parts)
-    ):
+                problem = Problem(code="unmatched_filter", reason=reason, remedy=remedy)
+                problems.append(replace(problem, column=column, value=str(value)))
+    passed = sum(part.counts["rows"] - part.counts["rows_filtered"] for part in parts)
+    if where and not problems and not passed:
         reason = "No row passes all filters of `where` together."
-        problems.append(
-            Problem(code="unmatched_filter", reason=reason, remedy="Correct or remove a filter.")
-        )
+        problem = Problem(code="unmatched_filter", reason=reason, remedy="Correct a filter.")
+        problems.append(problem)
     return problems
 
 

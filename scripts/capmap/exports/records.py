@@ -13,8 +13,15 @@ from typing import Any, NamedTuple, TypeAlias
 import yaml
 
 from capmap.errors import ConfigError
-from capmap.exports.cells import Cells, Nested, Numeral, clean_header, make_cells
-from capmap.exports.files import LONGEST, check_text, has_suffix, read_bounded, recode_text
+from capmap.exports.cells import Cells, Numeral, clean_header, make_cells
+from capmap.exports.files import (
+    LONGEST,
+    check_text,
+    has_suffix,
+    read_bounded,
+    read_text,
+    recode_text,
+)
 from capmap.patterns import Pattern
 from capmap.problems import Problem, UnreadableExportError, ask_nearest, shorten
 from capmap.wording import list_names, quote_name
@@ -24,8 +31,7 @@ LINES = frozenset({".jsonl", ".ndjson"})
 SCORE = "score"
 DEEPEST = 100
 LONGEST_LIST = 100
-REMEDY = "Write the file with a library for its format."
-LINE_REMEDY = 'Write one object per line, such as {"model": "A", "dataset": "B", "score": 0.9}.'
+REMEDY = "Write the file with a library for its format, or copy it again if it was cut off."
 BOOLEANS = {"true": True, "false": False}
 HALF = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
@@ -45,7 +51,7 @@ class Array(list[Any]):
     lines: Sequence[int] = ()
 
 
-class FaultError(ValueError):
+class FaultError(Exception):
     """What is wrong with a value, and what to do about it; line 0 is where the value begins."""
 
     def __init__(
@@ -97,6 +103,7 @@ def _make_array(values: Iterable[Any], lines: Sequence[int]) -> Array:
 DECODER: Any = json.JSONDecoder(
     object_pairs_hook=_make_object, parse_float=Numeral, parse_int=Numeral, parse_constant=Numeral
 )
+PLAIN_DECODER: Any = json.JSONDecoder(object_pairs_hook=_make_object)
 PARSERS: Any = json.decoder
 
 
@@ -119,7 +126,7 @@ def _is_line(text: str) -> bool:
     line, _, rest = text.partition("\n")
     try:
         return bool(rest.strip() and DECODER.decode(line))
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, FaultError):
         return False
 
 
@@ -135,14 +142,14 @@ def _list_lines(text: str) -> Parts:
             yield fault
 
 
-def _decode(text: str, start: int, depth: int, *, first: int = 1) -> Any:
+def _decode(text: str, start: int, depth: int, *, first: int = 1, decoder: Any = DECODER) -> Any:
     """Decode the value that a text holds, whose first levels know the lines of their values."""
     ends = [match.start() for match in re.finditer("\n", text)]
 
     def read(text: str, position: int, depth: int) -> tuple[Any, int]:
         mark, lines = text[position : position + 1], list[int]()
         if not depth or mark not in ("{", "["):
-            value, end = DECODER.scan_once(text, position)
+            value, end = decoder.scan_once(text, position)
             return value, end
 
         def note(text: str, position: int) -> tuple[Any, int]:
@@ -162,12 +169,12 @@ def _decode(text: str, start: int, depth: int, *, first: int = 1) -> Any:
     except json.JSONDecodeError as error:
         reason = f"The text is not JSON: {error.msg} (character {error.colno} of the line)."
         line, written = first + error.lineno - 1, text.split("\n")[error.lineno - 1].strip()
-        raise FaultError("invalid_json", reason, LINE_REMEDY, line=line, value=written) from error
-    except RecursionError as error:
+        raise FaultError("invalid_json", reason, line=line, value=written) from error
+    except (RecursionError, ValueError) as error:
         raise _refuse_depth(first) from error
     if text[end:].strip():
         line = first + bisect_left(ends, end)
-        raise FaultError("invalid_json", "The JSON does not end here.", LINE_REMEDY, line=line)
+        raise FaultError("invalid_json", "The JSON does not end here.", line=line)
     if "\\u" in text and (half := HALF.search(text)):
         line = first + bisect_left(ends, half.start())
         reason = "The text has half of a surrogate pair, which is no character."
@@ -192,8 +199,6 @@ def _list_yaml(text: str) -> Parts:
                     yield place, str(position), entry
             elif value is not None:
                 yield line, "", value
-    except FaultError:
-        raise
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
@@ -231,42 +236,36 @@ def _refuse_depth(line: int = 0) -> FaultError:
     return FaultError("deep_nesting", reason, "Write flatter objects.", line=line)
 
 
-# The cells of a record (text, `Nested`, `Numeral`, bool or None) by dotted names, and the objects
-# and lists that they were in.
-Flat: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
+# The cells of a record (text, `Numeral`, bool or None) by dotted names.
+Flat: TypeAlias = dict[str, Any]
 
 
-def _flatten(value: Any, prefix: str = "") -> Flat:
+def _flatten(value: Any, prefix: str = "", depth: int = 1) -> Flat:
     """Flatten an object or a list, whose positions count as keys "0", "1" and so on.
 
-    An empty object or list within, and a list of more than 100 entries, are one cell.
+    A list of more than 100 entries is no cell.
     """
-    flat: Flat = ({}, {})
-    _put_all(flat, value, prefix, 1)
+    if depth > DEEPEST:
+        raise _refuse_depth()
+    flat: Flat = {}
+    for key, child in _list_items(value):
+        name = f"{prefix}{key}"
+        own = {name: child}
+        if isinstance(child, dict | list):
+            is_long = isinstance(child, list) and len(child) > LONGEST_LIST
+            own = {} if is_long else _flatten(child, f"{name}.", depth + 1)
+        if twice := flat.keys() & own.keys():
+            reason = (
+                f"Two values have the name {quote_name(min(twice))} once objects are flattened."
+            )
+            raise FaultError("duplicated_name", reason, "Rename one of them.")
+        flat |= own
     return flat
 
 
 def _list_items(value: Any) -> Iterable[tuple[Any, Any]]:
     """List the keys, or positions, and the values of an object or a list."""
     return value.items() if isinstance(value, dict) else enumerate(value)
-
-
-def _put_all(flat: Flat, value: Any, prefix: str, depth: int) -> None:
-    cells, inner = flat
-    if depth > DEEPEST:
-        raise _refuse_depth()
-    for key, child in _list_items(value):
-        name = f"{prefix}{key}"
-        if name in cells or name in inner:
-            reason = f"Two values have the name {quote_name(name)} once objects are flattened."
-            raise FaultError("duplicated_name", reason, "Rename one of them.")
-        if not isinstance(child, dict | list):
-            cells[name] = child
-        elif not child or (isinstance(child, list) and len(child) > LONGEST_LIST):
-            cells[name] = Nested(json.dumps(child, ensure_ascii=False))
-        else:
-            inner[name] = child
-            _put_all(flat, child, f"{name}.", depth + 1)
 
 
 class RecordSheet:
@@ -284,15 +283,7 @@ class RecordSheet:
         """Add a record as a row."""
         self.lines.append(line)
         self._rows.append(flat)
-        self._keys.update(dict.fromkeys(flat[0]))
-
-    def share(self, start: int, stop: int, flat: Flat) -> None:
-        """Give all rows of a range further cells, where no cell of their own has the name."""
-        self._keys.update(dict.fromkeys(flat[0]))
-        for cells, inner in self._rows[start:stop]:
-            for name, value in flat[0].items():
-                if name not in inner:
-                    cells.setdefault(name, value)
+        self._keys.update(dict.fromkeys(flat))
 
     @property
     def columns(self) -> list[str]:
@@ -300,19 +291,10 @@ class RecordSheet:
         return clean_header(list(self._keys))
 
     def read_cells(self, names: Sequence[str]) -> Cells:
-        """Make some columns; a cell that a record lacks, or that is null, is empty.
-
-        An object or a list of a name that is a cell in another row is a cell of JSON text.
-        """
+        """Make some columns; a cell that a record lacks, or that is null, is empty."""
         keys = dict(zip(self.columns, self._keys, strict=True))
-        columns = {name: self._list_cells(keys[name]) for name in names}
+        columns = {name: [cells.get(keys[name]) for cells in self._rows] for name in names}
         return replace(make_cells(columns, self.lines, self.problems), failed=self.failed)
-
-    def _list_cells(self, key: str) -> list[Any]:
-        return [
-            Nested(json.dumps(inner[key], ensure_ascii=False)) if key in inner else cells.get(key)
-            for cells, inner in self._rows
-        ]
 
 
 def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> RecordSheet:
@@ -394,11 +376,12 @@ def _list_parts(path: str, encoding: str, *, depth: int) -> Parts:
 
 
 class _Found(NamedTuple):
-    """A value where the pattern has ended, and what the keys on the way said."""
+    """A value where the pattern has ended, what the keys on the way said, and what stood beside."""
 
     line: int
     fields: Mapping[str, str]
     value: Any
+    beside: Flat
 
 
 def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "_Walker") -> None:
@@ -410,34 +393,28 @@ def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "
     except FaultError as fault:
         rows.problems.append(fault.explain(rows.path, line))
         return
-    firsts = []
     for record in found:
-        firsts.append(len(rows.lines))
         try:
             rows.add(record.line, _flatten_record(record))
         except FaultError as fault:
             rows.problems.append(fault.explain(rows.path, record.line))
-    firsts.append(len(rows.lines))
     if not found and walker.fields is not None and isinstance(value, dict):
-        plain, _ = _flatten(value)
+        empty = dict.fromkeys([*walker.all_fields, SCORE])
         rows.failed.append(len(rows.lines))
-        rows.add(
-            line, ({**dict.fromkeys([*walker.all_fields, SCORE]), **plain, **walker.fields}, {})
-        )
-    for start, stop, flat in walker.beside:
-        rows.share(firsts[start], firsts[stop], flat)
+        rows.add(line, {**empty, **_flatten(value), **walker.fields})
 
 
 def _flatten_record(found: _Found) -> Flat:
     value = found.value
     is_short = isinstance(value, list) and 0 < len(value) <= LONGEST_LIST
-    cells, inner = _flatten(value if is_short or isinstance(value, dict) else {SCORE: value})
+    cells = _flatten(value if is_short or isinstance(value, dict) else {SCORE: value})
     for name, text in found.fields.items():
-        if name in inner or cells.get(name) not in (None, "", text):
+        if cells.get(name) not in (None, "", text):
             reason = f"The field {{{name}}} of the pattern is also a name in the record."
             remedy = "Give the field another name in `reading: {records: …}`."
             raise FaultError("duplicated_name", reason, remedy)
-    return {**found.fields, **cells, **found.fields}, inner
+    cells = {**found.fields, **cells, **found.fields}
+    return {**cells, **found.beside, **cells}
 
 
 class _Walker:
@@ -446,8 +423,6 @@ class _Walker:
     def __init__(self, records: str) -> None:
         self.records = records
         self.steps = _split_steps(records) if records else ()
-        # What stands beside the path of a range of what is found; nearer to the records first.
-        self.beside: list[tuple[int, int, Flat]] = []
         # What is known of a part without records, where the way ended in an empty value.
         self.fields: Mapping[str, str] | None = None
         # Where the pattern came closest to a record: the path, the keys there, and the line.
@@ -462,12 +437,12 @@ class _Walker:
     def walk(self, value: Any, line: int, position: str) -> list[_Found]:
         """Find the records of a part and what stands beside their paths."""
         found: list[_Found] = []
-        self.beside, self.fields = [], None
+        self.fields = None
         path = (position,) if position and self.steps else ()
         fields = self._match(0, position, {}) if path else {}
         if fields is None:
             self._note((), path, line)
-        elif not self._walk(_Found(line, fields, value), path, found) and self.fields is None:
+        elif not self._walk(_Found(line, fields, value, {}), path, found) and self.fields is None:
             self._misses.append(line)
         return found
 
@@ -476,25 +451,26 @@ class _Walker:
         if len(path) == len(self.steps):
             found.append(here)
             return True
-        start, beside, keys = len(found), {}, []
         value = here.value if isinstance(here.value, dict | list) else {}
         lines = getattr(value, "lines", ()) or [here.line] * len(value)
-        for (name, child), line in zip(_list_items(value), lines, strict=True):
-            key = str(name)
-            keys.append(key)
-            bound = self._match(len(path), key, here.fields)
-            if bound is None or not self._walk(_Found(line, bound, child), (*path, key), found):
-                beside[key] = child
-        if len(found) == start:
-            self._note(path, keys, here.line)
-            if path and not here.value and not isinstance(here.value, bool | Numeral):
-                self.fields = here.fields
-            return False
-        if beside and isinstance(value, dict):
+        children = {str(key): child for key, child in _list_items(value)}
+        bound = {key: self._match(len(path), key, here.fields) for key in children}
+        beside = here.beside
+        if isinstance(value, dict):
             steps = zip(path, self.steps, strict=False)
             prefix = "".join(f"{key}." for key, step in steps if key == step.text)
-            self.beside.append((start, len(found), _flatten(beside, prefix)))
-        return True
+            others = {key: child for key, child in children.items() if bound[key] is None}
+            beside = {**beside, **_flatten(others, prefix)}
+        start = len(found)
+        for (key, child), line in zip(children.items(), lines, strict=True):
+            if (fields := bound[key]) is not None:
+                self._walk(_Found(line, fields, child, beside), (*path, key), found)
+        if len(found) > start:
+            return True
+        self._note(path, [*children], here.line)
+        if path and not here.value and not isinstance(here.value, bool | Numeral):
+            self.fields = here.fields
+        return False
 
     def _match(self, place: int, key: str, fields: Mapping[str, str]) -> Mapping[str, str] | None:
         """Read the fields of a key on top of those above it, if it matches."""
@@ -510,18 +486,17 @@ class _Walker:
     def explain_end(self, path: str) -> Problem:
         """Explain that there is no record, and where the walk came closest to one."""
         above, keys, line = self._end
-        reason, remedy = "The file holds no record.", "Export it again, or leave it out."
-        if line:
-            step = self.steps[len(above)].text
-            place = f"under {quote_name('.'.join(above))}" if above else "at the top"
-            reason = (
-                f"Nothing matches the records {quote_name(self.records)}: {place}, no key that "
-                f"matches {quote_name(step)} leads to one."
-            )
-            remedy = f"{ask_nearest(step, keys)}The keys there are {list_names(keys)}."
-            remedy = remedy if keys else "No keys are there; the pattern has too many steps."
-            if all(key.isdecimal() for key in keys) and keys:
-                remedy += " They are positions in a list; the step * stands for all of them."
+        if not line:
+            reason, remedy = "The file holds no record.", "Export it again, or leave it out."
+            return Problem(code="no_records", source=path, reason=reason, remedy=remedy)
+        step = self.steps[len(above)].text
+        place = f"under {quote_name('.'.join(above))}" if above else "at the top"
+        reason = (
+            f"Nothing matches the records {quote_name(self.records)}: {place}, no key that matches "
+            f"{quote_name(step)} leads to one."
+        )
+        remedy = f"{ask_nearest(step, keys)}The keys there are {list_names(keys)}."
+        remedy = remedy if keys else "No keys are there; the pattern has too many steps."
         return Problem(code="no_records", source=path, reason=reason, remedy=remedy, line=line)
 
     def explain_misses(self, path: str) -> Iterator[Problem]:
@@ -559,3 +534,11 @@ def _match_key(step: Pattern, key: str) -> dict[str, str] | None:
     except ConfigError as error:
         reason = f"The key {quote_name(key)} can be read in several ways: {error}"
         raise FaultError("ambiguous_key", reason, "Change `reading: {records: …}`.") from error
+
+
+def read_document(path: str) -> Any:
+    """Read one JSON document of at most 64 MiB, whose objects have each key once."""
+    try:
+        return _decode(read_text(path), 0, 0, decoder=PLAIN_DECODER)
+    except FaultError as fault:
+        raise UnreadableExportError(fault.explain(path)) from fault

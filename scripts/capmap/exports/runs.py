@@ -1,20 +1,18 @@
 """Runs of one file: what can be wrong with their cells, which rows count, and summary rows."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Literal, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from pandas.api.types import is_numeric_dtype
 
 from capmap.exports.cells import SEPARATOR, choose_texts, make_texts
-from capmap.exports.numbers import CHANGE, SUMMARY, Kind, Numbers, parse_numbers
+from capmap.exports.numbers import Kind, Numbers
 from capmap.metrics import is_same_metric
 from capmap.packing import pack_names
 from capmap.problems import Problem, Severity, row_problem
@@ -25,8 +23,6 @@ NAMES = ("model", "dataset", "metric", "seed")
 RUN_COLUMNS = (*NAMES, "score", "raw", "source", "line", "column")
 
 Lines = npt.NDArray[np.int64]
-# A minus of typesetters, and brackets of full width.
-ASCII = str.maketrans("\u2212\uff08\uff09", "-()")
 
 
 class Check(NamedTuple):
@@ -68,28 +64,29 @@ SCORES = {
         "The mark may be a decimal mark or divide thousands.",
         'Set `decimal` to "." or ",", whichever is the decimal mark.',
     ),
-    Kind.LAST_DIGITS: Check(
+    Kind.UNCLEAR: Check(
         "ambiguous_spread",
-        "The number in brackets may be a spread, one in units of the last digit, or count runs.",
-        "Write the spread like the mean, as in 0.912 ± 0.003 or 0.912 (0.003), or remove it.",
-    ),
-    Kind.PERCENT_MEAN: Check(
-        "ambiguous_spread",
-        "The percent sign stands behind the mean only, so the spread may be in percent or not.",
-        "Write it behind both or neither, as in 91% ± 2% or 0.91 ± 0.02.",
+        "The second number may be a spread, one in units of the last digit or in percent, or "
+        "count runs.",
+        "Write the spread like the mean, as in 0.912 ± 0.003 or 91% ± 2%, or remove it.",
     ),
 }
-FILL_IN = "Fill in the name, or remove the row."
+NOT_A_NUMBER = "Correct it, or name another column under `columns`."
+# What stands beside scores: a check of it, and the kinds of cells that are none of its faults.
+BESIDE = {
+    "step": Check("bad_step", "The step is not a number.", NOT_A_NUMBER),
+    "selection": Check("bad_selection", "The selection is not a number.", NOT_A_NUMBER),
+    "spread": Check("bad_summary", "The spread is no number, or is negative.", "Correct the row."),
+    "count": Check(
+        "bad_summary",
+        f"The number of runs is no whole number from 1 to {MOST_RUNS:,}.",
+        "Correct the row.",
+    ),
+}
 BLANKS = {
-    role: Check(f"empty_{role}", f"The {role} has no name.", FILL_IN)
+    role: Check(f"empty_{role}", f"The {role} has no name.", "Fill it in, or remove the row.")
     for role in ("model", "dataset", "metric")
 }
-BLANKS["seed"] = Check(
-    "empty_seed",
-    "The run has no seed, while others have one.",
-    "Fill in the seed; runs without one count as the same run.",
-    "warning",
-)
 
 
 @dataclass(frozen=True)
@@ -167,36 +164,14 @@ class Part:
     filled: Mapping[str, bool]
 
 
-@dataclass(frozen=True)
-class Metrics:
-    """The configured names of metrics.
+class Metrics(NamedTuple):
+    """The configured names of metrics: of all datasets, and of some, which win."""
 
-    Parameters
-    ----------
-    every : str
-        The metric of all datasets, which wins over what files say; empty if there is none.
-    by_dataset : mapping of str to str
-        The metrics of some datasets, which win over both.
-    """
-
-    every: str = ""
-    by_dataset: Mapping[str, str] = field(default_factory=dict)
+    every: str
+    by_dataset: Mapping[str, str]
 
     def name(self, datasets: pa.Array, texts: pa.Array | None = None) -> pa.Array:
-        """Find the metric of each run.
-
-        Parameters
-        ----------
-        datasets : pyarrow array of large_string, shape (n,)
-            The dataset of each run.
-        texts : pyarrow array of large_string, shape (n,), optional
-            What the file's column of metrics says, if it has one.
-
-        Returns
-        -------
-        pyarrow array of large_string, shape (n,)
-            Null where nothing names the metric.
-        """
+        """Find the metric of each run, null where nothing names it; `texts` is what files say."""
         encoded = datasets.dictionary_encode()
         configured = [
             self.by_dataset.get(dataset) or self.every or None
@@ -258,42 +233,54 @@ def _pack_texts(table: pa.Table) -> pa.Table:
 
 
 def find_blanks(names: pa.Array, role: str, place: Place) -> list[Problem]:
-    """Find empty names of models, datasets or metrics, and empty seeds unless all are."""
+    """Find empty names of models, datasets or metrics."""
     blank = pc.equal(names, "").fill_null(fill_value=False).to_numpy(zero_copy_only=False)
-    is_fine = role == "seed" and blank.all()
-    return [] if is_fine else place.report(BLANKS[role], np.flatnonzero(blank))
+    return place.report(BLANKS[role], np.flatnonzero(blank))
 
 
 def find_overruled_metrics(said: pa.Array, used: pa.Array, place: Place) -> list[Problem]:
-    """Warn of metrics that the file names (`said`) and the configuration replaces (`used`).
-
-    One per configured metric, at the first run that the file says otherwise of. Other spellings and
-    other names of the same metric are not reported.
-    """
-    rows = pa.table({"used": used, "said": said, "row": pa.array(range(len(said)), pa.int64())})
-    suspects = rows.filter(pc.and_(pc.not_equal(said, used), pc.not_equal(said, "")))
-    firsts = suspects.to_pandas().drop_duplicates(["used", "said"])
-    pairs = firsts[["used", "said"]].itertuples(index=False, name=None)
-    differs = np.array([not is_same_metric(*pair) for pair in pairs], dtype=bool)
-    remedy = "The configuration is followed; remove `metric` from it if the file is right."
-    problems = []
-    for metric, own in firsts[differs].groupby("used"):
-        reason = (
-            f"The configuration says that the metric is {quote_name(str(metric))}, the file says "
-            f"{list_names(own['said'].to_list())}."
-        )
-        check = Check("overruled_metric", reason, remedy, "warning")
-        problems += replace(place, raw=said).report(check, own["row"].tolist()[:1])
-    return problems
+    """Warn at the first run of which the file names another metric than the configuration."""
+    differs = pc.and_(pc.not_equal(said, used), pc.not_equal(said, "")).fill_null(False)
+    pairs = pa.table({"said": said, "used": used}).filter(differs).to_pandas().drop_duplicates()
+    pairs = [pair for pair in pairs.itertuples(index=False, name=None) if not is_same_metric(*pair)]
+    if not pairs:
+        return []
+    own, metric = pairs[0]
+    others = [other for other, used_metric in pairs if used_metric == metric]
+    check = Check(
+        "overruled_metric",
+        f"The configuration says that the metric is {quote_name(metric)}, the file says "
+        f"{list_names(others)}.",
+        "The configuration is followed; remove `metric` from it if the file is right.",
+        "warning",
+    )
+    is_first = pc.and_(pc.equal(said, own), pc.equal(used, metric))
+    return replace(place, raw=said).report(check, [pc.index(is_first, True).as_py()])
 
 
 def find_bad_scores(numbers: Numbers, place: Place) -> list[Problem]:
     """Find scores that are no finite numbers, in the order of the cells."""
     return [
         replace(problem, reason=problem.reason.format(mark=numbers.mark))
-        for row in np.flatnonzero(numbers.kinds > Kind.EMPTY).tolist()
+        for row in np.flatnonzero(numbers.kinds != Kind.NUMBER).tolist()
         for problem in place.report(SCORES[Kind(numbers.kinds[row])], [row])
     ]
+
+
+def find_bad_beside(
+    role: str, numbers: Numbers, usable: npt.NDArray[np.bool_], place: Place
+) -> list[Problem]:
+    """Find the first number beside a usable score that is none, or is impossible."""
+    values = numbers.values  # noqa: PD011 (numbers are no table)
+    missing = [Kind.EMPTY, Kind.NAN] if role == "spread" else [Kind.EMPTY]
+    bad = ~np.isin(numbers.kinds, [Kind.NUMBER, *missing])
+    if role == "spread":
+        bad |= values < 0
+    if role == "count":
+        bad |= (
+            (values < 1) | (values > MOST_RUNS) | (values != np.floor(values)) & ~np.isnan(values)
+        )
+    return place.report(BESIDE[role], np.flatnonzero(bad & usable)[:1].tolist())
 
 
 def find_scale_breaks(spreads: pa.Array, place: Place) -> list[Problem]:
@@ -301,33 +288,23 @@ def find_scale_breaks(spreads: pa.Array, place: Place) -> list[Problem]:
     signs = [pc.match_substring(texts, "%") for texts in (place.raw, spreads)]
     filled = [pc.match_substring_regex(*own) for own in ((place.raw, r"\d"), (spreads, "[1-9]"))]
     differ = pc.and_(pc.xor(*signs), pc.and_(*filled)).to_numpy(zero_copy_only=False)
-    problems = []
-    for row in np.flatnonzero(differ)[:1].tolist():
-        reason = (
-            f"Of the mean and its spread, {quote_name(spreads[row].as_py())}, one has a percent "
-            f"sign and the other has none ({format_count(differ.sum(), 'row')} in all)."
-        )
-        check = Check("bad_summary", reason, "Write it behind both or neither.")
-        problems += place.report(check, [row])
-    return problems
+    reason = "Of the mean and its spread, one has a percent sign and the other has none."
+    check = Check("bad_summary", reason, "Write it behind both or neither.")
+    return place.report(check, np.flatnonzero(differ)[:1].tolist())
 
 
 def find_words(kinds: npt.NDArray[np.int8], place: Place, *, remedy: str) -> list[Problem]:
-    """Find out that every filled cell of a column is a word; the first one is the example."""
+    """Find out that no filled cell of a column is a number; the first one is the example."""
     filled = np.flatnonzero(kinds != Kind.EMPTY)
     if not filled.size or (kinds[filled] != Kind.TEXT).any() or place.raw is None:
         return []
-    text = place.raw[int(filled[0])].as_py().strip().translate(ASCII)
-    reason = "No cell of the column is a number."
-    if re.fullmatch(SUMMARY, text):
-        reason = "The cells hold a mean and how far runs spread."
-        remedy = "Set `summary: {runs: N}` with the number of runs behind each cell."
-    elif re.fullmatch(CHANGE, text):
-        reason, remedy = "The cells hold a score and its change.", "Leave only the score in each."
-    elif re.match(r"[+-]?[\d.,]+\s*%?\s*[(±]", text):
-        reason = "The cells hold more than a mean and how far runs spread."
-        remedy = "Leave the mean and one spread in each, as in 0.91 ± 0.02."
-    return place.report(Check("no_numbers", reason, remedy), filled[:1].tolist())
+    if any(map(str.isdigit, place.raw[int(filled[0])].as_py())):
+        remedy = (
+            "Leave one number in each cell, or a mean and one spread, as in 0.91 ± 0.02, and set "
+            "`summary: {runs: N}` with the number of runs behind each."
+        )
+    check = Check("no_numbers", "No cell of the column is a number.", remedy)
+    return place.report(check, filled[:1].tolist())
 
 
 def find_no_rows(lines: Lines, rejected: Sequence[Problem], *, source: str) -> list[Problem]:
@@ -361,103 +338,76 @@ FEWEST = 3
 
 
 def take_rows(runs: pd.DataFrame, take: Take) -> tuple[pd.DataFrame, list[Problem]]:
-    """Keep one row of each run of a log.
+    """Keep one row of each run of a log, and say which runs are left without one.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        As read, in the order of reading; with the texts ``step`` and ``selection`` where those are
-        configured, and with `EMPTY`, whether the score is empty.
-    take : {"all", "last", "best", "lowest"}
-        "last" takes the row of the highest step, or the last one where no step is configured;
-        "best" that of the highest ``selection``, "lowest" that of the lowest, of equal ones the
-        first. Rows with an empty score do not count where others do.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Its rows that count, in their order.
-    list of Problem
-        Steps and selections that are no numbers, and runs without any.
+    "last" takes the row of the highest number ``step``, or the last one where no step is
+    configured; "best" that of the highest ``selection``, "lowest" that of the lowest, of equal ones
+    the first. Rows with an empty score do not count where others do.
     """
     if take == "all" or runs.empty:
         return runs, []
-    runs = _leave_out_empty(runs)
+    cell = [runs[name] for name in KEY]
+    filled = ~runs[EMPTY]
+    runs = runs[filled | ~filled.groupby(cell, observed=True).transform("any")]
     role = "step" if take == "last" else "selection"
     if role not in runs:
-        is_last = take == "last"
-        kept = runs.drop_duplicates(KEY, keep="last") if is_last else runs
-        return kept, [] if is_last else [NO_SELECTION]
-    numbers = parse_numbers(make_texts(runs[role].tolist()))
-    bad = runs[~np.isin(numbers.kinds, [Kind.NUMBER, Kind.EMPTY])]
-    if len(bad):
-        return runs, [_explain_bad(bad.iloc[0], role)]
-    values = pd.Series(numbers.values, runs.index)
+        kept = runs.drop_duplicates(KEY, keep="last") if take == "last" else runs
+        return kept, [] if take == "last" else [NO_SELECTION]
     # Of equal ones the last row of the highest step counts, and the first of the best selection.
-    known = values.dropna().sort_values(kind="stable", ascending=take != "best")
     keep: Literal["first", "last"] = "last" if take == "last" else "first"
+    known = runs[role].dropna().sort_values(kind="stable", ascending=take != "best")
     taken = runs.loc[known.index].drop_duplicates(KEY, keep=keep).sort_index()
-    problems = _find_ties(runs, values, taken) if take == "last" else []
-    if problems:
-        return taken, problems
-    if take != "last" and np.array_equal(values, runs["score"], equal_nan=True):
-        problems = [SELECTED_BY_SCORE]
-    return taken, [*_find_without(runs, taken, f"a row with a {role}"), *problems]
+    if take == "last":
+        rivals = runs.merge(taken[[*KEY, role, "score"]], on=[*KEY, role], suffixes=("", "_taken"))
+        differs = (rivals["score"] != rivals["score_taken"]) & rivals["score"].notna()
+        problems = _report_first(rivals[differs], TIED)
+    else:
+        chosen = np.array_equal(runs[role], runs["score"], equal_nan=True)
+        problems = [SELECTED_BY_SCORE] if chosen else []
+    lost = runs.drop_duplicates(KEY).merge(taken[KEY], on=KEY, how="left", indicator=True)
+    return taken, [*_report_first(lost[lost["_merge"] == "left_only"], UNTAKEN), *problems]
 
 
-def _leave_out_empty(runs: pd.DataFrame) -> pd.DataFrame:
-    """Leave out rows with an empty score beside others of their run."""
-    filled = ~runs[EMPTY]
-    if filled.all():
-        return runs
-    has_filled = filled.groupby([runs[name] for name in KEY], observed=True).transform("any")
-    return runs[filled | ~has_filled]
+TIED = Check(
+    "tied_step",
+    "of the highest step beside another of a different score; the first is",
+    "If they are different runs, say by what: a column, or a field of the path, of seeds.",
+)
+UNTAKEN = Check(
+    "untaken_run",
+    "without a number to choose a row by; the first is",
+    "Choose another `take`, or complete or remove the runs.",
+)
+HALVES = Check(
+    "half_summary",
+    "with a spread but no number of runs, or the other way round, each of which counts as one run; "
+    "the first is",
+    "Fill in what is missing, or set `summary: {runs: N}` for the number of runs.",
+    "warning",
+)
+TWINS = Check(
+    "doubtful_spread",
+    "most of which have a spread about as large as their mean: are these two scores, such as the "
+    "best and the mean? The first is",
+    "If they are, leave only one number in each cell.",
+    "warning",
+)
 
 
-def _find_ties(
-    runs: pd.DataFrame, values: "pd.Series[float]", taken: pd.DataFrame
-) -> list[Problem]:
-    """Find runs whose highest step has several rows of different scores."""
-    highest = values.groupby([runs[name] for name in KEY], observed=True).transform("max")
-    last = runs[(values == highest) & ~runs.index.isin(taken.index)]
-    rivals = last.merge(taken[[*KEY, "score"]], on=KEY)
-    rivals = rivals[rivals["score_x"] != rivals["score_y"]]
+def _report_first(rows: pd.DataFrame, check: Check) -> list[Problem]:
+    """Make a problem of all rows of a kind at the first of them, if there are any."""
     return [
         row_problem(
             first,
-            "tied_step",
-            f"{format_count(len(rivals), 'row')} of the highest step beside another; the "
-            f"first is of {quote_name(first['model'])} on {quote_name(first['dataset'])}.",
-            "If they are different runs, say by what: a column, or a field of the path, of seeds.",
+            check.code,
+            f"{format_count(len(rows), 'row')} {check.reason} of {quote_name(first['model'])} on "
+            f"{quote_name(first['dataset'])}.",
+            check.remedy,
+            severity=check.severity,
             value=first["raw"],
         )
-        for first in rivals.head(1).to_dict("records")
+        for first in rows.head(1).to_dict("records")
     ]
-
-
-def _find_without(runs: pd.DataFrame, taken: pd.DataFrame, what: str) -> list[Problem]:
-    lost = runs.drop_duplicates(KEY).merge(taken[KEY], on=KEY, how="left", indicator=True)
-    lost = lost[lost["_merge"] == "left_only"]
-    return [
-        row_problem(
-            first,
-            "untaken_run",
-            f"{format_count(len(lost), 'run')} without {what}; the first is of "
-            f"{quote_name(first['model'])} on {quote_name(first['dataset'])}.",
-            "Choose another `take`, or complete or remove the runs.",
-        )
-        for first in lost.head(1).to_dict("records")
-    ]
-
-
-def _explain_bad(row: Any, role: str) -> Problem:
-    return row_problem(
-        row,
-        f"bad_{role}",
-        f"The {role} is not a number.",
-        f"Correct it, or name another column under `columns: {{{role}: …}}`.",
-        value=row[role],
-    )
 
 
 def number_rows(runs: pd.DataFrame) -> pd.DataFrame:
@@ -475,7 +425,7 @@ def spread_summaries(
     ----------
     runs : pandas.DataFrame
         As read: ``score`` is a mean, and the number ``spread`` says how far the runs spread, NaN
-        where the row does not; the text ``count`` is their number, where that is configured.
+        where the row does not; ``count`` is their number, NaN likewise, where that is configured.
     count : int
         Number of runs of rows that do not say it.
     spread : {"std", "sem"}
@@ -488,22 +438,23 @@ def spread_summaries(
         ``summary`` being true; they lie where a normal distribution would have them. Their seeds
         are 1 to n, behind that of the row where it has one ("7 / 1"). Other rows stay.
     list of Problem
-        Numbers of runs and spreads that are none, and a warning where a row says one of the two
-        only.
+        Warnings where a row says one of the two only, or where spreads look like scores.
 
     Notes
     -----
     Only mean and standard deviation of such runs are known, so Student's t interval of a mean is
     that of the real runs; what depends on their shape is that of a normal distribution.
     """
-    sizes, said, problems = _read_sizes(runs, count)
-    spreads, faults = _read_spreads(runs)
-    if problems := [*problems, *faults]:
-        return runs, problems
-    half = np.where(np.isfinite(spreads), (sizes == 1) & ~said, (sizes > 1) & said)
-    problems = _warn_of_halves(runs[half & np.isfinite(runs["score"])])
-    is_summary = np.isfinite(spreads) & (sizes > 1)
-    problems += _warn_of_twins(runs[is_summary], spreads[is_summary])
+    own_count = runs["count"].to_numpy() if "count" in runs else np.full(len(runs), np.nan)
+    said, spreads = ~np.isnan(own_count), runs["spread"].to_numpy(dtype=np.float64)
+    sizes = np.where(said, own_count, count).astype(int)
+    is_known = np.isfinite(spreads)
+    half = np.where(is_known, (sizes == 1) & ~said, (sizes > 1) & said)
+    is_summary = is_known & (sizes > 1)
+    problems = [
+        *_report_first(runs[half & np.isfinite(runs["score"])], HALVES),
+        *_report_first(_find_twins(runs[is_summary], spreads[is_summary]), TWINS),
+    ]
     if (total := int(sizes[is_summary].sum())) > MOST_SPREAD:
         return runs, [_explain_size(total, int(is_summary.sum()))]
     deviations = spreads * (np.sqrt(sizes) if spread == "sem" else 1)
@@ -553,67 +504,13 @@ def fold_summaries(runs: pd.DataFrame) -> tuple[pd.DataFrame, npt.NDArray[np.int
     return rows[~rows.index.duplicated()], numbers
 
 
-def _read_sizes(
-    runs: pd.DataFrame, count: int
-) -> tuple[npt.NDArray[np.int_], npt.NDArray[np.bool_], list[Problem]]:
-    """Read the number of runs of each row, and whether the row says it."""
-    if "count" not in runs:
-        return np.full(len(runs), count), np.zeros(len(runs), dtype=bool), []
-    numbers = parse_numbers(make_texts(runs["count"].tolist()))
-    found, said = numbers.values, numbers.kinds != Kind.EMPTY  # noqa: PD011
-    whole = (found >= 1) & (found <= MOST_RUNS) & (found == np.floor(found))
-    what = f"number of runs is no whole number from 1 to {MOST_RUNS:,}"
-    problems = _refuse(runs[said & ~whole], "count", what)
-    return np.where(said & whole, found, count).astype(int), said, problems
-
-
-def _read_spreads(runs: pd.DataFrame) -> tuple[npt.NDArray[np.float64], list[Problem]]:
-    """Read the spread of each row, NaN where it has none."""
-    if is_numeric_dtype(runs["spread"]):
-        spreads = runs["spread"].to_numpy(dtype=np.float64)
-        problems = []
-    else:
-        numbers = parse_numbers(make_texts(runs["spread"].tolist()))
-        spreads = numbers.values  # noqa: PD011
-        bad = ~np.isin(numbers.kinds, [Kind.NUMBER, Kind.EMPTY, Kind.NAN])
-        problems = _refuse(runs[bad & np.isfinite(runs["score"])], "spread", "spread is no number")
-    return spreads, problems + _refuse(runs[spreads < 0], "raw", "spread is negative")
-
-
-def _warn_of_halves(rows: pd.DataFrame) -> list[Problem]:
-    """Report rows with a spread or a number of runs, of which the other is missing."""
-    return [
-        row_problem(
-            first,
-            "half_summary",
-            f"{format_count(len(rows), 'row')} with a spread but no number of runs, or the "
-            "other way round: each counts as one run.",
-            "Fill in what is missing, or set `summary: {runs: N}` for the number of runs.",
-            severity="warning",
-            value=first["raw"],
-        )
-        for first in rows.head(1).to_dict("records")
-    ]
-
-
-def _warn_of_twins(rows: pd.DataFrame, spreads: npt.NDArray[np.float64]) -> list[Problem]:
-    """Report spreads that are about as large as their means, as two scores in one cell are."""
+def _find_twins(rows: pd.DataFrame, spreads: npt.NDArray[np.float64]) -> pd.DataFrame:
+    """Take the rows if most spreads are about as large as their means, as two scores are."""
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = spreads / np.abs(rows["score"].to_numpy(dtype=np.float64))
     shares = shares[np.isfinite(shares)]
-    if len(shares) < FEWEST or not 0.8 <= np.median(shares) <= 1.25:
-        return []
-    return [
-        row_problem(
-            rows.iloc[0],
-            "doubtful_spread",
-            "Most spreads are about as large as their means: are these two scores, such as the "
-            "best and the mean?",
-            "If they are, leave only one number in each cell.",
-            severity="warning",
-            value=rows.iloc[0]["raw"],
-        )
-    ]
+    are_twins = len(shares) >= FEWEST and 0.8 <= np.median(shares) <= 1.25
+    return rows if are_twins else rows.iloc[:0]
 
 
 def _explain_size(total: int, rows: int) -> Problem:
@@ -633,10 +530,3 @@ def _place_runs(count: int) -> npt.NDArray[np.float64]:
     shares = ((np.arange(count) + 0.5) / count).tolist()
     quantiles = np.array([NormalDist().inv_cdf(share) for share in shares])
     return np.asarray(quantiles / quantiles.std(ddof=1))
-
-
-def _refuse(rows: pd.DataFrame, column: str, what: str) -> list[Problem]:
-    return [
-        row_problem(row, "bad_summary", f"The {what}.", "Correct the row.", value=row[column])
-        for row in rows.head(1).to_dict("records")
-    ]

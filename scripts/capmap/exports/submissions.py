@@ -1,7 +1,6 @@
 """Submissions to a leaderboard: a folder each, with a table of results and a description."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,14 +11,15 @@ from jsonschema import Draft202012Validator
 
 from capmap.artifacts import digest_file
 from capmap.exports.cells import Mapped, Wish, check_columns, list_columns, trim
-from capmap.exports.files import Pairs, read_bounded, read_document, refuse
+from capmap.exports.files import read_bounded
 from capmap.exports.reading import ExportFile, Exports, read_exports
+from capmap.exports.records import read_document
 from capmap.exports.sheets import open_sheet
 from capmap.packing import unpack_columns
 from capmap.problems import Problem, Severity, UnreadableExportError, ask_nearest, shorten
 from capmap.settings.choices import Decimal
 from capmap.settings.files import leads_out
-from capmap.wording import list_names, quote_name
+from capmap.wording import list_names
 
 RESULTS, INFORMATION = "results_and_parameters.csv", "additional_info.json"
 NAME, BACKBONE, METHOD, DATASET = "submission", "backbone", "frozen_or_full_ft", "dataset"
@@ -158,23 +158,26 @@ def _describe_file(path: str) -> ExportFile:
 def _check_folders(folders: Sequence[str]) -> tuple[list[Problem], list[str]]:
     """Find folders that cannot be told apart, and return the others."""
     if not folders:
-        reason = "There is no submission."
         remedy = f"Add a folder with the files {RESULTS} and {INFORMATION}."
+        reason = "There is no submission."
         return [Problem(code="no_submissions", reason=reason, remedy=remedy)], []
-    counts = Counter(Path(folder).name for folder in folders)
-    problems, readable = [], []
-    for folder in folders:
-        name = Path(folder).name
-        reason = f"{counts[name]} submissions have a folder of this name."
-        if not name.isprintable():
-            reason = "The name of the folder has characters that cannot be shown."
-        elif counts[name] == 1:
-            readable.append(folder)
-            continue
-        remedy = "Rename the folder; its name is that of the submission."
-        shown = repr(folder)[1:-1]
-        problems.append(Problem(code="bad_folder", source=shown, reason=reason, remedy=remedy))
-    return problems, readable
+    names = [Path(folder).name for folder in folders]
+    bad = [
+        folder
+        for folder, name in zip(folders, names, strict=True)
+        if names.count(name) > 1 or not name.isprintable()
+    ]
+    problems = [
+        Problem(
+            code="bad_folder",
+            source=repr(folder)[1:-1],
+            reason="The name of the folder has characters that cannot be shown, or is that of "
+            "another submission.",
+            remedy="Rename the folder; its name is that of the submission.",
+        )
+        for folder in bad
+    ]
+    return problems, [folder for folder in folders if folder not in bad]
 
 
 def _list_files(folder: str, found: set[str]) -> tuple[dict[str, str], list[Problem]]:
@@ -182,16 +185,16 @@ def _list_files(folder: str, found: set[str]) -> tuple[dict[str, str], list[Prob
     paths, problems = {}, []
     for name in (RESULTS, INFORMATION):
         path = Path(folder) / name
-        if str(path) not in found:
-            code, reason = "missing_file", f"The submission has no file {name}."
-            remedy = "Add it, or move the folder elsewhere if it is no submission."
-        elif leads_out(path, path.parent):
-            code, reason = "foreign_file", "The file is a link out of the folder of its submission."
-            remedy = "Put a copy of the file in its place; the link is not followed."
-        else:
-            paths[name] = str(path)
-            continue
-        problems.append(Problem(code=code, source=str(path), reason=reason, remedy=remedy))
+        reason = f"The submission has no file {name}."
+        if str(path) in found:
+            reason = "The file is a link out of the folder of its submission, and not followed."
+            if not leads_out(path, path.parent):
+                paths[name] = str(path)
+                continue
+        remedy = "Add the file, or move the folder elsewhere if it is no submission."
+        problems.append(
+            Problem(code="missing_file", source=str(path), reason=reason, remedy=remedy)
+        )
     return paths, problems
 
 
@@ -224,7 +227,7 @@ def read_information(path: str | None, *, strict: bool) -> tuple[dict[str, Any],
         return nothing, []
     try:
         read_bounded(path, limit=LARGEST[INFORMATION], remedy="Shorten the texts.")
-        document = _make_objects(read_document(path), path)
+        document = _trim_keys(read_document(path))
     except UnreadableExportError as error:
         return nothing, error.problems
     errors = sorted(Draft202012Validator(SCHEMA).iter_errors(document), key=lambda one: one.path)
@@ -234,35 +237,27 @@ def read_information(path: str | None, *, strict: bool) -> tuple[dict[str, Any],
             for error in errors
         ]
     problems = _find_unknown_keys(path, document, KNOWN, "", strict=strict)
-    models = {}
+    models: dict[str, dict[str, str]] = {}
     for number, entry in enumerate(document[NEW_MODELS], start=1):
         place = f"{NEW_MODELS}[{number}]"
         problems += _find_unknown_keys(path, entry, [*MODEL_KEYS], f"{place}.", strict=strict)
         own = {name: _escape(entry[key]) for key, name in MODEL_KEYS.items()}
-        if any(own.values()) and not all(own.values()):
-            reason = "A text is empty, while others of the same model are not."
-            problems.append(_explain(path, place, reason, "Fill in all three, or none of them."))
-        elif own["key"] in models:
-            reason = f"The model {quote_name(own['key'])} is described twice."
-            problems.append(_explain(path, place, reason, "Keep one of the descriptions."))
+        if any(own.values()) and (own["key"] in models or not all(own.values())):
+            reason = "A text of the model is empty, or the model is described twice."
+            problems.append(
+                _explain(path, place, reason, "Fill in all three, for each model once.")
+            )
         elif own["key"]:
             models[own["key"]] = own
     texts = {name: _escape(str(document[key])) for key, name in TEXTS.items()}
     return {**texts, "models": [*models.values()]}, problems
 
 
-def _make_objects(value: Any, path: str) -> Any:
-    """Make dicts of the objects of a document, with trimmed keys, each of which stands once."""
-    if not isinstance(value, list):
-        return value
-    if not isinstance(value, Pairs):
-        return [_make_objects(entry, path) for entry in value]
-    made = {key.strip(): _make_objects(entry, path) for key, entry in value}
-    for key, count in Counter(key.strip() for key, _ in value).items():
-        if count > 1:
-            reason = f"The key {quote_name(key)} stands {count} times."
-            raise refuse("wrong_information", path, reason, REMEDY)
-    return made
+def _trim_keys(value: Any) -> Any:
+    """Trim the keys of the objects of a document."""
+    if isinstance(value, dict):
+        return {key.strip(): _trim_keys(entry) for key, entry in value.items()}
+    return [*map(_trim_keys, value)] if isinstance(value, list) else value
 
 
 def _write_place(path: Sequence[str | int]) -> str:

@@ -1,7 +1,14 @@
 """What is wrong with the runs of a study: all of it, with places and remedies."""
 
-from capmap.validation.study import Policies, Validation, validate_runs
-from capmap.validation.summary import choose_examples, list_rejected, summarize, write_message
+from capmap.validation.study import (
+    Policies,
+    Validation,
+    choose_examples,
+    list_rejected,
+    summarize,
+    validate_runs,
+    write_message,
+)
 
 __all__ = [
     "Policies",

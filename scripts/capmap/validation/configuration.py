@@ -1,6 +1,6 @@
 """Names, metrics and directions of the configuration that contradict the data or what is known."""
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,19 +11,16 @@ from capmap.normalization.precedence import Rules
 from capmap.normalization.rules import DatasetRule, MetricRule, Select, Selection
 from capmap.normalization.selection import leave_out, select_runs
 from capmap.packing import pack_names
-from capmap.problems import Problem, Row, ask_nearest, group_problem, list_rows
+from capmap.problems import Problem, RowCheck, Severity, ask_nearest, list_rows
 from capmap.renaming import KINDS, OPTION, find_bad_renames
 from capmap.settings.choices import Failed
 from capmap.wording import count_things, list_names, quote_name, write_key
 
 MOST_SUGGESTIONS = 20
-RESERVED = "model"
 WORDS = {"published": "dataset"}
 # Between the dataset and the metric of a column of published metrics.
 SEPARATOR = " / "
 
-CONVERTED = 0.5
-CONVERTED_SHARE = 0.9
 MOST = 0.9
 HALF = 0.5
 CONVERSIONS = "errors converted to 1 - error (none is above 1 and nearly all are at least"
@@ -96,13 +93,14 @@ def find_unknown_names(
         An error per name, with the most similar name of the data as suggestion where there is one
         (for the first 20, because each takes a search through all names).
     """
+    models = _list_selected(select.get("models", "all"))
+    chosen = _list_selected(select.get("datasets", "all"))
     items: list[Mapping[str, Any]] = [
         {"option": "metrics", "kind": "metric", "names": metrics},
         {"option": "datasets", "kind": "dataset", "names": datasets},
+        {"option": "select.models", "kind": "model", "names": models},
+        {"option": "select.datasets", "kind": "dataset", "names": chosen},
     ]
-    for kind, selected in (("model", select.get("models")), ("dataset", select.get("datasets"))):
-        names = _list_selected(selected or "all")
-        items.append({"option": f"select.{kind}s", "kind": kind, "names": names})
     if isinstance(failed, Mapping):
         items.append({"option": "failed", "kind": "model", "names": [failed["model"]]})
     known = _list_kinds(runs)
@@ -208,31 +206,18 @@ def _list_kinds(runs: pd.DataFrame) -> dict[str, set[str]]:
     return {**found, "published": published}
 
 
+RESERVED = RowCheck(
+    "reserved_dataset",
+    "dataset",
+    "A dataset cannot be called {dataset}, because the tables have a column of this name for the "
+    "models.",
+    "Rename the dataset in the export, or leave it out with select.",
+)
+
+
 def find_reserved_names(runs: pd.DataFrame) -> list[Problem]:
-    """Find a dataset that is called like the column of models in the table of scores.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        The runs of all datasets that are analysed.
-
-    Returns
-    -------
-    list of Problem
-        An error at its first run, if there is one.
-    """
-    reserved = runs[runs["dataset"] == RESERVED]
-    return [
-        group_problem(
-            row,
-            "reserved_dataset",
-            f"A dataset cannot be called {quote_name(RESERVED)}, because the tables have a column "
-            "of this name for the models.",
-            "Rename the dataset in the export, or leave it out with select.",
-            severity="error",
-        )
-        for row in list_rows(reserved.head(1))
-    ]
+    """Find a dataset that is called like the column of models in the table of scores."""
+    return RESERVED.report(runs[runs["dataset"] == "model"].head(1), column="")
 
 
 def _list_selected(selection: Selection) -> Sequence[str]:
@@ -255,24 +240,29 @@ def _find_twins(metrics: Iterable[str]) -> Iterator[Problem]:
             )
 
 
+MIXED = RowCheck(
+    "mixed_metrics",
+    "dataset",
+    "The dataset {dataset} has {_count} metrics: {_places}.",
+    "Choose one, such as where: {{METRIC_COLUMN: {_metric}}}, or make a dataset of each: columns: "
+    "{{dataset: [DATASET_COLUMN, METRIC_COLUMN]}}.",
+)
+
+
 def find_mixed_metrics(runs: pd.DataFrame) -> list[Problem]:
-    """Find datasets with more than one metric.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        As read.
-
-    Returns
-    -------
-    list of Problem
-        An error per such dataset (as value), at the first row of its second metric.
-    """
+    """Find datasets with more than one metric, each at the first row of its second one."""
     firsts = runs.drop_duplicates(["dataset", "metric"])
     mixed = firsts[firsts.duplicated("dataset", keep=False)]
-    return [
-        _explain_mixed(list(list_rows(rows))) for _, rows in mixed.groupby("dataset", observed=True)
-    ]
+    problems = []
+    for _, rows in mixed.groupby("dataset", observed=True):
+        places = "; ".join(
+            f"{quote_name(row.metric)} at line {row.line} of {row.source}"
+            for row in list_rows(rows.head(5))
+        )
+        first = write_key(rows["metric"].iloc[0])
+        said = rows.iloc[1:2].assign(_count=len(rows), _places=places, _metric=first)
+        problems += MIXED.report(said, column="")
+    return problems
 
 
 def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
@@ -310,101 +300,74 @@ def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
     suspected of being converted, by a warning, when none of its scores is above 1, at least 90%
     are 0.9 or more, and nobody chose the direction.
     """
-    score = runs["score"]
+    score, dataset = runs["score"], runs["dataset"]
     shares = pd.DataFrame(
-        {
-            "near_one": score >= CONVERTED,
-            "at_one": score >= CONVERTED_SHARE,
-            "negative": score < 0,
-            "within": score <= 1,
-        }
+        {"half": score >= HALF, "most": score >= MOST, "below": score < 0, "within": score <= 1}
     )
-    most = score.groupby(runs["metric"], observed=True).max()
-    looks = shares.groupby(runs["dataset"], observed=True).mean().to_dict("index")
+    looks = shares.groupby(dataset, observed=True).mean().to_dict("index")
+    largest = score.groupby(runs["metric"], observed=True).max()
     problems: list[Problem] = []
-    overruled: dict[tuple[str, str], list[Row]] = {}
-    for row in list_rows(runs.drop_duplicates("dataset")):
+    overruled: dict[tuple[str, str], list[str]] = {}
+    firsts = runs.drop_duplicates("dataset")
+    for row in list_rows(firsts):
         known = find_metric(row.metric)
         if known is None or rules.of_dataset(row.dataset).get("transform"):
             continue
         direction, origin = rules.find_direction(row.dataset, row.metric)
         if direction != known.direction:
-            overruled.setdefault((row.metric, str(direction)), []).append(row)
-        elif origin == "dataset":
+            overruled.setdefault((row.metric, str(direction)), []).append(row.dataset)
             continue
-        elif appearance := _describe_errors(known, looks[row.dataset]):
-            problem = _explain_suspicion(row, appearance, chosen=origin != "natural")
-            is_unlike_others = most[row.metric] > 1 and appearance.startswith(CONVERSIONS)
-            problems.append(replace(problem, severity="warning") if is_unlike_others else problem)
-        elif origin == "natural" and _look_converted(known, looks[row.dataset]):
-            problem = _explain_suspicion(row, f"{CONVERSIONS} 0.9)", chosen=False)
-            problems.append(replace(problem, severity="warning"))
-    return problems + [
-        _explain_overruled(metric, direction, rows)
-        for (metric, direction), rows in overruled.items()
-    ]
-
-
-def _describe_errors(known: Metric, shares: Mapping[Hashable, Any]) -> str:
-    if (known.direction, known.low, known.high) != ("min", 0.0, None):
-        return ""
-    if shares["negative"] >= HALF:
-        return "negated errors (most are below 0)"
-    if shares["within"] == 1 and shares["near_one"] >= MOST:
-        return f"{CONVERSIONS} 0.5)"
-    return ""
-
-
-def _look_converted(known: Metric, shares: Mapping[Hashable, Any]) -> bool:
-    """Whether the scores of an error that cannot exceed 1 nearly all lie at 1."""
-    is_share = (known.direction, known.low, known.high) == ("min", 0.0, 1.0)
-    return bool(is_share and shares["within"] == 1 and shares["at_one"] >= MOST)
-
-
-def _explain_mixed(rows: Sequence[Row]) -> Problem:
-    first, second = rows[:2]
-    places = "; ".join(
-        f"{quote_name(row.metric)} at line {row.line} of {row.source}" for row in rows[:5]
-    )
-    return group_problem(
-        second,
-        "mixed_metrics",
-        f"The dataset {quote_name(first.dataset)} has {len(rows)} metrics: {places}.",
-        f"Choose one, such as where: {{METRIC_COLUMN: {write_key(first.metric)}}}, or make a "
-        "dataset of each: columns: {dataset: [DATASET_COLUMN, METRIC_COLUMN]}.",
-        severity="error",
-    )
-
-
-def _explain_suspicion(row: Row, appearance: str, *, chosen: bool) -> Problem:
-    dataset, metric = quote_name(row.dataset), quote_name(row.metric)
-    reason = (
-        f"Lower is better by its name for the metric {metric} of the dataset {dataset}, but its "
-        f"scores look like {appearance}, where higher is better."
-    )
-    key = write_key(row.dataset)
-    if chosen:
-        reason += " The configuration says min, so the lowest score is taken as the best."
-        remedy = f"If that is wrong, write datasets: {{{key}: {{direction: max}}}}."
-    else:
-        remedy = (
-            f"Write datasets: {{{key}: {{direction: max}}}} if they were converted, or "
-            f"datasets: {{{key}: {{direction: min}}}} if they are plain errors."
+        look, is_sure = _describe_errors(known, looks[row.dataset])
+        is_natural = origin == "natural"
+        if not look or origin == "dataset" or not (is_sure or is_natural):
+            continue
+        # Errors of the metric exceed 1 elsewhere, so those below are hardly converted.
+        is_like_others = not look.startswith(CONVERSIONS) or largest[row.metric] <= 1
+        severity: Severity = "error" if is_sure and is_natural and is_like_others else "warning"
+        check = (SUSPICIOUS if is_natural else CHOSEN)._replace(severity=severity)
+        own = firsts[firsts["dataset"] == row.dataset]
+        problems += check.report(own.assign(_look=look, _key=write_key(row.dataset)), column="")
+    for (metric, chosen), names in overruled.items():
+        own = firsts[firsts["dataset"] == names[0]].assign(
+            _direction=chosen,
+            _usual="lower" if chosen == "max" else "higher",
+            _names=f"{count_things(len(names), 'dataset')}: {list_names(names)}",
         )
-    return group_problem(
-        row, "suspicious_direction", reason, remedy, severity="warning" if chosen else "error"
-    )
+        problems += OVERRULED.report(own.assign(metric=metric), column="")
+    return problems
 
 
-def _explain_overruled(metric: str, direction: str, rows: Sequence[Row]) -> Problem:
-    names = list_names([row.dataset for row in rows])
-    usual = "lower" if direction == "max" else "higher"
-    return group_problem(
-        rows[0],
-        "overruled_direction",
-        f"The configuration says {direction} for the metric {quote_name(metric)}, of which "
-        f"{usual} is better by its name ({count_things(len(rows), 'dataset')}: {names}).",
-        "The configuration is followed; correct it if the scores are what the name says.",
-        severity="warning",
-        value=metric,
-    )
+SUSPICIOUS = RowCheck(
+    "suspicious_direction",
+    "dataset",
+    "Lower is better by its name for the metric {metric} of the dataset {dataset}, but its scores "
+    "look like {_look}, where higher is better.",
+    "Write datasets: {{{_key}: {{direction: max}}}} if they were converted, or datasets: "
+    "{{{_key}: {{direction: min}}}} if they are plain errors.",
+)
+CHOSEN = SUSPICIOUS._replace(
+    reason=f"{SUSPICIOUS.reason} The configuration says min, so the lowest score is taken as the "
+    "best.",
+    remedy="If that is wrong, write datasets: {{{_key}: {{direction: max}}}}.",
+)
+OVERRULED = RowCheck(
+    "overruled_direction",
+    "metric",
+    "The configuration says {_direction} for the metric {metric}, of which {_usual} is better by "
+    "its name ({_names}).",
+    "The configuration is followed; correct it if the scores are what the name says.",
+    "warning",
+)
+
+
+def _describe_errors(known: Metric, shares: Mapping[Any, Any]) -> tuple[str, bool]:
+    """What scores of an error look like, and whether they can hardly be plain errors."""
+    if known.direction != "min" or known.low != 0:
+        return "", False
+    if known.high is None and shares["below"] >= HALF:
+        return "negated errors (most are below 0)", True
+    if known.high is None and shares["within"] == 1 and shares["half"] >= MOST:
+        return f"{CONVERSIONS} 0.5)", True
+    if known.high == 1 and shares["within"] == 1 and shares["most"] >= MOST:
+        return f"{CONVERSIONS} 0.9)", False
+    return "", False

@@ -1,8 +1,8 @@
 """Rows that cannot be used, failed or say the same thing twice, and cells with no or few runs."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from capmap.exports.runs import fold_summaries
 from capmap.normalization.precedence import Rules
 from capmap.normalization.selection import are_outcomes, find_missing
 from capmap.packing import number_rows
-from capmap.problems import Problem, Row, group_problem, list_rows, score_problem
+from capmap.problems import Problem, RowCheck, Severity, list_rows
 from capmap.settings.choices import Direction, Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.wording import count_things, list_names, quote_name
 
@@ -29,7 +29,6 @@ ROW_FAULTS = frozenset(
         "invalid_json",
         "invalid_record",
         "nan_score",
-        "nested_value",
         "no_results",
         "not_a_number",
         "wrong_width",
@@ -47,20 +46,11 @@ CONSEQUENCES = {
 }
 
 
-@dataclass(frozen=True)
-class Rejected:
+class Rejected(NamedTuple):
     """Runs without rows that cannot be used.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        The rows that can be used.
-    faults : list of Problem
-        Why others are left out, by the reader or here.
-    others : list of Problem
-        What the reader found besides. No policy makes it less.
-    lines : int
-        Lines of which something is left out, other than for an empty score.
+    ``faults`` says why rows are left out, ``others`` what the reader found besides, and ``lines``
+    of how many lines something is left out, other than for an empty score.
     """
 
     runs: pd.DataFrame
@@ -69,32 +59,41 @@ class Rejected:
     lines: int
 
 
-@dataclass(frozen=True)
-class Deduplicated:
+class Deduplicated(NamedTuple):
     """Runs without repeats.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        One row per (model, dataset, metric, seed).
-    conflicts : list of Problem
-        One per row whose score differs from that of the row of its run that stays.
-    others : list of Problem
-        That rows without a seed have the same score, if any do.
-    left_out : list of Problem
-        The conflicts of rows that are not used; none where the mean is taken.
-    identical : int
-        Rows left out because another row of the run has the same score.
-    resolved : int
-        Rows left out or averaged by the policy.
+    ``problems`` are conflicts and doubts, ``left_out`` the conflicts of rows that are not used, and
+    ``identical`` and ``resolved`` how many rows say the same, or are left out or averaged.
     """
 
     runs: pd.DataFrame
-    conflicts: list[Problem]
-    others: list[Problem]
+    problems: list[Problem]
     left_out: list[Problem]
     identical: int
     resolved: int
+
+
+HUGE = RowCheck(
+    "huge_score",
+    "score",
+    f"The score is beyond ±{LARGEST:g}, too large to be computed with.",
+    "Correct it, or remove the row if the run failed.",
+)
+SEEDLESS = RowCheck(
+    "seedless_repeat",
+    "score",
+    "The score is that of another row of the same cell, and no seed distinguishes the two, so they "
+    "count as one run ({_count} in all).",
+    "{_remedy}",
+    "warning",
+)
+CONFLICT = RowCheck(
+    "duplicate",
+    "score",
+    "The score of {model} on {dataset}{_seed} differs from {_other} at {_place}.",
+    "{_remedy}",
+)
+INCOMPLETE = RowCheck("incomplete", "_name", "{_reason}", "{_consequence}")
 
 
 def reject_rows(runs: pd.DataFrame, found: Sequence[Problem], *, policy: Invalid) -> Rejected:
@@ -117,7 +116,7 @@ def reject_rows(runs: pd.DataFrame, found: Sequence[Problem], *, policy: Invalid
     """
     score = runs["score"].to_numpy(dtype=np.float64)
     usable = np.abs(score) <= LARGEST
-    found = [*found, *_find_huge(runs[np.isfinite(score) & ~usable])]
+    found = [*found, *HUGE.report(runs[np.isfinite(score) & ~usable])]
     faults = [problem for problem in found if problem.code in ROW_FAULTS]
     others = [problem for problem in found if problem.code not in ROW_FAULTS]
     if policy == "quarantine":
@@ -163,7 +162,7 @@ def resolve_duplicates(
         return _judge_repeats(runs, policy, layout)
     rows, number = fold_summaries(runs)
     judged = _judge_repeats(rows, policy, layout)
-    return replace(judged, runs=runs[np.isin(number, judged.runs.index)])
+    return judged._replace(runs=runs[np.isin(number, judged.runs.index)])
 
 
 def _judge_repeats(runs: pd.DataFrame, policy: Duplicates, layout: TableFormat) -> Deduplicated:
@@ -172,83 +171,48 @@ def _judge_repeats(runs: pd.DataFrame, policy: Duplicates, layout: TableFormat) 
     stays: Literal["first", "last"] = "last" if policy == "last" else "first"
     is_other = pd.Series(number).duplicated(keep=stays).to_numpy()
     if not is_other.any():
-        return Deduplicated(runs, [], [], [], identical=0, resolved=0)
+        return Deduplicated(runs, [], [], 0, 0)
     kept, others = runs[~is_other], runs[is_other]
     winners = kept.iloc[pd.Index(number[~is_other]).get_indexer(pd.Index(number[is_other]))]
     differs = others["score"].to_numpy() != winners["score"].to_numpy()
-    conflicts = [
-        _explain_conflict(row, winner, policy, layout)
-        for row, winner in zip(list_rows(others[differs]), list_rows(winners[differs]), strict=True)
-    ]
-    is_mean = policy == "mean"
-    if is_mean:
+    conflicts = _find_conflicts(others[differs], winners[differs], policy, layout)
+    identical, resolved = int((~differs).sum()), 0 if policy == "error" else len(conflicts)
+    if policy == "mean":
         # Sums of floats depend on their order.
         table = pd.DataFrame({"run": number, "score": runs["score"].to_numpy()})
         scores = table.sort_values(["run", "score"]).groupby("run")["score"].mean()
         kept = kept.assign(score=scores.loc[pd.Index(number[~is_other])].to_numpy())
-    return Deduplicated(
-        runs=kept,
-        conflicts=conflicts,
-        others=[] if is_mean else _find_seedless(others[~differs], layout),
-        left_out=[] if is_mean else conflicts,
-        identical=int((~differs).sum()),
-        resolved=0 if policy == "error" else len(conflicts),
-    )
-
-
-def _find_huge(runs: pd.DataFrame) -> list[Problem]:
-    return [
-        score_problem(
-            row,
-            "huge_score",
-            f"The score is beyond ±{LARGEST:g}, too large to be computed with.",
-            "Correct it, or remove the row if the run failed.",
-            severity="error",
-        )
-        for row in list_rows(runs)
-    ]
-
-
-def _find_seedless(repeats: pd.DataFrame, layout: TableFormat) -> list[Problem]:
-    """Find out that repeats have no seed, so that they may be different runs."""
+        return Deduplicated(kept, conflicts, [], identical, resolved)
+    repeats = others[~differs]
     seedless = repeats[repeats["seed"] == ""]
-    count = count_things(len(seedless), "repeat")
-    return [
-        score_problem(
-            row,
-            "seedless_repeat",
-            "The score is that of another row of the same cell, and no seed distinguishes the two, "
-            f"so they count as one run ({count} in all).",
-            LAYOUTS[layout].seed_remedy,
-            severity="warning",
-        )
-        for row in list_rows(seedless.head(1))
-    ]
+    said = seedless.head(1).assign(
+        _count=count_things(len(seedless), "repeat"), _remedy=LAYOUTS[layout].seed_remedy
+    )
+    return Deduplicated(kept, [*conflicts, *SEEDLESS.report(said)], conflicts, identical, resolved)
 
 
-def _explain_conflict(row: Row, winner: Row, policy: Duplicates, layout: TableFormat) -> Problem:
-    place = f"line {winner.line}"
-    if winner.source != row.source:
-        place += f" of {winner.source}"
-    seed = f" with seed {quote_name(row.seed)}" if row.seed else ""
-    remedy = f"The {policy} is used (duplicates: {policy})."
-    if policy == "error":
-        remedy = "Correct the export, or choose duplicates: mean, first or last."
-        if winner.source != row.source:
+def _find_conflicts(
+    rows: pd.DataFrame, winners: pd.DataFrame, policy: Duplicates, layout: TableFormat
+) -> list[Problem]:
+    """Tell each row that differs from the row of its run that stays."""
+    said = []
+    for row, winner in zip(list_rows(rows), list_rows(winners), strict=True):
+        is_elsewhere = winner.source != row.source
+        remedy = f"The {policy} is used (duplicates: {policy})."
+        if policy == "error":
+            remedy = "Correct the export, or choose duplicates: mean, first or last."
+            remedy = remedy if row.seed else f"{LAYOUTS[layout].seed_remedy} {remedy}"
+        if policy == "error" and is_elsewhere:
             remedy = (
                 "If each file is of another model, dataset or seed, take it from the file's name: "
                 "exports: runs/{model}/{dataset}-{seed}.csv. Otherwise remove one of the rows."
             )
-        elif not row.seed:
-            remedy = f"{LAYOUTS[layout].seed_remedy} {remedy}"
-    return score_problem(
-        row,
-        "duplicate",
-        f"The score of {quote_name(row.model)} on {quote_name(row.dataset)}{seed} differs from "
-        f"{winner.raw!r} at {place}.",
-        remedy,
-        severity="error" if policy == "error" else "warning",
-    )
+        seed = f" with seed {quote_name(row.seed)}" if row.seed else ""
+        place = f"line {winner.line}" + (f" of {winner.source}" if is_elsewhere else "")
+        said.append((seed, repr(winner.raw), place, remedy))
+    told = pd.DataFrame(said, rows.index, ["_seed", "_other", "_place", "_remedy"])
+    check = CONFLICT._replace(severity="error" if policy == "error" else "warning")
+    return check.report(pd.concat([rows, told], axis=1))
 
 
 def find_incomplete(
@@ -272,52 +236,35 @@ def find_incomplete(
         One per model or dataset, at its first row, with what it lacks; where models keep their
         places, one for all of them; and an error when nothing is left.
     """
-    kind: Literal["model", "dataset"]
     kind, other = ("dataset", "model") if policy == "drop_datasets" else ("model", "dataset")
     table = counts.T if kind == "dataset" else counts
     missing = find_missing(table)
+    reasons = {
+        name: f"The {kind} {quote_name(name)} has no run for "
+        f"{count_things(len(lacks), other)}: {list_names(lacks)}."
+        for name, lacks in missing.items()
+    }
     if missing and policy == "adjust":
-        return [_explain_holes(runs, missing, counts)]
-    problems = [
-        group_problem(
-            row,
-            "incomplete",
-            f"The {kind} {quote_name(name)} has no run for "
-            f"{count_things(len(missing[name]), other)}: {list_names(missing[name])}.",
-            CONSEQUENCES[policy],
-            severity="error" if policy == "error" else "warning",
-            value=name,
+        worst = max(missing, key=lambda name: (len(missing[name]), name))
+        reason = (
+            f"{len(missing)} of {count_things(len(counts), 'model')} have no run on some dataset; "
+            f"{quote_name(worst)} lacks most, {count_things(len(missing[worst]), 'dataset')}: "
+            f"{list_names(missing[worst])}."
         )
-        for name, row in _find_first_rows(runs, kind, missing)
-    ]
-    if policy.startswith("drop") and missing and len(missing) == len(table):
-        problems.append(
-            Problem(
-                code="nothing_left",
-                reason=f"No {kind} has a run for every {other}, so incomplete: {policy} leaves "
-                "nothing.",
-                remedy="Choose another policy, or select models and datasets that are complete.",
-            )
-        )
-    return problems
-
-
-def _explain_holes(
-    runs: pd.DataFrame, missing: Mapping[str, Sequence[str]], counts: pd.DataFrame
-) -> Problem:
-    """Say once that models lack runs where that was chosen, at the one that lacks most."""
-    worst = max(missing, key=lambda name: (len(missing[name]), name))
-    [(_, row)] = _find_first_rows(runs, "model", [worst])
-    return group_problem(
-        row,
-        "incomplete",
-        f"{len(missing)} of {count_things(len(counts), 'model')} have no run on some dataset; "
-        f"{quote_name(worst)} lacks most, {count_things(len(missing[worst]), 'dataset')}: "
-        f"{list_names(missing[worst])}.",
-        CONSEQUENCES["adjust"],
-        severity="warning",
-        value=worst,
+        reasons = {worst: reason}
+    rows = runs[runs[kind].isin([*reasons])].drop_duplicates(kind)
+    rows = rows.assign(
+        _name=rows[kind].astype("str"),
+        _reason=[reasons[name] for name in rows[kind]],
+        _consequence=CONSEQUENCES[policy],
     )
+    severity: Severity = "error" if policy == "error" else "warning"
+    problems = INCOMPLETE._replace(severity=severity).report(rows, column="")
+    if policy.startswith("drop") and missing and len(missing) == len(table):
+        reason = f"No {kind} has a run for every {other}, so incomplete: {policy} leaves nothing."
+        remedy = "Choose another policy, or select models and datasets that are complete."
+        problems.append(Problem(code="nothing_left", reason=reason, remedy=remedy))
+    return problems
 
 
 def find_single_seeds(counts: pd.DataFrame) -> list[Problem]:
@@ -368,13 +315,6 @@ def find_identical_seeds(runs: pd.DataFrame) -> list[Problem]:
             severity="warning",
         )
     ]
-
-
-def _find_first_rows(
-    runs: pd.DataFrame, kind: Literal["model", "dataset"], names: Collection[str]
-) -> list[tuple[str, Row]]:
-    firsts = runs[runs[kind].isin(list(names))].drop_duplicates(kind)
-    return [(getattr(row, kind), row) for row in list_rows(firsts)]
 
 
 FAILURES = frozenset({"empty_score", "infinite_score", "nan_score"})

@@ -1,9 +1,8 @@
 """Scores that do not fit the bounds, the scale or the order of models of their dataset."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from statistics import NormalDist
-from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +10,9 @@ import pandas as pd
 
 from capmap.metrics import find_metric
 from capmap.normalization.precedence import Rules
-from capmap.problems import Problem, Row, Severity, group_problem, list_rows, score_problem
+from capmap.problems import Problem, RowCheck, list_rows
 from capmap.rng import make_stream
-from capmap.wording import count_things, quote_name, write_key
+from capmap.wording import count_things, write_key
 
 FRACTION = 1.5
 PERCENT = 100.0
@@ -27,19 +26,8 @@ MANY_MODELS = 20
 Mask = npt.NDArray[np.bool_]
 
 
-class Check(NamedTuple):
-    """What can be wrong with scores, of which rows it holds, and what to do about it.
-
-    The texts may name what `_describe` knows of a row's dataset. A check speaks of the first of its
-    rows of each dataset, or of ``each``.
-    """
-
-    code: str
-    rows: Mask
-    reason: str
-    remedy: str
-    severity: Severity = "error"
-    each: bool = False
+# Checks of scores, and the rows at fault. A check speaks of the first of these of each dataset.
+Found = list[tuple[RowCheck, Mask]]
 
 
 def find_misfits(
@@ -97,39 +85,59 @@ def find_misfits(
     has_sign = named.loc[named["raw"].str.contains("%", regex=False), "dataset"]
     by_name = facts["named"] & ~facts.index.isin(has_sign.unique())
     mixable = facts["fractional"] & facts["bounded"] & ~is_large
-
-    is_percent, is_named, is_mixable, is_bounded = (
-        column.to_numpy(dtype=bool)[place]
-        for column in (in_percent, by_name, mixable, facts["bounded"])
-    )
-    is_percent = is_percent | is_named
-    mixed = is_mixable & (size > FRACTION) & (size <= PERCENT)
-    write = (
-        'Write them with a percent sign ("91%"), or metrics: {{{metric}: {{low: {low100:g}, '
-        "high: 100}}}}."
-    )
-    confirm = (
-        f"{write} If they are no percentages, confirm the bounds with metrics: "
-        "{{{metric}: {{low: {low:g}, high: {high:g}}}}}."
-    )
-    look = "look like percentages (their median is {median:g})"
-    said = "are percentages by the name of the metric"
-    texts = "The scores of the dataset {dataset} {0}, but its bounds are [{low:g}, {high:g}]."
-    checks = [
-        Check("percent", is_percent & named & bounded, texts.replace("{0}", words), remedy)
-        for words, named in ((said, is_named), (look, ~is_named))
-        for bounded, remedy in ((is_bounded, write), (~is_bounded, confirm))
+    facts["_look"] = [
+        f"look like percentages (their median is {size:g})" for size in facts["median"]
     ]
-    checks.append(
-        Check(
-            "mixed_percent",
-            mixed,
-            "The score looks like a percentage among the fractions of the dataset {dataset}.",
-            'Write it as a fraction, or with a percent sign ("{score:g}%").',
-            each=True,
-        )
+    facts.loc[by_name, "_look"] = "are percentages by the name of the metric"
+    is_percent, is_mixable, is_bounded = (
+        column.to_numpy(dtype=bool)[place]
+        for column in (in_percent | by_name, mixable, facts["bounded"])
     )
-    return _report(rows, checks, facts) + _find_outside(rows, score, facts, ~mixed & ~is_percent)
+    mixed = is_mixable & (size > FRACTION) & (size <= PERCENT)
+    found = [(PERCENT_CHECK, is_percent & is_bounded), (UNSURE_CHECK, is_percent & ~is_bounded)]
+    return [
+        *_report(rows, found, facts),
+        *MIXED_CHECK.report(rows[mixed]),
+        *_find_outside(rows, score, facts, ~mixed & ~is_percent),
+    ]
+
+
+WRITE = (
+    'Write them with a percent sign ("91%"), or metrics: {{{_metric}: {{low: {low100:g}, '
+    "high: 100}}}}."
+)
+PERCENT_CHECK = RowCheck(
+    "percent",
+    "score",
+    "The scores of the dataset {dataset} {_look}, but its bounds are [{low:g}, {high:g}].",
+    WRITE,
+)
+UNSURE_CHECK = PERCENT_CHECK._replace(
+    remedy=f"{WRITE} If they are no percentages, confirm the bounds with metrics: "
+    "{{{_metric}: {{low: {low:g}, high: {high:g}}}}}."
+)
+MIXED_CHECK = RowCheck(
+    "mixed_percent",
+    "score",
+    "The score looks like a percentage among the fractions of the dataset {dataset}.",
+    'Write it as a fraction, or with a percent sign ("{score:g}%").',
+)
+ALL_OUTSIDE = RowCheck(
+    "all_out_of_bounds",
+    "score",
+    "{_share} scores of the dataset {dataset} are outside its bounds [{low:g}, {high:g}]; this one "
+    "is farthest out.",
+    "Check that this column or metric is what it is taken for, and give its own bounds: "
+    "metrics: {{{_metric}: {{low: …, high: …}}}}.",
+)
+OUTSIDE = RowCheck(
+    "out_of_bounds",
+    "score",
+    "The dataset {dataset} has {_scores} outside its bounds [{low:g}, {high:g}]; this one is "
+    "farthest out.",
+    "It is kept and its normalized score leaves [0, 1]; check the score or the bounds.",
+    "warning",
+)
 
 
 def _find_outside(
@@ -154,29 +162,11 @@ def _find_outside(
     are_all = count == own["scores"].to_numpy()
     is_error = own["impossible"].to_numpy(dtype=bool)
     is_error = is_error | (are_all & own["stated"].to_numpy(dtype=bool))
-    facts = facts.assign(
-        count=pd.Series(count, own.index),
-        share=pd.Series(np.where(are_all, "All", "Most"), own.index),
+    own = own.assign(
+        _scores=[count_things(int(number), "score") for number in count],
+        _share=np.where(are_all, "All", "Most"),
     )
-    checks = [
-        Check(
-            "all_out_of_bounds",
-            is_error,
-            "{share} scores of the dataset {dataset} are outside its bounds [{low:g}, {high:g}]; "
-            "this one is farthest out.",
-            "Check that this column or metric is what it is taken for, and give its own bounds: "
-            "metrics: {{{metric}: {{low: …, high: …}}}}.",
-        ),
-        Check(
-            "out_of_bounds",
-            ~is_error,
-            "The dataset {dataset} has {scores} outside its bounds [{low:g}, {high:g}]; "
-            "this one is farthest out.",
-            "It is kept and its normalized score leaves [0, 1]; check the score or the bounds.",
-            "warning",
-        ),
-    ]
-    return _report(farthest, checks, facts)
+    return _report(farthest, [(ALL_OUTSIDE, is_error), (OUTSIDE, ~is_error)], own)
 
 
 def find_mixed_scales(
@@ -238,22 +228,52 @@ def _find_wrong_signs(
     of_one_model = rows.loc[signed, "model"].nunique() == 1 < rows["model"].nunique()
     alone = signed & _spread(~signed, place) & ~clashes & of_one_model
     alone &= ~_spread(among_fractions | among_large, place)
-    sign = 'Scores of the dataset {dataset} with a percent sign are fractions ("91%" is 0.91), '
-    beside = f"{sign}beside a bound of 100 or scores without a sign."
-    hundredth = f"{sign}so this one is a hundredth of the fractions beside it."
-    below = f"{sign}so this one is below 1%, unlike others of them."
-    one_model = (
-        "Of the scores of the dataset {dataset}, those of {model} alone have a percent sign."
+    return _report(
+        rows,
+        [
+            (CLASH, clashes),
+            (HUNDREDTH, among_fractions),
+            (BELOW, among_large),
+            (ONE_MODEL, alone),
+        ],
+        facts,
     )
-    one_way = "Write all of them in one way, with bounds of that scale."
-    check = 'Check the sign: "0.69%" is 0.0069. Write all scores of the dataset in one way.'
-    checks = [
-        Check("percent_sign", clashes, beside, one_way),
-        Check("percent_sign", among_fractions, hundredth, check),
-        Check("doubtful_sign", among_large, below, check, "warning"),
-        Check("doubtful_sign", alone, one_model, one_way, "warning"),
-    ]
-    return _report(rows, checks, facts)
+
+
+SIGN = 'Scores of the dataset {dataset} with a percent sign are fractions ("91%" is 0.91), '
+CHECK_SIGN = 'Check the sign: "0.69%" is 0.0069. Write all scores of the dataset in one way.'
+ONE_WAY = "Write all of them in one way, with bounds of that scale."
+CLASH = RowCheck(
+    "percent_sign", "score", f"{SIGN}beside a bound of 100 or scores without a sign.", ONE_WAY
+)
+HUNDREDTH = RowCheck(
+    "percent_sign",
+    "score",
+    f"{SIGN}so this one is a hundredth of the fractions beside it.",
+    CHECK_SIGN,
+)
+BELOW = RowCheck(
+    "doubtful_sign",
+    "score",
+    f"{SIGN}so this one is below 1%, unlike others of them.",
+    CHECK_SIGN,
+    "warning",
+)
+ONE_MODEL = RowCheck(
+    "doubtful_sign",
+    "score",
+    "Of the scores of the dataset {dataset}, those of {model} alone have a percent sign.",
+    ONE_WAY,
+    "warning",
+)
+FRACTIONS = RowCheck(
+    "fractions",
+    "score",
+    "{_scores} of the dataset {dataset} {_are} at most 1, where bounds are 0 and 100.",
+    "If these are fractions, write them in percent, or give the dataset its own bounds: "
+    "datasets: {{{_key}: {{low: 0, high: 1}}}}.",
+    "warning",
+)
 
 
 def _find_fractions(
@@ -264,25 +284,20 @@ def _find_fractions(
     facts: pd.DataFrame,
 ) -> list[Problem]:
     """Find scores of at most 1 where the bounds are 0 and 100."""
-    every = range(len(facts))
     sizes = pd.Series(size).groupby(place)
-    facts["largest"] = sizes.max().reindex(every).to_numpy()
-    are_all = (facts["largest"] <= 1).to_numpy()
-    is_high = sizes.median().reindex(every).to_numpy() >= HIGH_PERCENT
-    unsure = facts["in_percent"].to_numpy() & (are_all | is_high)
-    found = unsure[place] & ~has_signed & (size > 0) & (size <= 1)
-    facts["count"] = np.bincount(place[found], minlength=len(facts))
-    all_of_it = are_all[place]
-    remedy = (
-        "If these are fractions, write them in percent, or give the dataset its own bounds: "
-        "datasets: {{{key}: {{low: 0, high: 1}}}}."
+    largest, median = (
+        values.reindex(range(len(facts))).to_numpy() for values in (sizes.max(), sizes.median())
     )
-    at_most = "of the dataset {dataset} {are} at most 1, where bounds are 0 and 100."
-    checks = [
-        Check("fractions", found & all_of_it, f"All scores {at_most}", remedy, "warning"),
-        Check("fraction", found & ~all_of_it, f"{{scores}} {at_most}", remedy, "warning"),
+    are_all = largest <= 1
+    unsure = facts["in_percent"].to_numpy() & (are_all | (median >= HIGH_PERCENT))
+    found = unsure[place] & ~has_signed & (size > 0) & (size <= 1)
+    counts = np.bincount(place[found], minlength=len(facts))
+    texts = [
+        "All scores" if whole else count_things(int(number), "score")
+        for whole, number in zip(are_all, counts, strict=True)
     ]
-    return _report(rows, checks, facts)
+    facts = facts.assign(_scores=texts, _are=np.where(are_all | (counts > 1), "are", "is"))
+    return _report(rows, [(FRACTIONS, found)], facts)
 
 
 def find_opposite(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
@@ -318,14 +333,31 @@ def find_opposite(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
     own, rest = ((table - table.mean()) / table.std(ddof=0) for table in pairs)
     correlations = (own * rest).mean()
     rng = make_stream(0, "validation", "opposite")
-    found = []
+    found = {}
     for name in correlations.index[correlations <= -0.5]:
         pair = np.column_stack([own[name].dropna(), rest[name].dropna()])
         p = _test_opposite(pair, correlations[name], rng)
         if len(pair) >= FEWEST_MODELS and p * count <= LEVEL:
-            found.append((str(name), float(correlations[name])))
-    rows = {row.dataset: row for row in list_rows(firsts)}
-    return [_explain_opposite(rows[name], signs[name], value) for name, value in found]
+            found[str(name)] = float(correlations[name])
+    rows = firsts.set_index(firsts["dataset"].astype("str")).loc[[*found]]
+    ways = [("lower", "max") if signs[name] < 0 else ("higher", "min") for name in found]
+    rows = rows.assign(
+        _correlation=[*found.values()],
+        _now=[now for now, _ in ways],
+        _other=[other for _, other in ways],
+        _key=[*map(write_key, found)],
+    )
+    return OPPOSITE.report(rows, column="")
+
+
+OPPOSITE = RowCheck(
+    "opposite_order",
+    "dataset",
+    "The dataset {dataset} orders the models opposite to the others (rank correlation "
+    "{_correlation:.2f}), with {_now} scores taken as better.",
+    "If that is wrong, write datasets: {{{_key}: {{direction: {_other}}}}}.",
+    "warning",
+)
 
 
 def _test_opposite(
@@ -339,16 +371,13 @@ def _test_opposite(
     return float(1 + np.sum(shuffled <= correlation + 1e-12)) / (1 + PERMUTATIONS)
 
 
-def _explain_opposite(row: Row, sign: float, correlation: float) -> Problem:
-    now, other = ("lower", "max") if sign < 0 else ("higher", "min")
-    return group_problem(
-        row,
-        "opposite_order",
-        f"The dataset {quote_name(row.dataset)} orders the models opposite to the others (rank "
-        f"correlation {correlation:.2f}), with {now} scores taken as better.",
-        f"If that is wrong, write datasets: {{{write_key(row.dataset)}: {{direction: {other}}}}}.",
-        severity="warning",
-    )
+EQUAL = RowCheck(
+    "equal_scores",
+    "dataset",
+    "All scores of the dataset {dataset} are {score!r}, so it does not distinguish models.",
+    "Check the export, or leave the dataset out with select.",
+    "warning",
+)
 
 
 def find_constant(runs: pd.DataFrame) -> list[Problem]:
@@ -357,17 +386,8 @@ def find_constant(runs: pd.DataFrame) -> list[Problem]:
         low=("score", "min"), high=("score", "max"), models=("model", "nunique")
     )
     constant = table.index[(table["low"] == table["high"]) & (table["models"] > 1)]
-    return [
-        group_problem(
-            row,
-            "equal_scores",
-            f"All scores of the dataset {quote_name(row.dataset)} are {row.score!r}, so it "
-            "does not distinguish models.",
-            "Check the export, or leave the dataset out with select.",
-            severity="warning",
-        )
-        for row in list_rows(runs[runs["dataset"].isin(constant)].drop_duplicates("dataset"))
-    ]
+    rows = runs[runs["dataset"].isin(constant)].drop_duplicates("dataset")
+    return EQUAL.report(rows, column="")
 
 
 def _take_known(
@@ -379,32 +399,18 @@ def _take_known(
     return (runs, place) if known.all() else (runs[known], place[known])
 
 
-def _report(rows: pd.DataFrame, checks: Sequence[Check], facts: pd.DataFrame) -> list[Problem]:
-    """Make the problems of checks."""
-    problems = []
-    for check in checks:
-        found = rows[check.rows]
-        for row in list_rows(found if check.each else found.drop_duplicates("dataset")):
-            known = _describe(row, facts.loc[row.dataset].to_dict())
-            reason, remedy = (text.format(**known) for text in (check.reason, check.remedy))
-            problems.append(score_problem(row, check.code, reason, remedy, severity=check.severity))
-    return problems
-
-
-def _describe(row: Row, facts: Mapping[Any, Any]) -> dict[str, Any]:
-    """What a message may say of a row and its dataset."""
-    number = int(facts["count"]) if "count" in facts else 0
-    return {
-        **facts,
-        "dataset": quote_name(row.dataset),
-        "model": quote_name(row.model),
-        "key": write_key(row.dataset),
-        "metric": write_key(row.metric),
-        "score": row.score,
-        "low100": PERCENT * facts["low"],
-        "scores": count_things(number, "score"),
-        "are": "are" if facts.get("largest", 2) <= 1 or number > 1 else "is",
-    }
+def _report(rows: pd.DataFrame, found: Found, facts: pd.DataFrame) -> list[Problem]:
+    """Make the problems of checks, with what is known of each dataset."""
+    facts = facts.assign(
+        _metric=[write_key(metric) for metric in facts["metric"]],
+        _key=[write_key(name) for name in facts.index],
+        low100=PERCENT * facts["low"],
+    )
+    return [
+        problem
+        for check, mask in found
+        for problem in check.report(rows[mask].drop_duplicates("dataset"), facts=facts)
+    ]
 
 
 def _read_scores(runs: pd.DataFrame) -> npt.NDArray[np.float64]:
