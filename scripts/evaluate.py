@@ -18,7 +18,7 @@ from capmap.multilabel.evaluation import (
     join_metrics,
 )
 from capmap.multilabel.metrics import estimate_metrics
-from capmap.multilabel.outcomes import OutcomeWriter, evaluate_images
+from capmap.multilabel.outcomes import OutcomeWriter
 from capmap.problems import Problem, UnreadableExportError
 from capmap.rng import make_stream
 
@@ -60,14 +60,14 @@ def evaluate(
                 continue
             writer.write(shown, found.outcomes)
             metrics = estimate_metrics(
-                evaluate_images(found.outcomes),
+                found.outcomes,
                 subgroups=subgroups[shown.dataset],
                 n_resamples=replicates,
                 confidence_level=confidence,
                 make_rng=partial(make_stream, seed, study, "multilabel", *shown),
             )
             tables.append(pd.DataFrame(shown._asdict(), index=metrics.index).join(metrics))
-            known.append(describe_dump(path, shown, found))
+            known.append(describe_dump(path, shown, found.outcomes))
             problems |= dict.fromkeys(found.notes)
             logger.info("%s: %d images", path, len(found.outcomes))
     write_parquet(scores, join_metrics(tables))

@@ -1,7 +1,7 @@
 """Multi-label metrics by brute force, written from their definitions and nothing else.
 
 Plain loops over lists: slow, and easy to check by eye. Scores are a list of lists, ``sets`` a list
-of lists of classes, ``single`` a list of classes with −1 for none.
+of lists of classes, ``single`` a list of classes or none at all.
 """
 
 from collections.abc import Sequence
@@ -9,8 +9,6 @@ from statistics import fmean
 
 import numpy as np
 import numpy.typing as npt
-
-from capmap.multilabel.outcomes import LabelSets, arrange_labels
 
 Row = Sequence[float]
 Found = dict[tuple[str, int | None], tuple[float, int]]
@@ -22,7 +20,10 @@ def order_classes(row: Row) -> list[int]:
 
 
 def evaluate(
-    scores: Sequence[Row], sets: Sequence[Sequence[int]], single: Sequence[int], groups: list[int]
+    scores: Sequence[Row],
+    sets: Sequence[Sequence[int]],
+    single: Sequence[int] | None,
+    groups: list[int],
 ) -> Found:
     """Every metric with the number of images it rests on, by metric and number of labels."""
     orders = [order_classes(row) for row in scores]
@@ -31,9 +32,9 @@ def evaluate(
     def note(metric: str, value: float, group: int | None = None) -> None:
         lists.setdefault((metric, group), []).append(value)
 
-    for order, labels, alone in zip(orders, map(set, sets), single, strict=True):
-        if alone >= 0:
-            note("top1", order[0] == alone)
+    for place, (order, labels) in enumerate(zip(orders, map(set, sets), strict=True)):
+        if single is not None:
+            note("top1", order[0] == single[place])
         if not labels:
             continue
         predicted = set(order[: len(labels)])
@@ -59,10 +60,5 @@ def draw_case(
     scores = rng.integers(-levels, levels, size=(images, classes)) / 4
     sizes = rng.integers(0, min(most or classes, classes) + 1, size=images)
     sets = [rng.permutation(classes)[:size].tolist() for size in sizes]
-    single = rng.integers(-1, classes, size=images).tolist()
+    single = rng.integers(classes, size=images).tolist()
     return scores, sets, single
-
-
-def arrange_case(sets: list[list[int]], single: list[int], classes: int) -> LabelSets:
-    """The same label sets for the library."""
-    return arrange_labels(sets, n_classes=classes, single=single)

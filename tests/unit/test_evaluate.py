@@ -4,17 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from capmap.artifacts import read_parquet, read_table
 from capmap.errors import CapmapError, ConfigError, ValidationError
 from capmap.multilabel.dumps import Cell, fill_pattern, match_dumps
+from capmap.multilabel.gathering import find_unused_objects
 from capmap.multilabel.outcomes import OutcomeFiles
 from tests.multilabel_oracle import evaluate
 from tests.multilabel_study import IMAGES, SETS, SINGLE, Study, draw_scores, make_study
-
-NONE = [-1] * len(SETS)
-V1 = Cell("good", "V1")
 
 
 @pytest.mark.parametrize("of_objects", [[1, 2, 3], [2, 3, 6]])
@@ -25,7 +24,7 @@ def test_metrics_are_those_of_the_brute_force_oracle(tmp_path: Path, of_objects:
     found = read_parquet(study.place("scores/0.parquet"))
     for cell, path in study.cells.items():
         own = found[(found[["model", "dataset", "seed"]] == list(cell)).all(axis=1)]
-        single = SINGLE if cell.dataset == "V1" else NONE
+        single = SINGLE if cell.dataset == "V1" else None
         expected = evaluate(np.load(path).tolist(), SETS, single, groups[cell.dataset])
         got = {
             (row.metric, None if np.isnan(row.subgroup) else int(row.subgroup)): row
@@ -43,17 +42,17 @@ def test_outcomes_whose_bytes_were_altered_are_refused(tmp_path: Path) -> None:
     study.evaluate()
     path = Path(study.place("outcomes/0.parquet"))
     content = path.read_bytes()
-    sound, _ = OutcomeFiles([path]).read("good", "V1", [""])
+    sound = OutcomeFiles([path]).read("good", "V1", [""])
     refused = 0
     for place in range(5, len(content) // 3, 19):
         path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
         try:
-            found, _ = OutcomeFiles([path]).read("good", "V1", [""])
+            found = OutcomeFiles([path]).read("good", "V1", [""])
         except CapmapError as error:
             assert "is damaged" in str(error)  # noqa: PT017
             refused += 1
         else:
-            np.testing.assert_equal(found.metrics, sound.metrics)
+            assert found.equals(sound)
     assert refused > 7
 
 
@@ -182,7 +181,7 @@ def test_a_fault_of_the_labels_is_told_once_for_each_file(
         study.gather()
     assert facts["dumps"] == []
     assert len(read_parquet(study.place("scores/0.parquet"))) == 0
-    assert OutcomeFiles([study.place("outcomes/0.parquet")]).datasets == []
+    assert OutcomeFiles([study.place("outcomes/0.parquet")]).list_models("V1") == []
 
 
 def test_labels_that_fit_all_dumps_badly_are_told_once_with_their_names(tmp_path: Path) -> None:
@@ -302,3 +301,48 @@ def test_patterns_that_do_not_tell_the_cell_are_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         match_dumps(pattern, paths)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    study = make_study(tmp_path_factory.mktemp("study"))
+    for shard, model in enumerate(("good", "poor")):
+        study.evaluate(shard, [cell for cell in study.cells if cell.model == model])
+    return study
+
+
+def test_tables_are_over_all_seeds_and_exact_whatever_the_number_of_images(study: Study) -> None:
+    tables = study.summarize()
+    counts = tables["label_counts"]
+    own = counts[counts["dataset"] == "ML"].set_index("labels")
+    assert own["images"].to_dict() == {"0": 2, "1": 4, "2": 4, "3": 2, "more": 0}
+    assert own["share"].tolist()[1:] == [0.4, 0.4, 0.2, 0.0]
+    # Both seeds have the same label sets, so their mean is the value on all images.
+    means = tables["metrics"].groupby(["model", "dataset", "metric"])["value"].mean()
+    rows = tables["degradation"].query("metric == 'real' and model == model")
+    for row in rows.itertuples():
+        values = [means[row.model, dataset, "real"] for dataset in ("V1", "ML")]
+        assert [row.value_a, row.value_b] == pytest.approx(values)
+    assert rows["images"].tolist() == [15, 15]
+    assert rows["ci_low"].isna().all(), "two seeds of five images are too few for an interval"
+    assert study.summarize(V1=50_000)["rank_shift"].equals(tables["rank_shift"])
+
+
+def test_one_dataset_has_no_degradation(tmp_path: Path) -> None:
+    study = Study(tmp_path)
+    study.add_dataset("V1", labels=[[0]])
+    study.add_dump("$x_1$ <b>", "V1", draw_scores(0, images=1))
+    study.evaluate()
+    tables = study.summarize()
+    assert len(tables["degradation"]) == 0
+    [shift] = tables["rank_shift"].to_dict("records")
+    assert (shift["metric_a"], shift["metric_b"], shift["shift"]) == ("real", "asma", 0)
+
+
+def test_objects_in_no_composed_image_are_counted() -> None:
+    rows = [(2, 20, 14, 0), (3, 20, 14, 2), (3, 90, 14, 14)]
+    table = pd.DataFrame(rows, columns=["count", "size", "objects", "unused"])
+    [skipped, unused] = find_unused_objects(pd.DataFrame({"object": [1, 4]}), table)
+    assert (skipped.severity, skipped.value) == ("warning", "2")
+    assert "size in pixels: 2 of 14 (3 x 20), 14 of 14 (3 x 90)." in unused.reason
+    assert find_unused_objects(pd.DataFrame(), table.iloc[:1]) == find_unused_objects() == []

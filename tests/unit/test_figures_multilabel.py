@@ -5,7 +5,7 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from capmap.figures.canvas import NothingToDraw
-from capmap.multilabel import gathering, rankings
+from capmap.multilabel import published, rankings
 from tests.figure_checks import assert_legible, drawn_words
 from tests.figure_plans import compare, name
 from tests.multilabel_tables import (
@@ -18,7 +18,7 @@ from tests.steps import make_figure
 
 
 def test_the_published_table_of_315_models_is_legible():
-    metrics = gathering.split_published(read_shipped_runs())
+    metrics = published.split_published(read_shipped_runs())
     summary = rankings.summarize_models(metrics)
     versions = ("ImageNetV1", "ImageNetV2")
     shifts = rankings.shift_all_ranks(metrics)
@@ -32,7 +32,7 @@ def test_the_published_table_of_315_models_is_legible():
     )
     assert_legible(
         make_figure(
-            "label_counts", gathering.share_images(pd.read_csv(SHIPPED / "label_counts.csv"))
+            "label_counts", published.share_images(pd.read_csv(SHIPPED / "label_counts.csv"))
         )
     )
     with pytest.raises(NothingToDraw, match="No model has an accuracy by number of labels"):

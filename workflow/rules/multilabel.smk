@@ -7,7 +7,7 @@ runs.parquet and validation.json, as exports do.
 
 MULTILABEL = [
     *("metrics.csv", "summary.csv", "rank_shift.csv", "label_counts.csv"),
-    *("differences.csv", "degradation.csv"),
+    "degradation.csv",
 ]
 
 
@@ -136,7 +136,7 @@ rule validate_predictions:
 
 
 rule compare_labels:
-    """Metrics of dumps, or published ones → metrics, their differences, and ranks by each of them."""
+    """Metrics of dumps, or published ones → metrics, their drops, and ranks by each of them."""
     input:
         runs="results/{study}/runs.parquet",
         scores=files(predictions.list_parts, "scores.parquet"),
@@ -148,7 +148,6 @@ rule compare_labels:
         table("results/{study}/multilabel/summary", "csv tex"),
         table("results/{study}/multilabel/rank_shift"),
         table("results/{study}/multilabel/label_counts"),
-        table("results/{study}/multilabel/differences"),
         table("results/{study}/multilabel/degradation"),
         evaluated="results/{study}/multilabel/evaluated.parquet",
     log:

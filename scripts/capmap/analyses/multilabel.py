@@ -5,9 +5,9 @@ from typing import Any
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.multilabel.comparisons import compare_predictions
-from capmap.multilabel.gathering import read_metrics
-from capmap.multilabel.rankings import summarize_metrics
+from capmap.multilabel.drops import DROPS, compare_predictions
+from capmap.multilabel.published import PUBLISHED
+from capmap.multilabel.rankings import SHIFTS, SUMMARY, read_metrics, summarize_metrics
 from capmap.wording import LABEL_METRICS
 
 ENDS = ("dataset_a", "dataset_b")
@@ -62,24 +62,20 @@ ANALYSIS = Analysis(
             "Top-1, ReaL and average subgroup multi-label accuracy (ASMA) of each model on each "
             "dataset, mean over seeds, with dense ranks. With numbers of images, ranks that "
             "rounding hides are counted.",
-            "model dataset top1 real asma top1_rank real_rank asma_rank seeds",
+            " ".join(SUMMARY),
             formats="csv tex",
         ),
         "rank_shift": Table(
-            "Dense and competition ranks by one metric and dataset (a) and by another (b), among "
-            "models with both; a positive shift is a rise.",
-            "model metric_a dataset_a metric_b dataset_b value_a value_b rank_a rank_b shift "
-            "competition_a competition_b competition_shift",
+            "Dense ranks by one metric and dataset (a) and by another (b), among models with both; "
+            "a positive shift is a rise.",
+            " ".join(SHIFTS),
         ),
         "degradation": Table(
-            "Drop of each metric from the first to the second dataset, with intervals over "
+            "Drop of each metric from the first to the second dataset, and of top-1 and ReaL "
+            "accuracy how much of it is label mix (shares of images by number of labels) and how "
+            "much is accuracy within groups (at the same number of labels), with intervals over "
             "images; rows without a model are means over models.",
-            "model metric subgroup dataset_a dataset_b value_a value_b difference ci_low ci_high "
-            "paired images",
-        ),
-        "differences": Table(
-            "Differences between models on the same images, with intervals over images.",
-            "model_a model_b dataset metric difference ci_low ci_high images",
+            " ".join(DROPS),
         ),
         "label_counts": Table(
             "Images by number of valid labels.",
@@ -87,7 +83,7 @@ ANALYSIS = Analysis(
         ),
         "metrics": Table(
             "Metrics by model, dataset and seed, with intervals over images.",
-            "model dataset seed metric subgroup value ci_low ci_high images",
+            " ".join(PUBLISHED),
         ),
     },
     figures={
@@ -122,13 +118,12 @@ ANALYSIS = Analysis(
         ),
         "compare_predictions": Step(
             compare_predictions,
-            tables=["differences", "degradation"],
+            tables=["degradation"],
             reads=["evaluated"],
             paths=["outcomes"],
             options={
                 "compare": "multilabel/compare",
                 "order": "predictions/order",
-                "rank_by": "multilabel/rank_by",
                 "subgroups": "multilabel/subgroups",
                 "n_resamples": "bootstrap/of_images",
                 "confidence_level": "bootstrap/confidence",
@@ -138,14 +133,12 @@ ANALYSIS = Analysis(
         "summarize_metrics": Step(
             summarize_metrics,
             tables=["metrics", "summary", "rank_shift", "label_counts"],
-            reads=["evaluated", "degradation"],
+            reads=["evaluated"],
             paths=["facts", "labels"],
             options={
                 "counted": "multilabel/counted",
                 "rank_by": "multilabel/rank_by",
                 "subgroups": "multilabel/subgroups",
-                "n_resamples": "bootstrap/of_images",
-                "confidence_level": "bootstrap/confidence",
                 "images": "multilabel/images",
             },
         ),
@@ -154,11 +147,10 @@ ANALYSIS = Analysis(
     meanings={
         "asma": "Average subgroup multi-label accuracy, 0 to 1.",
         "asma_rank": "Rank by ASMA; 1 is best.",
-        "competition_a": "Competition rank by the first metric and dataset; 1 is best.",
-        "competition_b": "Competition rank by the second metric and dataset; 1 is best.",
-        "competition_shift": "First competition rank less the second; above 0: a rise.",
         "images": "Number of images.",
-        "paired": "Whether both datasets have the same images.",
+        "mix": "Part of the drop that other shares of images by number of labels make.",
+        "mix_high": "Upper end of its interval.",
+        "mix_low": "Lower end of its interval.",
         "real": "Share of images whose answer is among the valid labels (ReaL), 0 to 1.",
         "real_rank": "Rank by ReaL; 1 is best.",
         "subgroup": "Number of valid labels of the images.",
@@ -167,8 +159,10 @@ ANALYSIS = Analysis(
         "value": "Value of the metric, 0 to 1.",
         "value_a": "Value of the metric, or the first one, on the first dataset.",
         "value_b": "Value of the metric, or the second one, on the second dataset.",
+        "within": "Part of the drop that other accuracies at the same number of labels make.",
+        "within_high": "Upper end of its interval.",
+        "within_low": "Lower end of its interval.",
         "degradation.difference": "Value on the first dataset less that on the second.",
-        "differences.difference": "Value of the first model less that of the second.",
         "label_counts.share": "Share of the dataset's images, 0 to 1.",
         "rank_shift.rank_a": "Dense rank by the first metric and dataset; 1 is best.",
         "rank_shift.rank_b": "Dense rank by the second metric and dataset; 1 is best.",
