@@ -198,17 +198,6 @@ def test_labels_that_fit_all_dumps_badly_are_told_once_with_their_names(tmp_path
     assert source == study.place("0.npy")
 
 
-def test_a_dataset_without_labels_is_told_once(tmp_path: Path) -> None:
-    study = Study(tmp_path)
-    study.add_dataset("V1")
-    for model in "ab":
-        study.add_dump(model, "V1", draw_scores(0))
-        study.add_dump(model, "V2", draw_scores(0))
-    study.evaluate()
-    with pytest.raises(ValidationError, match=r"1 error [\s\S]*dataset 'V2', and no labels\."):
-        study.gather()
-
-
 def test_a_broken_dump_is_not_told_again_as_a_gap(tmp_path: Path) -> None:
     study = make_study(tmp_path)
     cut = Path(study.cells[Cell("poor", "V1")])

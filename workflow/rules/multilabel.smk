@@ -18,7 +18,7 @@ rule crop:
         annotations=files(predictions.list_images, "annotations"),
         classes=files(predictions.find_classes, "patchml"),
     output:
-        archive="results/{study}/patchml/crops.tar",
+        archive="results/{study}/patchml/crops.zip",
         crops="results/{study}/patchml/crops.csv",
         skipped="results/{study}/patchml/skipped.csv",
     log:
@@ -39,13 +39,12 @@ rule crop:
 rule compose:
     """Patches → images of several, with the union of their labels, by seed."""
     input:
-        archive="results/{study}/patchml/crops.tar",
+        archive="results/{study}/patchml/crops.zip",
         crops="results/{study}/patchml/crops.csv",
     output:
         images=directory("results/{study}/patchml/{number}/images"),
         labels="results/{study}/patchml/{number}/labels.json",
         manifest="results/{study}/patchml/{number}/manifest.csv",
-        label_counts="results/{study}/patchml/{number}/label_counts.csv",
         composed="results/{study}/patchml/{number}/composed.csv",
     log:
         "results/logs/compose/{study}/{number}.log",

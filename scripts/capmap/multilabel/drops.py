@@ -12,37 +12,32 @@ from capmap.multilabel.metrics import (
     MEANS,
     MakeRng,
     bound_estimate,
-    frame_rows,
     list_samples,
+    name_stream,
     resample_strata,
 )
 from capmap.multilabel.outcomes import OutcomeFiles
-from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import make_stream
 from capmap.settings.choices import Subgroups
 
 # The two parts of a drop.
 PARTS = ("mix", "within")
-SPLITS = {f"{part}{end}": "float64" for part in PARTS for end in ("", "_low", "_high")}
+SPLITS = [f"{part}{end}" for part in PARTS for end in ("", "_low", "_high")]
 DROPS = {
-    "model": "str",
-    "metric": "str",
-    "subgroup": "Int64",
-    "dataset_a": "str",
-    "dataset_b": "str",
-    "value_a": "float64",
-    "value_b": "float64",
-    "difference": "float64",
-    "ci_low": "float64",
-    "ci_high": "float64",
+    **{
+        "model": "str",
+        "metric": "str",
+        "subgroup": "Int64",
+        "dataset_a": "str",
+        "dataset_b": "str",
+    },
+    **dict.fromkeys(("value_a", "value_b", "difference", "ci_low", "ci_high"), "float64"),
     "images": "Int64",
-    **SPLITS,
+    **dict.fromkeys(SPLITS, "float64"),
 }
 CELL = ["model", "metric", "subgroup"]
-OF_PAIR = {
-    name: kind for name, kind in DROPS.items() if name not in ("model", "dataset_a", "dataset_b")
-}
+OF_PAIR = [name for name in DROPS if name not in ("model", "dataset_a", "dataset_b")]
 # Metrics that are shares of right images, whose drops are split.
 SHARES = ("top1", "real")
 MEAN = ""
@@ -225,12 +220,12 @@ def compare_dataset_pair(
             # The sum of the means of all strata is the difference.
             strata = [own[::-1] * (-1 / len(other.strata)) for own in other.strata]
             strata += [own * (1 / len(sample.strata)) for own in sample.strata]
-            drawn = resample_strata(strata, n_resamples, make_rng(*target.names))
+            drawn = resample_strata(strata, n_resamples, make_rng(*name_stream(target)))
             ends = bound(one - two, drawn.sum(axis=0))
         parts = dict.fromkeys(SPLITS, np.nan)
-        if target.metric in SHARES:
+        if target[0] in SHARES:
             mixes = [
-                draw_mix(own, target.metric, groups, n_resamples, make_rng(target.metric, side))
+                draw_mix(own, target[0], groups, n_resamples, make_rng(target[0], side))
                 for own, side in zip(images, "ab", strict=True)
             ]
             for part, values in split_drop(*mixes).items():
@@ -239,7 +234,7 @@ def compare_dataset_pair(
                     parts[f"{part}_low"], parts[f"{part}_high"] = bound(parts[part], values[1:])
         total = sample.images + other.images
         rows.append((*target, one, two, one - two, *ends, total, *parts.values()))
-    return frame_rows(rows, OF_PAIR)
+    return pd.DataFrame(rows, columns=OF_PAIR)
 
 
 def choose_pair(compare: Sequence[str], datasets: Sequence[str]) -> tuple[str, str] | None:
@@ -260,7 +255,7 @@ def choose_pair(compare: Sequence[str], datasets: Sequence[str]) -> tuple[str, s
     Raises
     ------
     ValidationError
-        If `compare` names one dataset only, or one that there is not.
+        If `compare` names one dataset only.
 
     Examples
     --------
@@ -271,7 +266,6 @@ def choose_pair(compare: Sequence[str], datasets: Sequence[str]) -> tuple[str, s
         raise ValidationError(
             "multilabel.compare: it takes two datasets to compare. Add one, or leave it empty."
         )
-    require_known(compare, datasets, option="multilabel.compare", kind="dataset")
     chosen = [*compare] or [*datasets[:2]]
     return (chosen[0], chosen[1]) if len(chosen) == 2 else None
 

@@ -1,10 +1,10 @@
 """Evaluate a dump of predictions against the label files of its dataset."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import Any, TypedDict
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -21,43 +21,13 @@ from capmap.exports.label_files import (
 from capmap.multilabel.dumps import Cell, fill_pattern
 from capmap.multilabel.metrics import METRICS
 from capmap.multilabel.outcomes import name_image, rank_labels, score_images
-from capmap.problems import Problem, UnreadableExportError, ask_nearest
-from capmap.wording import count_things, quote_name
+from capmap.problems import Problem, UnreadableExportError
+from capmap.wording import count_things
 
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm"})
 UNMATCHED = "unmatched_labels"
-
-
-class Sources(TypedDict):
-    """Files of a dataset, empty where there is none; they may have fields of a `Cell`.
-
-    Parameters
-    ----------
-    labels, single : str
-        Label sets and single labels.
-    images : str
-        Ids of the images in the order of the scores.
-    """
-
-    labels: str
-    single: str
-    images: str
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What came out of a dump.
-
-    Parameters
-    ----------
-    outcomes : pandas.DataFrame
-        From `score_images`.
-    notes : list of Problem
-        Warnings about the labels.
-    """
-
-    outcomes: pd.DataFrame
-    notes: list[Problem]
+# Outcomes of images, and warnings about their labels.
+Evaluation: TypeAlias = tuple[pd.DataFrame, list[Problem]]
 
 
 class Evaluator:
@@ -74,7 +44,7 @@ class Evaluator:
         self._classes: list[str] | None = None
         self._files: dict[tuple[str, bool], LabelFile] = {}
 
-    def evaluate(self, path: str, cell: Cell, sources: Sources) -> Evaluation:
+    def evaluate(self, path: str, cell: Cell, sources: Mapping[str, str]) -> Evaluation:
         """Evaluate a dump.
 
         Parameters
@@ -83,12 +53,16 @@ class Evaluator:
             The dump.
         cell : Cell
             Whose predictions it has.
-        sources : Sources
-            The files of its dataset.
+        sources : mapping of str to str
+            The files of its dataset: ``labels`` (sets), ``single`` (labels) and ``images`` (ids in
+            the order of the scores), empty where there is none; with fields of a `Cell`.
 
         Returns
         -------
-        Evaluation
+        outcomes : pandas.DataFrame
+            From `score_images`.
+        notes : list of Problem
+            Warnings about the labels.
 
         Raises
         ------
@@ -100,7 +74,7 @@ class Evaluator:
         Ids are compared as they stand and, where that leaves images without labels, without the
         suffixes of image files, as Kaggle's tables have them.
         """
-        files = {name: fill_pattern(str(source), cell) for name, source in sources.items()}
+        files = {name: fill_pattern(source, cell) for name, source in sources.items()}
         if self._classes is None:
             self._classes = read_classes(self._classes_source) if self._classes_source else []
         dump = open_scores(path, n_classes=len(self._classes) or None)
@@ -123,9 +97,9 @@ class Evaluator:
         except ValidationError as error:
             raise UnreadableExportError(_describe_error(error, path, code)) from error
         merged = sum(map(len, given)) - sum(map(len, sets))
-        notes = _list_notes(sets, files["labels"], merged=merged, extra=extra)
+        notes = _list_notes(files["labels"], sets, merged=merged, extra=extra)
         notes += _note_flat_scores(path, ranks.flat, n)
-        return Evaluation(score_images(ranks, sets, single=single, names=names or ()), notes)
+        return score_images(ranks, sets, single=single, names=names or ()), notes
 
     def _join(
         self, source: str, n_images: int, names: list[str] | None, *, is_single: bool
@@ -162,53 +136,48 @@ def _require_classes(
     sets: Sequence[Sequence[int]], n_classes: int, source: str, names: Sequence[str] | None
 ) -> None:
     """Refuse labels that are no class of the scores."""
-    wrong = [
-        (label, place) for place, own in enumerate(sets) for label in own if label >= n_classes
-    ]
-    if wrong:
-        label, place = wrong[0]
-        raise ValidationError(
-            f"{source}: {count_things(len(wrong), 'label')} {'is' if len(wrong) == 1 else 'are'} "
-            f"no class from 0 to {n_classes - 1}: first {label} of {name_image(names or (), place)}"
-            ". Write labels as places in the class list, from 0, and check that labels and scores "
-            "have the same classes."
-        )
+    for place, labels in enumerate(sets):
+        if max(labels, default=0) >= n_classes:
+            raise ValidationError(
+                f"{source}: label {max(labels)} of {name_image(names or (), place)} is no class "
+                f"from 0 to {n_classes - 1}. Write labels as places in the class list, from 0, and "
+                "check that labels and scores have the same classes."
+            )
 
 
 def _list_notes(
-    sets: Sequence[Sequence[int]], source: str, *, merged: int, extra: int
+    source: str, sets: Sequence[Sequence[int]], *, merged: int, extra: int
 ) -> list[Problem]:
     empty = sum(not labels for labels in sets)
-    notes = {
-        "unlabeled_images": (
-            empty,
-            f"There is no valid label for {empty} of {count_things(len(sets), 'image')}.",
-            "They count for top-1 accuracy only.",
+    notes = [
+        Problem(
+            code="unlabeled_images",
+            reason=f"There is no valid label for {empty} of {count_things(len(sets), 'image')}.",
+            remedy="They count for top-1 accuracy only.",
         ),
-        "merged_labels": (
-            merged,
-            f"The label sets repeat {count_things(merged, 'label')}.",
-            "Each counts once.",
+        Problem(
+            code="merged_labels",
+            reason=f"The label sets repeat {count_things(merged, 'label')}.",
+            remedy="Each counts once.",
         ),
-        "unscored_images": (
-            extra,
-            f"The labels are also of {count_things(extra, 'image')} without scores.",
-            "They are left out; check that the score dumps are of the whole dataset.",
+        Problem(
+            code="unscored_images",
+            reason=f"The labels are also of {count_things(extra, 'image')} without scores.",
+            remedy="They are left out; check that the score dumps are of the whole dataset.",
         ),
-    }
-    return [
-        Problem(severity="warning", code=code, source=source, reason=reason, remedy=remedy)
-        for code, (count, reason, remedy) in notes.items()
-        if count
     ]
+    counted = zip(notes, (empty, merged, extra), strict=True)
+    return [replace(note, severity="warning", source=source) for note, count in counted if count]
 
 
 def _note_flat_scores(source: str, flat: int, images: int) -> list[Problem]:
     """Warn of images for which a model says nothing: their first class would count as the best."""
-    reason = f"All classes have the same score in {flat} of {count_things(images, 'image')}."
-    remedy = "The first class counts as the highest; check how the scores were made and written."
     problem = Problem(
-        severity="warning", code="flat_scores", source=source, reason=reason, remedy=remedy
+        severity="warning",
+        code="flat_scores",
+        source=source,
+        reason=f"All classes have the same score in {flat} of {count_things(images, 'image')}.",
+        remedy="The first class counts as the highest; check how the scores were made and written.",
     )
     return [problem] if flat else []
 
@@ -217,23 +186,6 @@ def _describe_error(error: CapmapError, path: str, code: str) -> Problem:
     """Make a problem of a message, whose last sentence is the remedy."""
     reason, _, remedy = str(error).rpartition(". ")
     return Problem(code=code, source=path, reason=f"{reason}.", remedy=remedy)
-
-
-def find_sources(datasets: Mapping[str, Sources], name: str) -> Sources:
-    """The files of a dataset; that there are none is said in the same words of all its dumps."""
-    sources = datasets.get(name)
-    if sources and sources.get("labels"):
-        return sources
-    near = ask_nearest(name, set(datasets) - {name})
-    raise UnreadableExportError(
-        Problem(
-            code="unlabeled_dataset",
-            value=name,
-            reason=f"There are score dumps of the dataset {quote_name(name)}, and no labels.",
-            remedy=f"{near}Add it to predictions.datasets, or remove its dumps from where "
-            "`exports` finds them.",
-        )
-    )
 
 
 def describe_dump(path: str, cell: Cell, outcomes: pd.DataFrame) -> dict[str, Any]:
@@ -255,6 +207,5 @@ def describe_dump(path: str, cell: Cell, outcomes: pd.DataFrame) -> dict[str, An
 def join_metrics(tables: list[pd.DataFrame]) -> pd.DataFrame:
     """Join the metrics of dumps; there may be none."""
     kinds = {**dict.fromkeys(Cell._fields, "str"), **METRICS}
-    if not tables:
-        return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
+    tables = [pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()}), *tables]
     return pd.concat(tables, ignore_index=True).astype(kinds)

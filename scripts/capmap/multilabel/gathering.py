@@ -168,27 +168,15 @@ def find_thin_subgroups(facts: Sequence[Fact], *, subgroups: Subgroups) -> list[
     problems = []
     for _, fact in sorted(firsts.items()):
         images = {group: fact["labels"].get(str(group), 0) for group in subgroups[fact["dataset"]]}
-        if not any(images.values()):
-            continue
-        name = f"the dataset {quote_name(fact['dataset'])}{_name_seed(fact)}"
-        for code, groups, text, remedy in (
-            (
-                "empty_subgroups",
-                [group for group in sorted(images) if not images[group]],
-                "No image of {} has so many labels",
-                "ASMA averages the other subgroups; compare it with datasets that have the same, "
-                "or set multilabel.subgroups.",
-            ),
-            (
-                "small_subgroups",
-                [group for group in sorted(images) if 0 < images[group] < FEW],
-                f"Fewer than {FEW} images of {{}} have so many labels",
-                "ASMA weighs them as much as all images of another number of labels.",
-            ),
-        ):
-            reason = f"{text.format(name)}: {', '.join(map(str, groups))}."
-            if groups:
-                problems.append(_warn(code, fact["dataset"], reason, remedy))
+        few = [f"{group} ({n})" for group, n in sorted(images.items()) if n < FEW]
+        if few and any(images.values()):
+            name = f"the dataset {quote_name(fact['dataset'])}{_name_seed(fact)}"
+            reason = f"Fewer than {FEW} images of {name} have so many labels: {', '.join(few)}."
+            remedy = (
+                "ASMA leaves out numbers of labels without an image and weighs the others alike; "
+                "compare it with datasets that have the same, or set multilabel.subgroups."
+            )
+            problems.append(_warn("small_subgroups", fact["dataset"], reason, remedy))
     return problems
 
 
@@ -202,7 +190,7 @@ def find_unused_objects(
     skipped : pandas.DataFrame, optional
         A row per fault of annotations or images; by default no images are composed.
     composed : pandas.DataFrame, optional
-        Of one seed, as `capmap.images.composition.tabulate_pairs` makes it.
+        Of one seed, as `capmap.multilabel.patchml.tabulate_pairs` makes it.
 
     Returns
     -------

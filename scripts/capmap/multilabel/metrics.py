@@ -5,9 +5,8 @@ so a resample of 50 000 images costs as much as there are distinct values.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,12 +27,12 @@ ORDER = ("top1", "real", "asma", "labelwise", "subgroup", "real_subgroup")
 METRICS = {
     "metric": "str",
     "subgroup": "Int64",
-    "value": "float64",
-    "ci_low": "float64",
-    "ci_high": "float64",
+    **dict.fromkeys(("value", "ci_low", "ci_high"), "float64"),
     "images": "int64",
 }
 
+# A metric, and the number of labels that it is confined to, if it is.
+Target = tuple[str, int | None]
 MakeRng = Callable[..., np.random.Generator]
 
 
@@ -109,18 +108,6 @@ def _resample_means(ordered: FloatArray, n_resamples: int, rng: np.random.Genera
     return np.asarray(lowest + means)
 
 
-class Target(NamedTuple):
-    """A metric, and the number of labels that it is confined to, if it is."""
-
-    metric: str
-    subgroup: int | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of its random stream."""
-        return (self.metric,) if self.subgroup is None else (self.metric, str(self.subgroup))
-
-
 def estimate_metrics(
     images: pd.DataFrame,
     *,
@@ -180,30 +167,37 @@ def estimate_metrics(
     for target, sample in list_samples(images, subgroups):
         value, ends = sample.estimate(), (np.nan, np.nan)
         if sample.has_enough(seeds=1):
-            replicates = sample.resample(n_resamples, make_rng(*target.names))
+            replicates = sample.resample(n_resamples, make_rng(*name_stream(target)))
             ends = bound_estimate(value, replicates, confidence_level=confidence_level)
         rows.append((*target, value, *ends, sample.images))
-    return frame_rows(rows, METRICS)
+    return pd.DataFrame(rows, columns=list(METRICS)).astype(METRICS)
 
 
 def list_samples(images: pd.DataFrame, subgroups: Sequence[int]) -> Iterator[tuple[Target, Sample]]:
-    """List the metrics that can be estimated, each with the images it rests on."""
+    """List the metrics that can be estimated, in the order of `ORDER`, each with its images."""
     labels = images["labels"].to_numpy()
-    for metric in MEANS:
-        known = images[metric].dropna().to_numpy()
-        if len(known):
-            yield Target(metric), Sample([np.sort(known)])
     present = [group for group in sorted(set(subgroups)) if (labels == group).any()]
     groups = {
         (mean, group): np.sort(images[mean].to_numpy()[labels == group])
         for mean in BY_SUBGROUP.values()
         for group in present
     }
-    if present:
-        yield Target("asma"), Sample([groups["labelwise", group] for group in present])
+    for metric in ("top1", "real", "asma", "labelwise"):
+        if metric == "asma":
+            strata = [groups["labelwise", group] for group in present]
+        else:
+            known = images[metric].dropna().to_numpy()
+            strata = [np.sort(known)] if len(known) else []
+        if strata:
+            yield (metric, None), Sample(strata)
     for metric, mean in BY_SUBGROUP.items():
         for group in present:
-            yield Target(metric, group), Sample([groups[mean, group]])
+            yield (metric, group), Sample([groups[mean, group]])
+
+
+def name_stream(target: Target) -> list[str]:
+    """Names of the random stream of a metric."""
+    return [str(part) for part in target if part is not None]
 
 
 def bound_estimate(
@@ -238,11 +232,3 @@ def bound_estimate(
     ends = percentile_interval(replicates, confidence_level=confidence_level)
     low, high = (estimate + math.sqrt(seeds) * (end - estimate) for end in ends)
     return low, high
-
-
-def frame_rows(rows: Sequence[tuple[object, ...]], kinds: Mapping[str, str]) -> pd.DataFrame:
-    """Make a table of rows that begin with metric and subgroup, in the usual order."""
-    table = pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
-    places = table["metric"].map({name: place for place, name in enumerate(ORDER)})
-    order = np.lexsort((table["subgroup"].fillna(0).to_numpy(np.int64), places.to_numpy(np.int64)))
-    return table.iloc[order].reset_index(drop=True)

@@ -11,7 +11,8 @@ import pandas as pd
 from capmap.errors import ValidationError
 from capmap.exports.label_files import read_labels
 from capmap.metrics import canonical_name
-from capmap.multilabel.metrics import BY_SUBGROUP, ORDER
+from capmap.multilabel.dumps import Cell
+from capmap.multilabel.metrics import BY_SUBGROUP, METRICS, ORDER
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.settings.choices import SUBGROUPS, Subgroups
 from capmap.wording import list_names, quote_name
@@ -19,17 +20,7 @@ from capmap.wording import list_names, quote_name
 SEPARATOR = " / "
 SUBGROUP = re.compile(r"(.*?\D)\s*([1-9][0-9]{0,8})", re.DOTALL)
 KNOWN = {canonical_name(metric): metric for metric in ORDER}
-PUBLISHED = {
-    "model": "str",
-    "dataset": "str",
-    "seed": "str",
-    "metric": "str",
-    "subgroup": "Int64",
-    "value": "float64",
-    "ci_low": "float64",
-    "ci_high": "float64",
-    "images": "Int64",
-}
+PUBLISHED = {**dict.fromkeys(Cell._fields, "str"), **METRICS, "images": "Int64"}
 MORE = "more"
 KEY = ["model", "dataset", "seed", "metric", "subgroup"]
 
