@@ -146,13 +146,29 @@ def test_what_cannot_be_read_is_refused_with_the_remedy(rows, words):
 def test_images_are_counted_by_their_different_labels(tmp_path: Path) -> None:
     labels = tmp_path / "labels.json"
     labels.write_text("[[3], [], [5, 8], [7, 7], [1, 2], []]")
-    fact = published.count_labels(str(labels), "V1")
+    fact = published.count_labels(str(labels), "V1", "V1")
     # Twice the same label is one.
     assert fact == {"dataset": "V1", "seed": "", "labels": {"0": 2, "1": 2, "2": 2}}
     # More labels than the largest subgroup are counted together.
     counts = published.pool_label_counts([fact, {**fact, "seed": "1"}], subgroups={"V1": [1]})
     assert counts["images"].tolist() == [4, 4, 4]
     assert counts["share"].tolist()[1:] == [0.5, 0.5]
+
+
+def test_printed_numbers_of_images_are_read_and_refused_with_their_line(tmp_path: Path) -> None:
+    shipped = str(SHIPPED / "label_counts.csv")
+    facts = [published.count_labels(shipped, f"ImageNetV{n}", f"V{n}") for n in (1, 2)]
+    counts = published.pool_label_counts(facts, subgroups={}).set_index(["dataset", "labels"])
+    # 39394 of 46837 and 5083 of 9871 images have one label.
+    several = 1 - counts["share"].xs("1", level="labels")
+    assert several.round(3).to_dict() == {"V1": 0.159, "V2": 0.485}
+    with pytest.raises(ValidationError, match="no images of 'V3'"):
+        published.count_labels(shipped, "V3", "V3")
+    path = tmp_path / "counts.csv"
+    for row in ("V,1,many", "V,one,3", "V,-1,3"):
+        path.write_text(f"dataset,labels,images\nV,2,5\n{row}\n")
+        with pytest.raises(ValidationError, match=r"counts\.csv, line 3: .* Write whole numbers"):
+            published.count_labels(str(path), "V", "V")
 
 
 @given(STEPS, st.floats(1, 50))

@@ -148,7 +148,6 @@ rule compare_labels:
         table("results/{study}/multilabel/rank_shift"),
         table("results/{study}/multilabel/label_counts"),
         table("results/{study}/multilabel/degradation"),
-        evaluated="results/{study}/multilabel/evaluated.parquet",
     log:
         "results/logs/compare_labels/{study}.log",
     benchmark:
@@ -159,9 +158,7 @@ rule compare_labels:
         mem_mb=attempts(2000),
         runtime=attempts(10),
     params:
-        cfg=steps("read_metrics", "compare_predictions", "summarize_metrics"),
-        library=code(
-            "analyse", "read_metrics", "compare_predictions", "summarize_metrics"
-        ),
+        cfg=steps("summarize_metrics", "compare_predictions"),
+        library=code("analyse", "summarize_metrics", "compare_predictions"),
     script:
         "../../scripts/analyse.py"

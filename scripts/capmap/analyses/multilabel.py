@@ -7,27 +7,32 @@ import pandas as pd
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.multilabel.drops import DROPS, compare_predictions
 from capmap.multilabel.published import PUBLISHED
-from capmap.multilabel.rankings import SHIFTS, SUMMARY, read_metrics, summarize_metrics
+from capmap.multilabel.rankings import SHIFTS, SUMMARY, summarize_metrics
 from capmap.wording import LABEL_METRICS
 
 ENDS = ("dataset_a", "dataset_b")
 
 
 def find_facts(
-    metrics: pd.DataFrame,
     summary: pd.DataFrame,
     rank_shift: pd.DataFrame,
     degradation: pd.DataFrame,
+    label_counts: pd.DataFrame,
+    metrics: pd.DataFrame,
     *,
     rank_by: str,
 ) -> dict[str, Any]:
-    """Who is first by top-1 accuracy and by what ranks, and the mean drop between two datasets."""
+    """Who is first, what ranks move, the mean drop between two datasets, and how much is mix."""
     by = [name for name in dict.fromkeys(["top1", rank_by]) if f"{name}_rank" in summary]
     known = summary[by].notna().groupby(summary["dataset"]).any().sum(axis=1)
     dataset = known.idxmax() if len(known) else ""
     own = summary[summary["dataset"] == dataset]
     places = {"metric_a": "top1", "metric_b": rank_by, "dataset_a": dataset, "dataset_b": dataset}
     shifts = rank_shift.loc[(rank_shift[[*places]] == pd.Series(places)).all(axis=1), "shift"]
+    drops = _list_drops(degradation, metrics)
+    compared = [drops[0][end] for end in ENDS] if drops else []
+    is_one = label_counts["labels"].astype("str") == "1"
+    shares = label_counts[is_one].set_index("dataset")["share_more"]
     return {
         "dataset": dataset,
         "firsts": [
@@ -37,7 +42,9 @@ def find_facts(
         ],
         "ranked": len(shifts),
         "moved": int((shifts != 0).sum()),
-        "drops": _list_drops(degradation, metrics),
+        "drops": drops,
+        "split": [drop for drop in drops if pd.notna(drop["mix"])],
+        "several": [(name, shares[name]) for name in compared if name in shares],
         "has_intervals": bool(metrics["ci_low"].notna().any()),
         "ranks": LABEL_METRICS[rank_by],
     }
@@ -78,24 +85,20 @@ ANALYSIS = Analysis(
             " ".join(DROPS),
         ),
         "label_counts": Table(
-            "Images by number of valid labels.",
-            "dataset labels images share",
+            "Images by number of valid labels.", "dataset labels images share share_more"
         ),
-        "metrics": Table(
-            "Metrics by model, dataset and seed, with intervals over images.",
-            " ".join(PUBLISHED),
-        ),
+        "metrics": Table("All metrics, with intervals over images.", " ".join(PUBLISHED)),
     },
     figures={
         "metric_lines": Figure(
-            "Top-1, ReaL and ASMA of each model on two datasets; below, the difference.",
+            "Top-1, ReaL and ASMA of each model on two datasets.",
             draw="capmap.figures.multilabel:draw_metric_lines",
             reads=["summary", "degradation"],
         ),
         "metric_rank_shift": Figure(
             "Dense ranks by top-1 accuracy and by the metric that orders the models.",
             draw="capmap.figures.multilabel:draw_metric_rank_shift",
-            reads=["rank_shift", "degradation", "metrics"],
+            reads=["rank_shift"],
             options={"rank_by": "multilabel/rank_by"},
         ),
         "label_counts": Figure(
@@ -108,18 +111,30 @@ ANALYSIS = Analysis(
             draw="capmap.figures.multilabel:draw_subgroup_boxes",
             reads=["metrics", "degradation"],
         ),
+        "seed_boxes": Figure(
+            "The metric that orders the models by seed, over models.",
+            draw="capmap.figures.multilabel:draw_seed_boxes",
+            reads=["metrics"],
+            options={"rank_by": "multilabel/rank_by"},
+        ),
     },
     steps={
-        "read_metrics": Step(
-            read_metrics,
+        "summarize_metrics": Step(
+            summarize_metrics,
+            tables=["metrics", "summary", "rank_shift", "label_counts"],
             reads=["exported"],
-            paths=["scores"],
-            files={"evaluated": "multilabel/evaluated.parquet"},
+            paths=["scores", "facts", "labels"],
+            options={
+                "counted": "multilabel/counted",
+                "rank_by": "multilabel/rank_by",
+                "subgroups": "multilabel/subgroups",
+                "images": "multilabel/images",
+            },
         ),
         "compare_predictions": Step(
             compare_predictions,
             tables=["degradation"],
-            reads=["evaluated"],
+            reads=["metrics"],
             paths=["outcomes"],
             options={
                 "compare": "multilabel/compare",
@@ -128,18 +143,6 @@ ANALYSIS = Analysis(
                 "n_resamples": "bootstrap/of_images",
                 "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
-            },
-        ),
-        "summarize_metrics": Step(
-            summarize_metrics,
-            tables=["metrics", "summary", "rank_shift", "label_counts"],
-            reads=["evaluated"],
-            paths=["facts", "labels"],
-            options={
-                "counted": "multilabel/counted",
-                "rank_by": "multilabel/rank_by",
-                "subgroups": "multilabel/subgroups",
-                "images": "multilabel/images",
             },
         ),
     },
@@ -163,7 +166,8 @@ ANALYSIS = Analysis(
         "within_high": "Upper end of its interval.",
         "within_low": "Lower end of its interval.",
         "degradation.difference": "Value on the first dataset less that on the second.",
-        "label_counts.share": "Share of the dataset's images, 0 to 1.",
+        "label_counts.share": "Share of the dataset's images with labels, 0 to 1.",
+        "share_more": "Share of these that have more labels, 0 to 1.",
         "rank_shift.rank_a": "Dense rank by the first metric and dataset; 1 is best.",
         "rank_shift.rank_b": "Dense rank by the second metric and dataset; 1 is best.",
         "rank_shift.shift": "First rank less the second; above 0: a rise.",

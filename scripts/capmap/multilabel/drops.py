@@ -136,17 +136,12 @@ def split_drop(first: Mix, second: Mix) -> dict[str, FloatArray]:
     >>> {name: value.round(3).tolist() for name, value in split_drop(first, second).items()}
     {'mix': [0.14], 'within': [0.07]}
     """
-    sides = [
-        np.where(np.isnan(own), np.nan_to_num(other), own)
-        for own, other in (
-            (first.accuracies, second.accuracies),
-            (second.accuracies, first.accuracies),
-        )
-    ]
-    shares = first.shares, second.shares
+    (p, a), (q, b) = first, second
+    known_a = np.where(np.isnan(a), np.nan_to_num(b), a)
+    known_b = np.where(np.isnan(b), np.nan_to_num(a), b)
     return {
-        "mix": ((shares[0] - shares[1]) * (sides[0] + sides[1]) / 2).sum(axis=1),
-        "within": ((shares[0] + shares[1]) / 2 * (sides[0] - sides[1])).sum(axis=1),
+        "mix": ((p - q) * (known_a + known_b) / 2).sum(axis=1),
+        "within": ((p + q) / 2 * (known_a - known_b)).sum(axis=1),
     }
 
 
@@ -338,7 +333,7 @@ def _read_mean(
 
 
 def compare_predictions(
-    evaluated: pd.DataFrame,
+    metrics: pd.DataFrame,
     outcomes: Sequence[str],
     *,
     study: str,
@@ -353,7 +348,7 @@ def compare_predictions(
 
     Parameters
     ----------
-    evaluated : pandas.DataFrame
+    metrics : pandas.DataFrame
         Metrics of each model, dataset and seed.
     outcomes : sequence of str
         Files of the outcomes of images; none where metrics were published.
@@ -373,13 +368,12 @@ def compare_predictions(
     pandas.DataFrame
         The table ``degradation``.
     """
-    known = set(evaluated["dataset"])
-    datasets = [name for name in order if name in known] + sorted(known - set(order))
-    pair = choose_pair(compare, datasets)
+    known = sorted(set(metrics["dataset"]), key=lambda name: (name not in order, name))
+    pair = choose_pair(compare, sorted(known, key=[*order, *known].index))
     if pair is None:
         return pd.DataFrame(columns=list(DROPS)).astype(DROPS)
     if not outcomes:
-        return subtract_datasets(evaluated, dataset_a=pair[0], dataset_b=pair[1])
+        return subtract_datasets(metrics, dataset_a=pair[0], dataset_b=pair[1])
     return compare_datasets(
         OutcomeFiles(outcomes),
         pair,

@@ -1,10 +1,9 @@
 """Evaluate a dump of predictions against the label files of its dataset."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeAlias
+from typing import Any
 
 import pandas as pd
 
@@ -26,8 +25,6 @@ from capmap.wording import count_things
 
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm"})
 UNMATCHED = "unmatched_labels"
-# Outcomes of images, and warnings about their labels.
-Evaluation: TypeAlias = tuple[pd.DataFrame, list[Problem]]
 
 
 class Evaluator:
@@ -44,7 +41,9 @@ class Evaluator:
         self._classes: list[str] | None = None
         self._files: dict[tuple[str, bool], LabelFile] = {}
 
-    def evaluate(self, path: str, cell: Cell, sources: Mapping[str, str]) -> Evaluation:
+    def evaluate(
+        self, path: str, cell: Cell, sources: Mapping[str, str]
+    ) -> tuple[pd.DataFrame, list[Problem]]:
         """Evaluate a dump.
 
         Parameters
@@ -82,8 +81,7 @@ class Evaluator:
         names = dump.images
         if names is None and files["images"]:
             names = read_images(files["images"])
-        single = None
-        code = UNMATCHED
+        single, code = None, UNMATCHED
         try:
             given, extra = self._join(files["labels"], n, names, is_single=False)
             _require_classes(given, n_classes, files["labels"], names)
@@ -97,8 +95,10 @@ class Evaluator:
         except ValidationError as error:
             raise UnreadableExportError(_describe_error(error, path, code)) from error
         merged = sum(map(len, given)) - sum(map(len, sets))
-        notes = _list_notes(files["labels"], sets, merged=merged, extra=extra)
-        notes += _note_flat_scores(path, ranks.flat, n)
+        notes = [
+            *_list_notes(files["labels"], sets, merged=merged, extra=extra),
+            *_note_flat_scores(path, ranks.flat, n),
+        ]
         return score_images(ranks, sets, single=single, names=names or ()), notes
 
     def _join(
@@ -147,39 +147,30 @@ def _require_classes(
 
 def _list_notes(
     source: str, sets: Sequence[Sequence[int]], *, merged: int, extra: int
-) -> list[Problem]:
+) -> Iterator[Problem]:
     empty = sum(not labels for labels in sets)
-    notes = [
-        Problem(
-            code="unlabeled_images",
-            reason=f"There is no valid label for {empty} of {count_things(len(sets), 'image')}.",
-            remedy="They count for top-1 accuracy only.",
-        ),
-        Problem(
-            code="merged_labels",
-            reason=f"The label sets repeat {count_things(merged, 'label')}.",
-            remedy="Each counts once.",
-        ),
-        Problem(
-            code="unscored_images",
-            reason=f"The labels are also of {count_things(extra, 'image')} without scores.",
-            remedy="They are left out; check that the score dumps are of the whole dataset.",
-        ),
-    ]
-    counted = zip(notes, (empty, merged, extra), strict=True)
-    return [replace(note, severity="warning", source=source) for note, count in counted if count]
+    if empty:
+        reason = f"There is no valid label for {empty} of {count_things(len(sets), 'image')}."
+        yield _warn("unlabeled_images", source, reason, "They count for top-1 accuracy only.")
+    if merged:
+        reason = f"The label sets repeat {count_things(merged, 'label')}."
+        yield _warn("merged_labels", source, reason, "Each counts once.")
+    if extra:
+        reason = f"The labels are also of {count_things(extra, 'image')} without scores."
+        remedy = "They are left out; check that the score dumps are of the whole dataset."
+        yield _warn("unscored_images", source, reason, remedy)
 
 
-def _note_flat_scores(source: str, flat: int, images: int) -> list[Problem]:
+def _note_flat_scores(source: str, flat: int, images: int) -> Iterator[Problem]:
     """Warn of images for which a model says nothing: their first class would count as the best."""
-    problem = Problem(
-        severity="warning",
-        code="flat_scores",
-        source=source,
-        reason=f"All classes have the same score in {flat} of {count_things(images, 'image')}.",
-        remedy="The first class counts as the highest; check how the scores were made and written.",
-    )
-    return [problem] if flat else []
+    if flat:
+        reason = f"All classes have the same score in {flat} of {count_things(images, 'image')}."
+        remedy = "The first class is taken; check how the scores were made and written."
+        yield _warn("flat_scores", source, reason, remedy)
+
+
+def _warn(code: str, source: str, reason: str, remedy: str) -> Problem:
+    return Problem(severity="warning", code=code, source=source, reason=reason, remedy=remedy)
 
 
 def _describe_error(error: CapmapError, path: str, code: str) -> Problem:

@@ -115,17 +115,15 @@ def gather_runs(scores: pd.DataFrame, facts: Sequence[Fact], *, metric: str) -> 
 
 def find_unscored(runs: pd.DataFrame, facts: Sequence[Fact], *, metric: str) -> Iterator[Problem]:
     """Find datasets of which the metric cannot be estimated, as no image counts."""
-    known, is_asma = set(runs["source"]), metric == "asma"
-    lack = "one of the numbers of labels of multilabel.subgroups" if is_asma else "a valid label"
-    more = ", or set multilabel.subgroups" if is_asma else ""
+    known = set(runs["source"])
     for fact in facts:
         if fact["path"] not in known:
             yield Problem(
                 code="unscored_dataset",
                 value=fact["dataset"],
                 reason=f"The metric {quote_name(metric)} cannot be estimated for the dataset "
-                f"{quote_name(fact['dataset'])}{_name_seed(fact)}: no image has {lack}.",
-                remedy=f"Check its labels, or leave the dataset out{more}.",
+                f"{quote_name(fact['dataset'])}{_name_seed(fact)}: no image has labels for it.",
+                remedy="Check its labels and multilabel.subgroups, or leave the dataset out.",
             )
 
 

@@ -479,11 +479,7 @@ def fit_size(width: int, height: int, size: int) -> tuple[int, int]:
 
 
 def place_patches(
-    sizes: Sequence[tuple[int, int]],
-    *,
-    size: int,
-    side: int,
-    rng: np.random.Generator,
+    sizes: Sequence[tuple[int, int]], *, size: int, side: int, rng: np.random.Generator
 ) -> list[tuple[int, int]]:
     """Place resized patches on the canvas: each at a random offset in a cell of its own.
 
@@ -685,24 +681,17 @@ def write_images(
         for plan in plans:
             contents = [file.read(CROP.format(patch)) for patch in plan.patches]
             Path(folder, plan.name).write_bytes(compose_image(plan, contents, side=side))
-    write_text(manifest, render_csv(list_patches(plans, crops)))
+    rows = crops.take(np.concatenate([plan.patches for plan in plans])).reset_index(drop=True)
+    rows = rows.rename(columns={side: f"source_{side}" for side in BOX})
+    owners = [(plan.name, plan.count, plan.size) for plan in plans for _ in plan.boxes]
+    rows[["image", "count", "size"]] = pd.DataFrame(owners)
+    rows[list(BOX)] = list(chain.from_iterable(plan.boxes for plan in plans))
+    write_text(manifest, render_csv(rows[list(MANIFEST)]))
     lines = [
         f"  {json.dumps(name)}: {json.dumps(own, ensure_ascii=False)}" for name, own in sets.items()
     ]
     write_text(labels, "{\n" + ",\n".join(lines) + "\n}\n")
     return Counter((plan.count, plan.size, len(sets[plan.name])) for plan in plans)
-
-
-def list_patches(plans: Sequence[Plan], crops: pd.DataFrame) -> pd.DataFrame:
-    """List the patches of all images with their sources: the manifest."""
-    rows = crops.take(np.concatenate([plan.patches for plan in plans])).reset_index(drop=True)
-    rows = rows.rename(columns={side: f"source_{side}" for side in BOX})
-    owners = [plan for plan in plans for _ in plan.boxes]
-    boxes = list(chain.from_iterable(plan.boxes for plan in plans))
-    own = pd.DataFrame([(plan.name, plan.count, plan.size) for plan in owners])
-    rows[["image", "count", "size"]] = own
-    rows[list(BOX)] = boxes
-    return rows[list(MANIFEST)]
 
 
 def tabulate_pairs(

@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 
 from capmap.errors import ValidationError
+from capmap.exports.files import TABLES, has_suffix
 from capmap.exports.label_files import read_labels
+from capmap.exports.sheets import open_sheet
 from capmap.metrics import canonical_name
 from capmap.multilabel.dumps import Cell
 from capmap.multilabel.metrics import BY_SUBGROUP, METRICS, ORDER
@@ -22,6 +24,7 @@ SUBGROUP = re.compile(r"(.*?\D)\s*([1-9][0-9]{0,8})", re.DOTALL)
 KNOWN = {canonical_name(metric): metric for metric in ORDER}
 PUBLISHED = {**dict.fromkeys(Cell._fields, "str"), **METRICS, "images": "Int64"}
 MORE = "more"
+COUNTED = ("dataset", "labels", "images")
 KEY = ["model", "dataset", "seed", "metric", "subgroup"]
 
 
@@ -125,11 +128,38 @@ def _take_fractions(known: pd.DataFrame) -> FloatArray:
     return round_significant(values / 100)
 
 
-def count_labels(path: str, dataset: str) -> dict[str, Any]:
-    """Count in a file of labels how many images have how many."""
-    counts = Counter(len({*image}) for image in read_labels(path).sets)
-    images = {str(count): counts[count] for count in sorted(counts)}
-    return {"dataset": dataset, "seed": "", "labels": images}
+def count_labels(path: str, dataset: str, shown: str) -> dict[str, Any]:
+    """Count in a file of labels how many images have how many, or read printed numbers of them.
+
+    Parameters
+    ----------
+    path : str
+        Labels of images, or a table of ``dataset``, ``labels`` (a number, or ``more``) and
+        ``images``.
+    dataset, shown : str
+        The dataset as the table has it, and for readers.
+    """
+    if not has_suffix(path, TABLES) or not {*COUNTED} <= {*open_sheet(path, wanted=()).columns}:
+        counts = Counter(len({*image}) for image in read_labels(path).sets)
+        images = {str(count): counts[count] for count in sorted(counts)}
+        return {"dataset": shown, "seed": "", "labels": images}
+    cells = open_sheet(path, wanted=COUNTED).read_cells(COUNTED)
+    columns = (cells.columns[name].to_pylist() for name in COUNTED)
+    printed = {}
+    for line, (name, labels, number) in enumerate(zip(*columns, strict=True), start=2):
+        if not number.isdecimal() or not (labels.isdecimal() or labels == MORE):
+            raise ValidationError(
+                f"{path}, line {line}: {quote_name(labels)} labels of {quote_name(number)} images. "
+                "Write whole numbers, and `more` for all numbers of labels beyond."
+            )
+        if name == dataset:
+            printed[labels] = int(number)
+    if not printed:
+        raise ValidationError(
+            f"{path}: there are no images of {quote_name(dataset)}. Add them, or leave the dataset "
+            "out of multilabel.labels."
+        )
+    return {"dataset": shown, "seed": "", "labels": printed}
 
 
 def pool_label_counts(facts: Sequence[Mapping[str, Any]], *, subgroups: Subgroups) -> pd.DataFrame:
@@ -146,8 +176,8 @@ def pool_label_counts(facts: Sequence[Mapping[str, Any]], *, subgroups: Subgroup
     Returns
     -------
     pandas.DataFrame
-        ``dataset``, ``labels`` (0 to the largest and ``more``, as text), ``images`` and ``share``
-        (of the images with labels; missing for 0), by dataset.
+        ``dataset``, ``labels`` (0 to the largest and ``more``, as text) and ``images``, by dataset,
+        with the columns of `share_images`.
     """
     firsts = {(fact["dataset"], fact["seed"]): fact["labels"] for fact in facts}
     rows = []
@@ -160,7 +190,7 @@ def pool_label_counts(facts: Sequence[Mapping[str, Any]], *, subgroups: Subgroup
         rows += [(dataset, count, number) for count, number in images.items()]
     table = pd.DataFrame(rows, columns=["dataset", "labels", "images"])
     table = table.astype({"dataset": "str", "labels": "str", "images": "int64"})
-    return share_images(table).astype({"share": "float64"})
+    return share_images(table).astype({"share": "float64", "share_more": "float64"})
 
 
 def share_images(label_counts: pd.DataFrame) -> pd.DataFrame:
@@ -169,21 +199,23 @@ def share_images(label_counts: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     label_counts : pandas.DataFrame
-        Columns ``dataset``, ``labels`` (the number as text, or ``more``) and ``images``.
+        Columns ``dataset``, ``labels`` (the number as text, ascending, or ``more``) and ``images``.
 
     Returns
     -------
     pandas.DataFrame
-        The same rows with ``share``: of the dataset's images that have labels, so it is NaN for 0
-        labels, and where no image has any.
+        The same rows with ``share``, of the dataset's images that have labels, and ``share_more``,
+        of those with more labels. Both are NaN for 0 labels, and where no image has any.
 
     Examples
     --------
     >>> counts = pd.DataFrame({"dataset": "a", "labels": ["0", "1", "more"], "images": [2, 3, 1]})
-    >>> share_images(counts)["share"].tolist()
-    [nan, 0.75, 0.25]
+    >>> share_images(counts)[["share", "share_more"]].to_numpy().tolist()
+    [[nan, nan], [0.75, 0.25], [0.25, 0.0]]
     """
     is_labeled = label_counts["labels"].astype("str") != "0"
     labeled = label_counts["images"].where(is_labeled)
-    totals = labeled.groupby(label_counts["dataset"]).transform("sum")
-    return label_counts.assign(share=labeled / totals.where(totals > 0))
+    groups = labeled.groupby(label_counts["dataset"])
+    totals = groups.transform("sum").where(lambda total: total > 0)
+    more = totals - groups.cumsum()
+    return label_counts.assign(share=labeled / totals, share_more=more / totals)

@@ -41,13 +41,6 @@ FINEST = 12
 Column = tuple[str, str]
 
 
-def read_metrics(exported: pd.DataFrame, scores: Sequence[str]) -> pd.DataFrame:
-    """Read the metrics of all dumps, or those that were published, which a study has as runs."""
-    if not scores:
-        return split_published(exported)
-    return pd.concat([read_parquet(path) for path in scores], ignore_index=True)
-
-
 def average_metrics(metrics: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Average metrics of whole datasets over seeds.
 
@@ -162,10 +155,7 @@ def shift_ranks(
 
 
 def _rank(
-    own: "pd.Series[float]",
-    known: pd.DataFrame,
-    metric: str,
-    images: Mapping[str, int] | None,
+    own: "pd.Series[float]", known: pd.DataFrame, metric: str, images: Mapping[str, int] | None
 ) -> npt.NDArray[np.int64]:
     """Dense ranks of the values on the dataset that they are called after, with hidden ones."""
     dataset, values = str(own.name), np.asarray(own, dtype=np.float64)
@@ -225,14 +215,6 @@ def _find_step(values: FloatArray) -> float:
     return float(10.0**-FINEST)
 
 
-def arrange_metrics(scores: pd.DataFrame) -> pd.DataFrame:
-    """Sort metrics by model, dataset and seed, then in their usual order and by subgroup."""
-    places = {name: place for place, name in enumerate(ORDER)}
-    keys = ["model", "dataset", "seed", "place", "subgroup"]
-    table = scores.assign(place=scores["metric"].map(places))
-    return table.sort_values(keys, ignore_index=True)[list(PUBLISHED)].astype(PUBLISHED)
-
-
 def shift_all_ranks(
     metrics: pd.DataFrame,
     *,
@@ -273,27 +255,30 @@ def shift_all_ranks(
 
 
 def summarize_metrics(
-    evaluated: pd.DataFrame,
+    exported: pd.DataFrame,
+    scores: Sequence[str],
     facts: Sequence[str],
     labels: Sequence[str],
     *,
-    counted: Sequence[str],
+    counted: Sequence[Sequence[str]],
     rank_by: LabelMetric,
     subgroups: Subgroups,
     images: Mapping[str, int],
 ) -> dict[str, pd.DataFrame]:
-    """Arrange the metrics, rank the models by them, and count the labels of images.
+    """Read the metrics, rank the models by them, and count the labels of images.
 
     Parameters
     ----------
-    evaluated : pandas.DataFrame
-        Metrics of each model, dataset and seed.
+    exported : pandas.DataFrame
+        The runs of a study, which are the metrics where these were published.
+    scores : sequence of str
+        Files of the metrics of dumps; none where they were published.
     facts : sequence of str
         Files of what was found in dumps.
     labels : sequence of str
-        Files of the valid labels of published metrics.
-    counted : sequence of str
-        Their datasets.
+        Files of the valid labels of published metrics, or of their printed numbers.
+    counted : sequence of (str, str)
+        The dataset of each file, as configured and for readers.
     subgroups : mapping of str to sequence of int
         Numbers of labels over which the ASMA of each dataset averages.
     rank_by, images
@@ -302,16 +287,20 @@ def summarize_metrics(
     Returns
     -------
     dict
-        The tables ``metrics``, ``summary``, ``rank_shift`` and ``label_counts``.
+        The tables ``metrics`` (by model, dataset and seed, then in their usual order),
+        ``summary``, ``rank_shift`` and ``label_counts``.
     """
+    tables = [read_parquet(path) for path in scores]
+    metrics = pd.concat(tables) if tables else split_published(exported)
+    metrics["place"] = metrics["metric"].map(ORDER.index)
+    metrics = metrics.sort_values(["model", "dataset", "seed", "place", "subgroup"])
     known: list[Any] = [fact for path in facts for fact in read_json(path)["dumps"]]
-    known += [count_labels(*pair) for pair in zip(labels, counted, strict=True)]
-    values = arrange_metrics(evaluated)
-    # Of published metrics the images are not known.
-    rounded = images if bool(evaluated["images"].isna().all()) else None
+    known += [count_labels(path, *names) for path, names in zip(labels, counted, strict=True)]
+    # Values of published metrics are rounded.
+    rounded = None if tables else images
     return {
-        "metrics": values,
-        "summary": summarize_models(values, images=rounded),
-        "rank_shift": shift_all_ranks(values, rank_by=rank_by, images=rounded),
+        "metrics": metrics[list(PUBLISHED)].astype(PUBLISHED),
+        "summary": summarize_models(metrics, images=rounded),
+        "rank_shift": shift_all_ranks(metrics, rank_by=rank_by, images=rounded),
         "label_counts": pool_label_counts(known, subgroups=subgroups),
     }
