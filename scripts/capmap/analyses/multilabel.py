@@ -90,6 +90,11 @@ ANALYSIS = Analysis(
         "metrics": Table("All metrics, with intervals over images.", " ".join(PUBLISHED)),
     },
     figures={
+        "label_counts": Figure(
+            "Shares of images by their number of valid labels.",
+            draw="capmap.figures.multilabel:draw_label_counts",
+            reads=["label_counts"],
+        ),
         "metric_lines": Figure(
             "Top-1, ReaL and ASMA of each model on two datasets.",
             draw="capmap.figures.multilabel:draw_metric_lines",
@@ -100,11 +105,6 @@ ANALYSIS = Analysis(
             draw="capmap.figures.multilabel:draw_metric_rank_shift",
             reads=["rank_shift"],
             options={"rank_by": "multilabel/rank_by"},
-        ),
-        "label_counts": Figure(
-            "Shares of images by their number of valid labels.",
-            draw="capmap.figures.multilabel:draw_label_counts",
-            reads=["label_counts"],
         ),
         "subgroup_boxes": Figure(
             "ReaL and subgroup accuracy by number of labels, over models, on two datasets.",
