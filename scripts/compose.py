@@ -4,13 +4,7 @@ import logging
 from functools import partial
 
 from capmap.artifacts import read_table, render_csv, write_text
-from capmap.images.composition import (
-    choose_pairs,
-    plan_images,
-    tabulate_labels,
-    tabulate_pairs,
-    write_images,
-)
+from capmap.multilabel.patchml import choose_pairs, plan_images, tabulate_pairs, write_images
 from capmap.rng import make_stream
 
 logger = logging.getLogger(__name__)
@@ -23,25 +17,18 @@ def compose(
     images: str,
     labels: str,
     manifest: str,
-    label_counts: str,
     composed: str,
     counts: list[int],
     sizes: dict[str, int],
     side: int,
     seed: str,
 ) -> None:
-    """Write the images of one dataset, their labels, their manifest and how many have how many."""
-    dataset = f"PatchML{seed}"
+    """Write the images of one dataset, their labels, their manifest and how many there are."""
     pool = read_table(crops, names=("source", "label"))
     pairs = choose_pairs(counts=counts, sizes=sizes, side=side)
-    plans = plan_images(
-        pool,
-        pairs=pairs,
-        side=side,
-        make_rng=partial(make_stream, int(seed), "patchml"),
-    )
+    make_rng = partial(make_stream, int(seed), "patchml")
     tally = write_images(
-        plans,
+        list(plan_images(pool, pairs=pairs, side=side, make_rng=make_rng)),
         pool,
         archive=archive,
         folder=images,
@@ -49,8 +36,7 @@ def compose(
         manifest=manifest,
         side=side,
     )
-    table = tabulate_pairs(tally, dataset=dataset, objects=len(pool), pairs=pairs)
-    write_text(label_counts, render_csv(tabulate_labels(tally, dataset=dataset, counts=counts)))
+    table = tabulate_pairs(tally, dataset=f"PatchML{seed}", objects=len(pool), pairs=pairs)
     write_text(composed, render_csv(table))
     logger.info("%d images from %d objects", sum(tally.values()), len(pool))
 

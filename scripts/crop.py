@@ -4,7 +4,7 @@ import logging
 
 from capmap.artifacts import render_csv, write_text
 from capmap.exports.label_files import read_classes
-from capmap.images.crops import ImageFolder, cut_crops, read_annotations, write_crops
+from capmap.multilabel.patchml import ImageFolder, read_annotations, write_crops
 
 logger = logging.getLogger(__name__)
 
@@ -20,8 +20,8 @@ def crop(
 ) -> None:
     """Write the crops of all annotated objects, and what could not be cut."""
     known = [name for path in classes for name in read_classes(path)]
-    found = cut_crops(read_annotations(*annotations), ImageFolder(*images), classes=known)
-    table, faults = write_crops(found, archive)
+    found = read_annotations(*annotations)
+    table, faults = write_crops(found, ImageFolder(*images), archive, classes=known)
     write_text(crops, render_csv(table))
     write_text(skipped, render_csv(faults))
     if len(faults):

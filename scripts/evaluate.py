@@ -12,13 +12,11 @@ from capmap.artifacts import replace_file, write_json, write_parquet
 from capmap.multilabel.dumps import Cell
 from capmap.multilabel.evaluation import (
     Evaluator,
-    Sources,
     describe_dump,
-    find_sources,
     join_metrics,
 )
 from capmap.multilabel.metrics import estimate_metrics
-from capmap.multilabel.outcomes import OutcomeWriter, evaluate_images
+from capmap.multilabel.outcomes import OutcomeWriter
 from capmap.problems import Problem, UnreadableExportError
 from capmap.rng import make_stream
 
@@ -34,7 +32,7 @@ def evaluate(
     study: str,
     cells: list[list[str]],
     classes: str,
-    datasets: Mapping[str, Sources],
+    datasets: Mapping[str, Mapping[str, str]],
     subgroups: Mapping[str, list[int]],
     replicates: int,
     confidence: float,
@@ -53,23 +51,23 @@ def evaluate(
                 dataset=renamed.get(cell.dataset, cell.dataset),
             )
             try:
-                found = evaluator.evaluate(path, cell, find_sources(datasets, cell.dataset))
+                images, notes = evaluator.evaluate(path, cell, datasets[cell.dataset])
             except UnreadableExportError as error:
                 problems |= dict.fromkeys(error.problems)
                 broken.append(shown)
                 continue
-            writer.write(shown, found.outcomes)
+            writer.write(shown, images)
             metrics = estimate_metrics(
-                evaluate_images(found.outcomes),
+                images,
                 subgroups=subgroups[shown.dataset],
                 n_resamples=replicates,
                 confidence_level=confidence,
                 make_rng=partial(make_stream, seed, study, "multilabel", *shown),
             )
             tables.append(pd.DataFrame(shown._asdict(), index=metrics.index).join(metrics))
-            known.append(describe_dump(path, shown, found))
-            problems |= dict.fromkeys(found.notes)
-            logger.info("%s: %d images", path, len(found.outcomes))
+            known.append(describe_dump(path, shown, images))
+            problems |= dict.fromkeys(notes)
+            logger.info("%s: %d images", path, len(images))
     write_parquet(scores, join_metrics(tables))
     listed = [asdict(problem) for problem in problems]
     write_json(facts, {"dumps": known, "broken": broken, "problems": listed})

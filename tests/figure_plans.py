@@ -92,14 +92,15 @@ def plan_errors(tables):
 
 
 def plan_labels(tables, *, degradation=VERSIONS):
-    metrics, shifts = tables["metrics"], tables["rank_shift"]
+    metrics = tables["metrics"]
     return {
         "label_counts": lambda: make_figure("label_counts", tables["label_counts"]),
         "metric_lines": lambda: make_figure("metric_lines", tables["summary"], degradation),
         "subgroup_boxes": lambda: make_figure("subgroup_boxes", metrics, degradation),
         "metric_rank_shift": lambda: make_figure(
-            "metric_rank_shift", shifts, degradation, metrics, rank_by="asma"
+            "metric_rank_shift", tables["rank_shift"], rank_by="asma"
         ),
+        "seed_boxes": lambda: make_figure("seed_boxes", metrics, rank_by="asma"),
     }
 
 

@@ -113,10 +113,9 @@ class Study:
         inputs: dict[str, Any] = {
             kind: self.list_files(kind) for kind in ("scores", "outcomes", "facts")
         }
-        if inputs["scores"]:
-            inputs["exported"] = pd.DataFrame({"model": []})
+        inputs["exported"] = pd.DataFrame({"model": []})
         found = {}
-        for name in ("read_metrics", "compare_predictions", "summarize_metrics"):
+        for name in ("summarize_metrics", "compare_predictions"):
             run_step(name, self.folder, inputs, **common)
             found |= read_step(name, self.folder)
         return found

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from capmap.multilabel import gathering, rankings
+from capmap.multilabel import published, rankings
 
 SHIPPED = Path(__file__).parents[1] / "data" / "imagenet"
-SHARED = Path(__file__).parents[2] / "shared" / "reference" / "imagenet"
 COUNTS = (1, 2, 3, 4, 5)
 PATCHES = (2, 3, 4, 6, 9)
 
@@ -21,19 +20,6 @@ def read_shipped_runs():
     table = pd.read_csv(SHIPPED / "checkpoints.csv", header=[0, 1], index_col=0)
     table.columns = [" / ".join(names) for names in table.columns]
     wide = table.rename_axis("model").reset_index()
-    return wide.melt("model", var_name="dataset", value_name="score")
-
-
-def read_shared_runs():
-    """Runs of the same table as the reference has it."""
-    names = {
-        f"{metric}_{key}": f"{dataset} / {metric}"
-        for key, dataset in (("v1", "ImageNetV1"), ("v2", "ImageNetV2"), ("patchml", "PatchML"))
-        for metric in ("top1", "real", "asma")
-    }
-    table = pd.read_csv(SHARED / "checkpoints.csv").rename(columns={"checkpoint": "model"})
-    chosen = ["model", *(name for name in names if name in table)]
-    wide = table[chosen].rename(columns=names)
     return wide.melt("model", var_name="dataset", value_name="score")
 
 
@@ -87,4 +73,4 @@ def make_counts(datasets):
         pd.DataFrame({"dataset": name, "labels": labels, "images": [place, 900, 50, 9, 0, 3, 2]})
         for place, name in enumerate(datasets)
     ]
-    return gathering.share_images(pd.concat(tables, ignore_index=True))
+    return published.share_images(pd.concat(tables, ignore_index=True))

@@ -56,7 +56,7 @@ STATISTICS = [
     {"exports", "normalization"},
     {"validation", "attributes", "changes", "ranking"},
     {"comparison"},
-    {"capabilities", "leaderboard", "checkpoints", "multilabel", "images"},
+    {"capabilities", "leaderboard", "checkpoints", "multilabel"},
     {"methods"},
 ]
 # Pages show finished tables, so no statistic is computed in them.

@@ -7,7 +7,7 @@ runs.parquet and validation.json, as exports do.
 
 MULTILABEL = [
     *("metrics.csv", "summary.csv", "rank_shift.csv", "label_counts.csv"),
-    *("differences.csv", "degradation.csv"),
+    "degradation.csv",
 ]
 
 
@@ -18,7 +18,7 @@ rule crop:
         annotations=files(predictions.list_images, "annotations"),
         classes=files(predictions.find_classes, "patchml"),
     output:
-        archive="results/{study}/patchml/crops.tar",
+        archive="results/{study}/patchml/crops.zip",
         crops="results/{study}/patchml/crops.csv",
         skipped="results/{study}/patchml/skipped.csv",
     log:
@@ -39,13 +39,12 @@ rule crop:
 rule compose:
     """Patches → images of several, with the union of their labels, by seed."""
     input:
-        archive="results/{study}/patchml/crops.tar",
+        archive="results/{study}/patchml/crops.zip",
         crops="results/{study}/patchml/crops.csv",
     output:
         images=directory("results/{study}/patchml/{number}/images"),
         labels="results/{study}/patchml/{number}/labels.json",
         manifest="results/{study}/patchml/{number}/manifest.csv",
-        label_counts="results/{study}/patchml/{number}/label_counts.csv",
         composed="results/{study}/patchml/{number}/composed.csv",
     log:
         "results/logs/compose/{study}/{number}.log",
@@ -136,7 +135,7 @@ rule validate_predictions:
 
 
 rule compare_labels:
-    """Metrics of dumps, or published ones → metrics, their differences, and ranks by each of them."""
+    """Metrics of dumps, or published ones → metrics, their drops, and ranks by each of them."""
     input:
         runs="results/{study}/runs.parquet",
         scores=files(predictions.list_parts, "scores.parquet"),
@@ -148,9 +147,7 @@ rule compare_labels:
         table("results/{study}/multilabel/summary", "csv tex"),
         table("results/{study}/multilabel/rank_shift"),
         table("results/{study}/multilabel/label_counts"),
-        table("results/{study}/multilabel/differences"),
         table("results/{study}/multilabel/degradation"),
-        evaluated="results/{study}/multilabel/evaluated.parquet",
     log:
         "results/logs/compare_labels/{study}.log",
     benchmark:
@@ -161,9 +158,7 @@ rule compare_labels:
         mem_mb=attempts(2000),
         runtime=attempts(10),
     params:
-        cfg=steps("read_metrics", "compare_predictions", "summarize_metrics"),
-        library=code(
-            "analyse", "read_metrics", "compare_predictions", "summarize_metrics"
-        ),
+        cfg=steps("summarize_metrics", "compare_predictions"),
+        library=code("analyse", "summarize_metrics", "compare_predictions"),
     script:
         "../../scripts/analyse.py"

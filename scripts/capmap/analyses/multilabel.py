@@ -5,29 +5,34 @@ from typing import Any
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.multilabel.comparisons import compare_predictions
-from capmap.multilabel.gathering import read_metrics
-from capmap.multilabel.rankings import summarize_metrics
+from capmap.multilabel.drops import DROPS, compare_predictions
+from capmap.multilabel.published import PUBLISHED
+from capmap.multilabel.rankings import SHIFTS, SUMMARY, summarize_metrics
 from capmap.wording import LABEL_METRICS
 
 ENDS = ("dataset_a", "dataset_b")
 
 
 def find_facts(
-    metrics: pd.DataFrame,
     summary: pd.DataFrame,
     rank_shift: pd.DataFrame,
     degradation: pd.DataFrame,
+    label_counts: pd.DataFrame,
+    metrics: pd.DataFrame,
     *,
     rank_by: str,
 ) -> dict[str, Any]:
-    """Who is first by top-1 accuracy and by what ranks, and the mean drop between two datasets."""
+    """Who is first, what ranks move, the mean drop between two datasets, and how much is mix."""
     by = [name for name in dict.fromkeys(["top1", rank_by]) if f"{name}_rank" in summary]
     known = summary[by].notna().groupby(summary["dataset"]).any().sum(axis=1)
     dataset = known.idxmax() if len(known) else ""
     own = summary[summary["dataset"] == dataset]
     places = {"metric_a": "top1", "metric_b": rank_by, "dataset_a": dataset, "dataset_b": dataset}
     shifts = rank_shift.loc[(rank_shift[[*places]] == pd.Series(places)).all(axis=1), "shift"]
+    drops = _list_drops(degradation, metrics)
+    compared = [drops[0][end] for end in ENDS] if drops else []
+    is_one = label_counts["labels"].astype("str") == "1"
+    shares = label_counts[is_one].set_index("dataset")["share_more"]
     return {
         "dataset": dataset,
         "firsts": [
@@ -37,7 +42,9 @@ def find_facts(
         ],
         "ranked": len(shifts),
         "moved": int((shifts != 0).sum()),
-        "drops": _list_drops(degradation, metrics),
+        "drops": drops,
+        "split": [drop for drop in drops if pd.notna(drop["mix"])],
+        "several": [(name, shares[name]) for name in compared if name in shares],
         "has_intervals": bool(metrics["ci_low"].notna().any()),
         "ranks": LABEL_METRICS[rank_by],
     }
@@ -62,91 +69,80 @@ ANALYSIS = Analysis(
             "Top-1, ReaL and average subgroup multi-label accuracy (ASMA) of each model on each "
             "dataset, mean over seeds, with dense ranks. With numbers of images, ranks that "
             "rounding hides are counted.",
-            "model dataset top1 real asma top1_rank real_rank asma_rank seeds",
+            " ".join(SUMMARY),
             formats="csv tex",
         ),
         "rank_shift": Table(
-            "Dense and competition ranks by one metric and dataset (a) and by another (b), among "
-            "models with both; a positive shift is a rise.",
-            "model metric_a dataset_a metric_b dataset_b value_a value_b rank_a rank_b shift "
-            "competition_a competition_b competition_shift",
+            "Dense ranks by one metric and dataset (a) and by another (b), among models with both; "
+            "a positive shift is a rise.",
+            " ".join(SHIFTS),
         ),
         "degradation": Table(
-            "Drop of each metric from the first to the second dataset, with intervals over "
+            "Drop of each metric from the first to the second dataset, and of top-1 and ReaL "
+            "accuracy how much of it is label mix (shares of images by number of labels) and how "
+            "much is accuracy within groups (at the same number of labels), with intervals over "
             "images; rows without a model are means over models.",
-            "model metric subgroup dataset_a dataset_b value_a value_b difference ci_low ci_high "
-            "paired images",
-        ),
-        "differences": Table(
-            "Differences between models on the same images, with intervals over images.",
-            "model_a model_b dataset metric difference ci_low ci_high images",
+            " ".join(DROPS),
         ),
         "label_counts": Table(
-            "Images by number of valid labels.",
-            "dataset labels images share",
+            "Images by number of valid labels.", "dataset labels images share share_more"
         ),
-        "metrics": Table(
-            "Metrics by model, dataset and seed, with intervals over images.",
-            "model dataset seed metric subgroup value ci_low ci_high images",
-        ),
+        "metrics": Table("All metrics, with intervals over images.", " ".join(PUBLISHED)),
     },
     figures={
+        "label_counts": Figure(
+            "Shares of images by their number of valid labels.",
+            draw="capmap.figures.multilabel:draw_label_counts",
+            reads=["label_counts"],
+        ),
         "metric_lines": Figure(
-            "Top-1, ReaL and ASMA of each model on two datasets; below, the difference.",
+            "Top-1, ReaL and ASMA of each model on two datasets.",
             draw="capmap.figures.multilabel:draw_metric_lines",
             reads=["summary", "degradation"],
         ),
         "metric_rank_shift": Figure(
             "Dense ranks by top-1 accuracy and by the metric that orders the models.",
             draw="capmap.figures.multilabel:draw_metric_rank_shift",
-            reads=["rank_shift", "degradation", "metrics"],
+            reads=["rank_shift"],
             options={"rank_by": "multilabel/rank_by"},
-        ),
-        "label_counts": Figure(
-            "Shares of images by their number of valid labels.",
-            draw="capmap.figures.multilabel:draw_label_counts",
-            reads=["label_counts"],
         ),
         "subgroup_boxes": Figure(
             "ReaL and subgroup accuracy by number of labels, over models, on two datasets.",
             draw="capmap.figures.multilabel:draw_subgroup_boxes",
             reads=["metrics", "degradation"],
         ),
+        "seed_boxes": Figure(
+            "The metric that orders the models by seed, over models.",
+            draw="capmap.figures.multilabel:draw_seed_boxes",
+            reads=["metrics"],
+            options={"rank_by": "multilabel/rank_by"},
+        ),
     },
     steps={
-        "read_metrics": Step(
-            read_metrics,
-            reads=["exported"],
-            paths=["scores"],
-            files={"evaluated": "multilabel/evaluated.parquet"},
-        ),
-        "compare_predictions": Step(
-            compare_predictions,
-            tables=["differences", "degradation"],
-            reads=["evaluated"],
-            paths=["outcomes"],
-            options={
-                "compare": "multilabel/compare",
-                "order": "predictions/order",
-                "rank_by": "multilabel/rank_by",
-                "subgroups": "multilabel/subgroups",
-                "n_resamples": "bootstrap/of_images",
-                "confidence_level": "bootstrap/confidence",
-                "seed": "bootstrap/seed",
-            },
-        ),
         "summarize_metrics": Step(
             summarize_metrics,
             tables=["metrics", "summary", "rank_shift", "label_counts"],
-            reads=["evaluated", "degradation"],
-            paths=["facts", "labels"],
+            reads=["exported"],
+            paths=["scores", "facts", "labels"],
             options={
                 "counted": "multilabel/counted",
                 "rank_by": "multilabel/rank_by",
                 "subgroups": "multilabel/subgroups",
+                "images": "multilabel/images",
+            },
+        ),
+        "compare_predictions": Step(
+            compare_predictions,
+            tables=["degradation"],
+            reads=["metrics"],
+            paths=["outcomes"],
+            options={
+                "compare": "multilabel/compare",
+                "order": "predictions/order",
+                "subgroups": "multilabel/subgroups",
                 "n_resamples": "bootstrap/of_images",
                 "confidence_level": "bootstrap/confidence",
-                "images": "multilabel/images",
+                "seed": "bootstrap/seed",
             },
         ),
     },
@@ -154,11 +150,10 @@ ANALYSIS = Analysis(
     meanings={
         "asma": "Average subgroup multi-label accuracy, 0 to 1.",
         "asma_rank": "Rank by ASMA; 1 is best.",
-        "competition_a": "Competition rank by the first metric and dataset; 1 is best.",
-        "competition_b": "Competition rank by the second metric and dataset; 1 is best.",
-        "competition_shift": "First competition rank less the second; above 0: a rise.",
         "images": "Number of images.",
-        "paired": "Whether both datasets have the same images.",
+        "mix": "Part of the drop that other shares of images by number of labels make.",
+        "mix_high": "Upper end of its interval.",
+        "mix_low": "Lower end of its interval.",
         "real": "Share of images whose answer is among the valid labels (ReaL), 0 to 1.",
         "real_rank": "Rank by ReaL; 1 is best.",
         "subgroup": "Number of valid labels of the images.",
@@ -167,9 +162,12 @@ ANALYSIS = Analysis(
         "value": "Value of the metric, 0 to 1.",
         "value_a": "Value of the metric, or the first one, on the first dataset.",
         "value_b": "Value of the metric, or the second one, on the second dataset.",
+        "within": "Part of the drop that other accuracies at the same number of labels make.",
+        "within_high": "Upper end of its interval.",
+        "within_low": "Lower end of its interval.",
         "degradation.difference": "Value on the first dataset less that on the second.",
-        "differences.difference": "Value of the first model less that of the second.",
-        "label_counts.share": "Share of the dataset's images, 0 to 1.",
+        "label_counts.share": "Share of the dataset's images with labels, 0 to 1.",
+        "share_more": "Share of these that have more labels, 0 to 1.",
         "rank_shift.rank_a": "Dense rank by the first metric and dataset; 1 is best.",
         "rank_shift.rank_b": "Dense rank by the second metric and dataset; 1 is best.",
         "rank_shift.shift": "First rank less the second; above 0: a rise.",

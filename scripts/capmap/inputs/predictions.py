@@ -133,9 +133,9 @@ def list_counted(study: Study) -> list[str]:
     return [study.find_file(f"multilabel.labels.{write_key(name)}", path) for name, path in files]
 
 
-def list_counted_datasets(study: Study) -> list[str]:
-    """List the datasets of `list_counted`, by their names for readers."""
-    return [_rename(study, name) for name in study.read("multilabel/labels")]
+def list_counted_datasets(study: Study) -> list[list[str]]:
+    """List the datasets of `list_counted` as configured, each with its name for readers."""
+    return [[name, _rename(study, name)] for name in study.read("multilabel/labels")]
 
 
 def find_classes(study: Study, section: str) -> list[str]:

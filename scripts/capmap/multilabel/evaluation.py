@@ -1,19 +1,15 @@
 """Evaluate a dump of predictions against the label files of its dataset."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import Any, TypedDict
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from capmap.artifacts import digest_file
 from capmap.errors import CapmapError, ValidationError
 from capmap.exports.label_files import (
-    Dump,
-    JoinedLabels,
     LabelFile,
     join_labels,
     open_scores,
@@ -22,48 +18,13 @@ from capmap.exports.label_files import (
     read_labels,
 )
 from capmap.multilabel.dumps import Cell, fill_pattern
-from capmap.multilabel.gathering import UNMATCHED
 from capmap.multilabel.metrics import METRICS
-from capmap.multilabel.outcomes import LabelSets, Scores, arrange_labels, rank_labels, score_images
-from capmap.problems import Problem, UnreadableExportError, ask_nearest
-from capmap.wording import count_things, quote_name
+from capmap.multilabel.outcomes import name_image, rank_labels, score_images
+from capmap.problems import Problem, UnreadableExportError
+from capmap.wording import count_things
 
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm"})
-
-
-class Sources(TypedDict):
-    """Files of a dataset, empty where there is none; they may have fields of a `Cell`.
-
-    Parameters
-    ----------
-    labels, single : str
-        Label sets and single labels.
-    images : str
-        Ids of the images in the order of the scores.
-    """
-
-    labels: str
-    single: str
-    images: str
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What came out of a dump.
-
-    Parameters
-    ----------
-    outcomes : pandas.DataFrame
-        From `score_images`, by id where the images have ids, else in the order of the dump.
-    digest : str
-        Identifies datasets: of the ids and the numbers of labels of the images.
-    notes : list of Problem
-        Warnings about the labels.
-    """
-
-    outcomes: pd.DataFrame
-    digest: str
-    notes: list[Problem]
+UNMATCHED = "unmatched_labels"
 
 
 class Evaluator:
@@ -80,7 +41,9 @@ class Evaluator:
         self._classes: list[str] | None = None
         self._files: dict[tuple[str, bool], LabelFile] = {}
 
-    def evaluate(self, path: str, cell: Cell, sources: Sources) -> Evaluation:
+    def evaluate(
+        self, path: str, cell: Cell, sources: Mapping[str, str]
+    ) -> tuple[pd.DataFrame, list[Problem]]:
         """Evaluate a dump.
 
         Parameters
@@ -89,12 +52,16 @@ class Evaluator:
             The dump.
         cell : Cell
             Whose predictions it has.
-        sources : Sources
-            The files of its dataset.
+        sources : mapping of str to str
+            The files of its dataset: ``labels`` (sets), ``single`` (labels) and ``images`` (ids in
+            the order of the scores), empty where there is none; with fields of a `Cell`.
 
         Returns
         -------
-        Evaluation
+        outcomes : pandas.DataFrame
+            From `score_images`.
+        notes : list of Problem
+            Warnings about the labels.
 
         Raises
         ------
@@ -106,66 +73,44 @@ class Evaluator:
         Ids are compared as they stand and, where that leaves images without labels, without the
         suffixes of image files, as Kaggle's tables have them.
         """
-        files = {name: fill_pattern(str(source), cell) for name, source in sources.items()}
-        try:
-            classes = self._read_classes()
-            dump = open_scores(path, n_classes=len(classes) or None)
-            labels, notes = self._label(path, dump, classes, files)
-            ranks = rank_labels(dump.scores, labels)
-            notes += _note_flat_scores(path, dump.scores)
-        except UnreadableExportError:
-            raise
-        except CapmapError as error:
-            raise UnreadableExportError(_describe_error(error, path)) from error
-        outcomes = score_images(labels, ranks)
-        if any(labels.images):
-            outcomes = outcomes.sort_values("id", kind="stable", ignore_index=True)
-        return Evaluation(outcomes, _digest_images(outcomes), notes)
-
-    def _read_classes(self) -> list[str]:
+        files = {name: fill_pattern(source, cell) for name, source in sources.items()}
         if self._classes is None:
             self._classes = read_classes(self._classes_source) if self._classes_source else []
-        return self._classes
-
-    def _label(
-        self, path: str, dump: Dump, classes: Sequence[str], files: dict[str, str]
-    ) -> tuple[LabelSets, list[Problem]]:
-        images = dump.images
-        if images is None and files["images"]:
-            images = read_images(files["images"])
-        sets = self._join(path, files["labels"], dump, images, classes, is_single=False)
-        single = None
-        if files["single"]:
-            joined = self._join(path, files["single"], dump, images, classes, is_single=True)
-            single = [labels[0] for labels in joined.sets]
-        n_classes = dump.scores.shape[1]
+        dump = open_scores(path, n_classes=len(self._classes) or None)
+        n, n_classes = dump.scores.shape
+        names = dump.images
+        if names is None and files["images"]:
+            names = read_images(files["images"])
+        single, code = None, UNMATCHED
         try:
-            labels = arrange_labels(sets.sets, n_classes=n_classes, single=single, images=images)
+            given, extra = self._join(files["labels"], n, names, is_single=False)
+            _require_classes(given, n_classes, files["labels"], names)
+            if files["single"]:
+                ones, _ = self._join(files["single"], n, names, is_single=True)
+                _require_classes(ones, n_classes, files["single"], names)
+                single = [labels[0] for labels in ones]
+            sets = [sorted(set(labels)) for labels in given]
+            code = "unusable_dump"
+            ranks = rank_labels(dump.scores, sets, names or ())
         except ValidationError as error:
-            problem = _describe_error(error, path, code=UNMATCHED)
-            origin = " and ".join(filter(None, (files["labels"], files["single"])))
-            problem = replace(problem, reason=f"{origin}: {problem.reason}")
-            raise UnreadableExportError(problem) from error
-        return labels, _list_notes(files["labels"], labels, sets.extra)
+            raise UnreadableExportError(_describe_error(error, path, code)) from error
+        merged = sum(map(len, given)) - sum(map(len, sets))
+        notes = [
+            *_list_notes(files["labels"], sets, merged=merged, extra=extra),
+            *_note_flat_scores(path, ranks.flat, n),
+        ]
+        return score_images(ranks, sets, single=single, names=names or ()), notes
 
     def _join(
-        self,
-        path: str,
-        source: str,
-        dump: Dump,
-        images: list[str] | None,
-        names: Sequence[str],
-        *,
-        is_single: bool,
-    ) -> JoinedLabels:
+        self, source: str, n_images: int, names: list[str] | None, *, is_single: bool
+    ) -> tuple[list[list[int]], int]:
+        """The labels in the order of the scores, and how many images have no scores."""
         key = (source, is_single)
         if key not in self._files:
-            self._files[key] = read_labels(source, classes=names, is_single=is_single)
-        file, ids = _align_ids(self._files[key], images)
-        try:
-            return join_labels(file, n_images=len(dump.scores), images=ids)
-        except ValidationError as error:
-            raise UnreadableExportError(_describe_error(error, path, code=UNMATCHED)) from error
+            classes = self._classes or ()
+            self._files[key] = read_labels(source, classes=classes, is_single=is_single)
+        file, ids = _align_ids(self._files[key], names)
+        return join_labels(file, n_images=n_images, images=ids)
 
 
 def _align_ids(file: LabelFile, images: list[str] | None) -> tuple[LabelFile, list[str] | None]:
@@ -180,93 +125,72 @@ def _align_ids(file: LabelFile, images: list[str] | None) -> tuple[LabelFile, li
 
 
 def _strip_suffixes(images: Sequence[str]) -> list[str]:
+    suffixes = [PurePosixPath(image).suffix for image in images]
     return [
-        image[: -len(suffix)]
-        if (suffix := PurePosixPath(image).suffix) and suffix.lower() in SUFFIXES
-        else image
-        for image in images
+        image.removesuffix(suffix) if suffix.lower() in SUFFIXES else image
+        for image, suffix in zip(images, suffixes, strict=True)
     ]
 
 
-def _list_notes(source: str, labels: LabelSets, extra: int) -> list[Problem]:
-    empty = int(np.count_nonzero(labels.counts == 0))
-    notes = {
-        "unlabeled_images": (
-            empty,
-            f"There is no valid label for {empty} of {count_things(len(labels), 'image')}.",
-            "They count for top-1 accuracy only.",
-        ),
-        "merged_labels": (
-            labels.merged,
-            f"The label sets repeat {count_things(labels.merged, 'label')}.",
-            "Each counts once.",
-        ),
-        "unscored_images": (
-            extra,
-            f"The labels are also of {count_things(extra, 'image')} without scores.",
-            "They are left out; check that the score dumps are of the whole dataset.",
-        ),
-    }
-    return [
-        Problem(severity="warning", code=code, source=source, reason=reason, remedy=remedy)
-        for code, (count, reason, remedy) in notes.items()
-        if count
-    ]
+def _require_classes(
+    sets: Sequence[Sequence[int]], n_classes: int, source: str, names: Sequence[str] | None
+) -> None:
+    """Refuse labels that are no class of the scores."""
+    for place, labels in enumerate(sets):
+        if max(labels, default=0) >= n_classes:
+            raise ValidationError(
+                f"{source}: label {max(labels)} of {name_image(names or (), place)} is no class "
+                f"from 0 to {n_classes - 1}. Write labels as places in the class list, from 0, and "
+                "check that labels and scores have the same classes."
+            )
 
 
-def _note_flat_scores(source: str, scores: Scores) -> list[Problem]:
+def _list_notes(
+    source: str, sets: Sequence[Sequence[int]], *, merged: int, extra: int
+) -> Iterator[Problem]:
+    empty = sum(not labels for labels in sets)
+    if empty:
+        reason = f"There is no valid label for {empty} of {count_things(len(sets), 'image')}."
+        yield _warn("unlabeled_images", source, reason, "They count for top-1 accuracy only.")
+    if merged:
+        reason = f"The label sets repeat {count_things(merged, 'label')}."
+        yield _warn("merged_labels", source, reason, "Each counts once.")
+    if extra:
+        reason = f"The labels are also of {count_things(extra, 'image')} without scores."
+        remedy = "They are left out; check that the score dumps are of the whole dataset."
+        yield _warn("unscored_images", source, reason, remedy)
+
+
+def _note_flat_scores(source: str, flat: int, images: int) -> Iterator[Problem]:
     """Warn of images for which a model says nothing: their first class would count as the best."""
-    if scores.shape[1] < 2:
-        return []
-    rows = np.flatnonzero(scores[:, 0] == scores[:, -1])
-    flat = sum(bool((scores[row] == scores[row, 0]).all()) for row in rows)
-    reason = f"All classes have the same score in {flat} of {count_things(len(scores), 'image')}."
-    remedy = "The first class counts as the highest; check how the scores were made and written."
-    problem = Problem(
-        severity="warning", code="flat_scores", source=source, reason=reason, remedy=remedy
-    )
-    return [problem] if flat else []
+    if flat:
+        reason = f"All classes have the same score in {flat} of {count_things(images, 'image')}."
+        remedy = "The first class is taken; check how the scores were made and written."
+        yield _warn("flat_scores", source, reason, remedy)
 
 
-def _describe_error(error: CapmapError, path: str, *, code: str = "unusable_dump") -> Problem:
+def _warn(code: str, source: str, reason: str, remedy: str) -> Problem:
+    return Problem(severity="warning", code=code, source=source, reason=reason, remedy=remedy)
+
+
+def _describe_error(error: CapmapError, path: str, code: str) -> Problem:
     """Make a problem of a message, whose last sentence is the remedy."""
     reason, _, remedy = str(error).rpartition(". ")
     return Problem(code=code, source=path, reason=f"{reason}.", remedy=remedy)
 
 
-def _digest_images(outcomes: pd.DataFrame) -> str:
+def describe_dump(path: str, cell: Cell, outcomes: pd.DataFrame) -> dict[str, Any]:
+    """What is known of a dump, its images and its labels."""
+    counts = outcomes["labels"].value_counts().sort_index()
     digest = sha256("\n".join(outcomes["id"]).encode())
     digest.update(outcomes["labels"].to_numpy(dtype="<i8").tobytes())
-    return digest.hexdigest()
-
-
-def find_sources(datasets: Mapping[str, Sources], name: str) -> Sources:
-    """The files of a dataset; that there are none is said in the same words of all its dumps."""
-    sources = datasets.get(name)
-    if sources and sources.get("labels"):
-        return sources
-    near = ask_nearest(name, set(datasets) - {name})
-    raise UnreadableExportError(
-        Problem(
-            code="unlabeled_dataset",
-            value=name,
-            reason=f"There are score dumps of the dataset {quote_name(name)}, and no labels.",
-            remedy=f"{near}Add it to predictions.datasets, or remove its dumps from where "
-            "`exports` finds them.",
-        )
-    )
-
-
-def describe_dump(path: str, cell: Cell, found: Evaluation) -> dict[str, Any]:
-    """What is known of a dump, its images and its labels."""
-    counts = found.outcomes["labels"].value_counts().sort_index()
     return {
         **cell._asdict(),
         "path": path,
         "sha256": digest_file(path),
         "bytes": Path(path).stat().st_size,
-        "images": len(found.outcomes),
-        "digest": found.digest,
+        "images": len(outcomes),
+        "digest": digest.hexdigest(),
         "labels": {str(labels): int(images) for labels, images in counts.items()},
     }
 
@@ -274,6 +198,5 @@ def describe_dump(path: str, cell: Cell, found: Evaluation) -> dict[str, Any]:
 def join_metrics(tables: list[pd.DataFrame]) -> pd.DataFrame:
     """Join the metrics of dumps; there may be none."""
     kinds = {**dict.fromkeys(Cell._fields, "str"), **METRICS}
-    if not tables:
-        return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
+    tables = [pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()}), *tables]
     return pd.concat(tables, ignore_index=True).astype(kinds)

@@ -8,13 +8,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.artifacts import read_json
-from capmap.errors import ValidationError
-from capmap.multilabel.gathering import PUBLISHED, count_labels, pool_label_counts
+from capmap.artifacts import read_json, read_parquet
 from capmap.multilabel.metrics import ORDER
+from capmap.multilabel.published import (
+    PUBLISHED,
+    count_labels,
+    pool_label_counts,
+    split_published,
+)
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.settings.choices import LabelMetric, Subgroups
-from capmap.wording import find_nearest, list_names, quote_name
 
 RANKED = ("top1", "real", "asma")
 # Shares of right images, of which a rounded value stands for few.
@@ -31,7 +34,6 @@ SHIFTS = {
     **dict.fromkeys(("metric_a", "dataset_a", "metric_b", "dataset_b"), "str"),
     **dict.fromkeys(("value_a", "value_b"), "float64"),
     **dict.fromkeys(("rank_a", "rank_b", "shift"), "int64"),
-    **dict.fromkeys(("competition_a", "competition_b", "competition_shift"), "int64"),
 }
 FINEST = 12
 
@@ -93,7 +95,10 @@ def summarize_models(
     """
     summary = average_metrics(metrics, RANKED)
     for metric in RANKED:
-        summary[f"{metric}_rank"] = _rank_datasets(summary, metric, images)
+        ranks = (
+            summary[metric].dropna().groupby("dataset").transform(_rank, summary, metric, images)
+        )
+        summary[f"{metric}_rank"] = ranks.reindex(summary.index).astype("Int64")
     known = metrics[metrics["metric"].isin(RANKED)].dropna(subset="value").fillna({"seed": ""})
     summary["seeds"] = known.groupby(["dataset", "model"])["seed"].nunique()
     ordered = summary.reset_index().sort_values(["dataset", "asma_rank", "model"])
@@ -120,14 +125,11 @@ def shift_ranks(
     pandas.DataFrame
         The best by `second` first, ties by name, models that have both values: ``model``,
         ``metric_a``, ``dataset_a``, ``metric_b``, ``dataset_b``, ``value_a``, ``value_b``,
-        ``rank_a``, ``rank_b``, ``shift`` (``rank_a − rank_b``: positive for a model that rises),
-        and the same of competition ranks: ``competition_a``, ``competition_b``,
-        ``competition_shift``.
+        ``rank_a``, ``rank_b`` and ``shift`` (``rank_a − rank_b``: positive for a model that rises).
 
     Notes
     -----
-    ``rank`` is dense (1, 2, 2, 3), competition ranks leave out ranks after a tie (1, 2, 2, 4); all
-    are among these models.
+    Ranks are dense (1, 2, 2, 3) and among these models.
 
     Rounding makes ties of models that are apart, and a dense rank counts a tie once. So where one
     of the values is rounded more coarsely, all its later ranks are too low, and every model at the
@@ -138,48 +140,31 @@ def shift_ranks(
     means over images or subgroups, whose rounded values stand for so many that all models of a tie
     differ.
     """
-    sides = {"value_a": _take(values, first), "value_b": _take(values, second)}
+    sides = {}
+    for side, (metric, dataset) in (("a", first), ("b", second)):
+        is_own = values.index.get_level_values("dataset") == dataset
+        sides[f"value_{side}"] = values.loc[is_own, metric].dropna().droplevel("dataset")
     table = pd.DataFrame(sides).dropna().rename_axis("model").reset_index()
     for side, (metric, dataset) in (("a", first), ("b", second)):
-        own = table[f"value_{side}"].to_numpy(np.float64)
+        own = table[f"value_{side}"].rename(dataset)
         table[f"metric_{side}"], table[f"dataset_{side}"] = metric, dataset
-        table[f"rank_{side}"] = _rank(values, own, (metric, dataset), images)
-        table[f"competition_{side}"] = rank_densely(own, hidden=np.inf)
+        table[f"rank_{side}"] = _rank(own, values, metric, images)
     table["shift"] = table["rank_a"] - table["rank_b"]
-    table["competition_shift"] = table["competition_a"] - table["competition_b"]
     ordered = table[list(SHIFTS)].astype(SHIFTS).sort_values(["rank_b", "model"])
     return ordered.reset_index(drop=True)
 
 
-def _take(values: pd.DataFrame, column: Column) -> "pd.Series[float]":
-    """Values of a metric on a dataset, by model."""
-    metric, dataset = column
-    known = values[metric].dropna()
-    return known[known.index.get_level_values("dataset") == dataset].droplevel("dataset")
-
-
-def _rank_datasets(
-    summary: pd.DataFrame, metric: str, images: Mapping[str, int] | None
-) -> "pd.Series[int]":
-    """Ranks of the models within each dataset, missing where there is no value."""
-    groups = summary[metric].dropna().groupby("dataset")
-    ranks = groups.transform(
-        lambda own: _rank(summary, own.to_numpy(), (metric, str(own.name)), images)
-    )
-    return ranks.reindex(summary.index).astype("Int64")
-
-
 def _rank(
-    known: pd.DataFrame, values: FloatArray, column: Column, images: Mapping[str, int] | None
+    own: "pd.Series[float]", known: pd.DataFrame, metric: str, images: Mapping[str, int] | None
 ) -> npt.NDArray[np.int64]:
-    """Dense ranks, with those that the rounding of a column is expected to hide."""
-    metric, dataset = column
+    """Dense ranks of the values on the dataset that they are called after, with hidden ones."""
+    dataset, values = str(own.name), np.asarray(own, dtype=np.float64)
     hidden = 1.0
     if images and dataset in images and metric in SHARES:
         hidden = max(1.0, images[dataset] * _find_step(values))
     elif images and metric not in SHARES:
-        own = known[known.index.get_level_values("dataset") == dataset]
-        is_alone = own.reindex(columns=list(SHARES)).isna().all(axis=None)
+        rows = known[known.index.get_level_values("dataset") == dataset]
+        is_alone = rows.reindex(columns=list(SHARES)).isna().all(axis=None)
         hidden = np.inf if dataset in images or is_alone else 1.0
     return rank_densely(values, hidden=hidden)
 
@@ -230,25 +215,6 @@ def _find_step(values: FloatArray) -> float:
     return float(10.0**-FINEST)
 
 
-def arrange_metrics(scores: pd.DataFrame) -> pd.DataFrame:
-    """Sort metrics by model, dataset and seed, then in their usual order and by subgroup.
-
-    Parameters
-    ----------
-    scores : pandas.DataFrame
-        The columns of `capmap.multilabel.published.PUBLISHED`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same rows and columns.
-    """
-    places = {name: place for place, name in enumerate(ORDER)}
-    keys = ["model", "dataset", "seed", "place", "subgroup"]
-    table = scores.assign(place=scores["metric"].map(places))
-    return table.sort_values(keys, ignore_index=True)[list(PUBLISHED)].astype(PUBLISHED)
-
-
 def shift_all_ranks(
     metrics: pd.DataFrame,
     *,
@@ -271,70 +237,48 @@ def shift_all_ranks(
     pandas.DataFrame
         The rows of `shift_ranks`: first pairs of two metrics, top-1 accuracy and `rank_by` before
         others, then pairs of two datasets; by name of the datasets.
-
-    Raises
-    ------
-    ValidationError
-        If `images` names a dataset without top-1 and ReaL accuracies.
     """
     names = sorted({*RANKED, rank_by}, key=ORDER.index)
     values = average_metrics(metrics, names)
-    known = [(name, str(key)) for name in names for key in _list_known(values, name)]
-    _require_known(images or {}, [dataset for metric, dataset in known if metric in SHARES])
+    known = [
+        (name, str(key))
+        for name in names
+        for key in sorted({d for d, _ in values[name].dropna().index})
+    ]
     pairs = sorted(
         combinations(known, 2),
         key=lambda pair: (pair[0][0] == pair[1][0], {pair[0][0], pair[1][0]} != {"top1", rank_by}),
     )
+    empty = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in SHIFTS.items()})
     tables = [shift_ranks(values, first, second, images=images) for first, second in pairs]
-    tables = [table for table in tables if len(table)]
-    if not tables:
-        return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in SHIFTS.items()})
-    return pd.concat(tables, ignore_index=True)
-
-
-def _list_known(values: pd.DataFrame, metric: str) -> list[str]:
-    return sorted(set(values[metric].dropna().index.get_level_values("dataset")))
-
-
-def list_datasets(scores: pd.DataFrame, first: Sequence[str] = ()) -> list[str]:
-    """List the datasets, those in `first` in their order and the others by name."""
-    known = set(scores["dataset"])
-    return [name for name in first if name in known] + sorted(known - set(first))
-
-
-def _require_known(images: Mapping[str, int], datasets: Sequence[str]) -> None:
-    unknown = sorted(set(images) - set(datasets))
-    if unknown:
-        near = find_nearest(unknown[0], list(datasets))
-        hint = f" Did you mean {quote_name(near)}?" if near else ""
-        raise ValidationError(
-            f"multilabel.images: there is no top-1 or ReaL accuracy on {list_names(unknown)}."
-            f"{hint} Name datasets with published ones, or leave it out."
-        )
+    return pd.concat([empty, *tables], ignore_index=True).astype(SHIFTS)
 
 
 def summarize_metrics(
-    evaluated: pd.DataFrame,
+    exported: pd.DataFrame,
+    scores: Sequence[str],
     facts: Sequence[str],
     labels: Sequence[str],
     *,
-    counted: Sequence[str],
+    counted: Sequence[Sequence[str]],
     rank_by: LabelMetric,
     subgroups: Subgroups,
     images: Mapping[str, int],
 ) -> dict[str, pd.DataFrame]:
-    """Arrange the metrics, rank the models by them, and count the labels of images.
+    """Read the metrics, rank the models by them, and count the labels of images.
 
     Parameters
     ----------
-    evaluated : pandas.DataFrame
-        Metrics of each model, dataset and seed.
+    exported : pandas.DataFrame
+        The runs of a study, which are the metrics where these were published.
+    scores : sequence of str
+        Files of the metrics of dumps; none where they were published.
     facts : sequence of str
         Files of what was found in dumps.
     labels : sequence of str
-        Files of the valid labels of published metrics.
-    counted : sequence of str
-        Their datasets.
+        Files of the valid labels of published metrics, or of their printed numbers.
+    counted : sequence of (str, str)
+        The dataset of each file, as configured and for readers.
     subgroups : mapping of str to sequence of int
         Numbers of labels over which the ASMA of each dataset averages.
     rank_by, images
@@ -343,16 +287,20 @@ def summarize_metrics(
     Returns
     -------
     dict
-        The tables ``metrics``, ``summary``, ``rank_shift`` and ``label_counts``.
+        The tables ``metrics`` (by model, dataset and seed, then in their usual order),
+        ``summary``, ``rank_shift`` and ``label_counts``.
     """
+    tables = [read_parquet(path) for path in scores]
+    metrics = pd.concat(tables) if tables else split_published(exported)
+    metrics["place"] = metrics["metric"].map(ORDER.index)
+    metrics = metrics.sort_values(["model", "dataset", "seed", "place", "subgroup"])
     known: list[Any] = [fact for path in facts for fact in read_json(path)["dumps"]]
-    known += count_labels(labels, counted)
-    values = arrange_metrics(evaluated)
-    # Of published metrics the images are not known.
-    rounded = images if bool(evaluated["images"].isna().all()) else None
+    known += [count_labels(path, *names) for path, names in zip(labels, counted, strict=True)]
+    # Values of published metrics are rounded.
+    rounded = None if tables else images
     return {
-        "metrics": values,
-        "summary": summarize_models(values, images=rounded),
-        "rank_shift": shift_all_ranks(values, rank_by=rank_by, images=rounded),
+        "metrics": metrics[list(PUBLISHED)].astype(PUBLISHED),
+        "summary": summarize_models(metrics, images=rounded),
+        "rank_shift": shift_all_ranks(metrics, rank_by=rank_by, images=rounded),
         "label_counts": pool_label_counts(known, subgroups=subgroups),
     }

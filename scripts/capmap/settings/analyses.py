@@ -102,7 +102,9 @@ class Multilabel(Section):
         {}, description="Numbers of images behind published accuracies, by dataset."
     )
     labels: dict[DatasetName, GivenPath] = Field(
-        {}, description="Files of the valid labels of datasets with published metrics."
+        {},
+        description="Files of the valid labels of datasets with published metrics, or tables of "
+        "dataset, labels and images as printed.",
     )
 
 

@@ -1,1 +1,0 @@
-"""Folders of images, composed to multi-label images (PatchML)."""
