@@ -14,11 +14,23 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.capabilities.crossvalidation import PROTOCOLS, Split, split_results
-from capmap.capabilities.embedding import METHODS, draw_start, fit_embedding
-from capmap.capabilities.factors import Pairs, fit_additive, gather_attributes, predict_gaps
-from capmap.capabilities.gaps import Results, arrange_results, explain_dropped
-from capmap.capabilities.predictions import cover_groups, hide_results, predict_parts
+from capmap.capabilities.crossvalidation import (
+    PROTOCOLS,
+    Split,
+    crossvalidate,
+    hide_results,
+    hide_unseen,
+    share_family,
+)
+from capmap.capabilities.embedding import draw_start, predict_by_distance
+from capmap.capabilities.factors import gather_attributes
+from capmap.capabilities.gaps import (
+    Results,
+    arrange_results,
+    explain_dropped,
+    order_by_names,
+)
+from capmap.capabilities.intervals import cover_groups
 from capmap.exports import read_exports
 from capmap.exports.files import FileOptions
 from capmap.rng import make_stream
@@ -27,7 +39,7 @@ from workflow import PROJECT, RESULTS
 
 SHARED = PROJECT.parent / "shared/data"
 SHARES = (0.1, 0.2, 0.4, 0.6)
-LEVEL, FOLDS = 0.9, 10
+LEVEL, FOLDS, HIDDEN = 0.9, 10, 40
 SIZES = (0, 4, 7, 11, 21)
 
 
@@ -96,29 +108,19 @@ def simulate_dense(models: int = 120, datasets: int = 60, rank: int = 6) -> Tabl
     return Table("dense", results, *names)
 
 
-def hide_share(results: Results, share: float, rng: np.random.Generator) -> Split:
-    """Hide a share of all results."""
-    hidden = rng.permutation(len(results.gaps)) < share * len(results.gaps)
-    test = results.choose(hidden)
-    count = len(test.gaps)
-    return Split(results.choose(~hidden), test, np.zeros(count), np.ones(count))
-
-
 def list_splits(table: Table, splits: int) -> Iterator[tuple[str, int, Split]]:
     """What is hidden in each split of a table: a share, or 40 results by the report's protocols."""
+    results, families = table.results, table.datasets.get("family", pd.Series(dtype=str)).tolist()
     for number in range(splits):
         rng = make_stream(0, "bench", table.name, str(number))
         share = SHARES[number % len(SHARES)]
-        yield f"{share:.0%}", number, hide_share(table.results, share, rng)
-        for protocol in PROTOCOLS if table.name == "literature" else ():
-            split = split_results(
-                table.results,
-                protocol=protocol,
-                families=table.datasets["family"].tolist(),
-                held_out=40,
-                rng=make_stream(0, "bench", table.name, str(number), "protocols"),
-            )
-            yield protocol, number, split
+        hidden = rng.permutation(len(results.gaps)) < share * len(results.gaps)
+        yield f"{share:.0%}", number, hide_results(results, hidden)
+        for protocol in PROTOCOLS if families else ():
+            rng = make_stream(0, "bench", table.name, str(number), "protocols")
+            hidden = np.isin(np.arange(len(hidden)), order_by_names(results, rng)[:HIDDEN])
+            own = share_family(results, hidden, families) if protocol == "family" else hidden
+            yield protocol, number, hide_results(results, hidden, ~own)
 
 
 def measure_errors(table: Table, splits: int) -> pd.DataFrame:
@@ -127,16 +129,15 @@ def measure_errors(table: Table, splits: int) -> pd.DataFrame:
     start = draw_start(table.results, dimension=5, seed=0, study="bench")
     rows = []
     for hidden, number, split in list_splits(table, splits):
-        train, pairs = split.train, Pairs(split.test.rows, split.test.columns)
         rng = make_stream(0, "bench", "fit", str(number))
-        (factors,) = predict_gaps([train], attributes, [pairs], rng=rng)
+        found = crossvalidate([split], attributes, rng=rng)
         predicted = {
-            "factors": factors.mean,
-            "l2": fit_embedding(train, METHODS["l2"], start=start).predict(*pairs),
-            "additive": fit_additive(train).predict(*pairs),
+            "factors": found["prediction"].to_numpy(),
+            "l2": predict_by_distance("l2", start, *split),
+            "additive": found["additive"].to_numpy(),
         }
-        for name, found in predicted.items():
-            error = float(np.mean((split.restore(found) - split.test.gaps) ** 2))
+        for name, own in predicted.items():
+            error = float(np.mean((own - split.test.gaps) ** 2))
             rows.append((table.name, hidden, number, name, error))
     errors = pd.DataFrame(rows, columns=["table", "hidden", "split", "method", "mse"])
     wide = errors.pivot_table(index=["table", "hidden"], columns="method", values="mse")
@@ -155,14 +156,14 @@ def predict_unseen(table: Table) -> pd.DataFrame:
     found = []
     for share in (1.0, 0.4, 0.15):
         kept = rng.random(len(results.gaps)) < np.where(sparse[results.rows], share, 1.0)
-        parts = hide_results(results.choose(kept), [places[kept] == fold for fold in range(FOLDS)])
-        known = predict_parts(parts, attributes, rng=make_stream(0, "bench", "intervals"))
-        sizes = [len(part.truth) for part in parts]
-        groups = np.repeat(np.arange(FOLDS), sizes)
+        splits = [hide_unseen(results.choose(kept), places[kept] == fold) for fold in range(FOLDS)]
+        known = crossvalidate(splits, attributes, rng=make_stream(0, "bench", "intervals"))
+        groups = known["split"].to_numpy()
         low, high = cover_groups(known, groups, confidence_level=LEVEL)
-        counts = np.concatenate([part.train.per_model[part.pairs.rows] for part in parts])
-        columns = {"truth": known.truth, "low": low, "high": high, "known": counts}
-        found.append(pd.DataFrame(columns))
+        counts = np.concatenate([train.per_model[test.rows] for train, test in splits])
+        found.append(
+            pd.DataFrame({"truth": known["truth"], "low": low, "high": high, "known": counts})
+        )
     return pd.concat(found, ignore_index=True)
 
 

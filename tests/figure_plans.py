@@ -73,21 +73,15 @@ def plan_map(tables):
     described = tables["models"], tables["datasets"]
     return {
         "map": lambda: make_figure("capability_map", tables["map"], *described),
-        "attribute_maps": lambda: make_figure("capability_attributes", tables["map"], *described),
+        "gaps": lambda: make_figure("capability_gaps", tables["gaps"]),
     }
 
 
 def plan_errors(tables):
-    points = tables["training"], tables["validation"], tables["summary"]
+    points = tables["validation"], tables["summary"]
     return {
         "fit": lambda: make_figure("prediction_fit", *points, dimension=5),
-        "dimensions": lambda: make_figure("prediction_dimensions", tables["summary"]),
-        "by_results": lambda: make_figure(
-            "error_by_results", tables["by_results"], method="l2_ridge"
-        ),
         "curve": lambda: make_figure("error_curve", tables["error_curve"], confidence_level=0.9),
-        "drift": lambda: make_figure("drift", tables["drift"]),
-        "transfer": lambda: make_figure("transfer", tables["transfer"]),
     }
 
 

@@ -1,4 +1,4 @@
-"""Hidden results: which ones, by whose bounds, and how well they are predicted."""
+"""Hidden results: which ones, by whose bounds, by date and type, and how they are predicted."""
 
 from functools import partial
 
@@ -9,16 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from capmap.analyses import drift, transfer
 from capmap.capabilities import crossvalidation
-from capmap.capabilities.factors import fit_additive
-from capmap.capabilities.gaps import (
-    Results,
-    arrange_results,
-    order_by_names,
+from capmap.capabilities.crossvalidation import (
+    crossvalidate,
+    crossvalidate_study,
+    draw_hidden,
+    hide_results,
+    hide_unseen,
+    share_family,
+    split_halves,
+    summarize_validation,
 )
-from capmap.ranking import aggregation
+from capmap.capabilities.factors import fit_additive, gather_attributes
+from capmap.capabilities.gaps import Results, arrange_results, measure_gaps, order_by_names
 from capmap.rng import make_stream
-from tests.capability_tables import list_cells, simulate_results
+from tests.capability_tables import list_cells, make_gaps, simulate_results
 
 seeds = st.integers(0, 1000)
 
@@ -33,186 +39,106 @@ def name_families(results: Results) -> list[str]:
     return [str(place % 3) for place in range(len(results.datasets))]
 
 
-def split(
-    results: Results, protocol: str, seed: int = 0, held_out: int = 5
-) -> crossvalidation.Split:
-    return crossvalidation.split_results(
-        results,
-        protocol=protocol,
-        families=name_families(results),
-        held_out=held_out,
-        rng=np.random.default_rng(seed),
-    )
-
-
 def list_pairs(results: Results) -> set[tuple[int, int]]:
     return set(zip(results.rows.tolist(), results.columns.tolist(), strict=True))
 
 
-@given(seed=seeds, held_out=st.integers(1, 40))
-def test_random_splits_hide_and_keep_every_result(seed: int, held_out: int) -> None:
-    results = draw(seed)
-    found = split(results, "random", seed, held_out)
-    hidden, known = list_pairs(found.test), list_pairs(found.train)
-    assert len(hidden) == min(held_out, len(results.gaps) // 2)
-    assert hidden | known == list_pairs(results)
-    assert not hidden & known
-    # Gaps were measured before anything was hidden.
-    lookup = dict(zip(zip(results.rows, results.columns, strict=True), results.gaps, strict=True))
-    for part in (found.train, found.test):
-        own = zip(part.rows, part.columns, strict=True)
-        assert part.gaps.tolist() == [lookup[pair] for pair in own]
-    assert found.restore(found.test.gaps).tolist() == found.test.gaps.tolist()
-
-
-@given(seed=seeds)
-def test_all_protocols_hide_the_same_results(seed: int) -> None:
-    results = draw(seed)
-    found = {protocol: split(results, protocol, seed) for protocol in crossvalidation.PROTOCOLS}
-    hidden = {protocol: list_pairs(one.test) for protocol, one in found.items()}
-    assert hidden["family"] == hidden["random"]
-    known = set(found["strict"].train.columns.tolist())
-    assert hidden["strict"] == {pair for pair in hidden["random"] if pair[1] in known}
-    assert list_pairs(found["strict"].train) == list_pairs(found["random"].train)
+def describe(gaps: pd.DataFrame, *, families: list[str] | None = None, **columns: object) -> tuple:
+    """Tables of models and datasets with some attributes."""
+    models = pd.DataFrame({"model": sorted(gaps["model"].unique())})
+    datasets = pd.DataFrame({"dataset": sorted(gaps["dataset"].unique())})
+    datasets["family"] = families or datasets["dataset"]
+    if "date" in columns:
+        models["date"] = columns["date"]
+    return models, datasets.assign(type=columns.get("type", ""))
 
 
 @given(seed=seeds)
 def test_families_are_hidden_whole(seed: int) -> None:
     results = draw(seed)
     families = name_families(results)
-    found = split(results, "family", seed)
-    hidden = {(model, families[dataset]) for model, dataset in list_pairs(found.test)}
-    expected = {pair for pair in list_pairs(results) if (pair[0], families[pair[1]]) not in hidden}
-    assert list_pairs(found.train) == expected
+    hidden = np.isin(np.arange(len(results.gaps)), draw_hidden(results, make_stream(seed)))
+    assert hidden.sum() == min(10, len(hidden) // 2)
+    split = hide_results(results, hidden, ~share_family(results, hidden, families))
+    keys = {(model, families[dataset]) for model, dataset in list_pairs(split.test)}
+    expected = {pair for pair in list_pairs(results) if (pair[0], families[pair[1]]) not in keys}
+    assert list_pairs(split.train) == expected
 
 
 @given(seed=seeds)
-def test_strict_gaps_are_those_of_a_study_without_the_hidden_results(seed: int) -> None:
+def test_unseen_results_are_measured_by_the_bounds_of_the_others(seed: int) -> None:
     results = draw(seed, share=0.3)
-    found = split(results, "strict", seed, held_out=12)
-    rows, columns, gaps = (found.train.rows, found.train.columns, found.train.gaps)
-    predicted = np.random.default_rng(seed).normal(size=len(found.test.gaps))
-    restored = found.restore(predicted)
-    for dataset in set(columns.tolist()):
-        scores = {
-            row: score
-            for row, column, score in zip(
-                results.rows, results.columns, results.scores, strict=True
-            )
-            if column == dataset
-        }
-        own = [scores[row] for row in rows[columns == dataset]]
-        best, worst = max(own), min(own)
-        expected = [(best - one) / (best - worst) if best > worst else 0 for one in own]
-        np.testing.assert_allclose(gaps[columns == dataset], expected, atol=1e-12)
-        # A predicted gap is a predicted score, which has a gap by the bounds of all results.
-        is_own = found.test.columns == dataset
-        score = best - predicted[is_own] * (best - worst)
-        top, bottom = max(scores.values()), min(scores.values())
-        truth = (top - score) / (top - bottom) if top > bottom else np.zeros(is_own.sum())
-        np.testing.assert_allclose(restored[is_own], truth, atol=1e-9)
+    hidden = np.random.default_rng(seed).random(len(results.gaps)) < 0.5
+    train, test = hide_unseen(results, hidden)
+    assert list_pairs(train) == list_pairs(results.choose(~hidden))
+    for dataset in range(len(results.datasets)):
+        known = train.scores[train.columns == dataset]
+        is_own = test.columns == dataset
+        if len(known) == 0 or known.min() == known.max():
+            assert not is_own.any()
+            continue
+        assert is_own.sum() == (results.columns[hidden] == dataset).sum()
+        ends = known.min()[None], known.max()[None]
+        expected = measure_gaps(test.scores[is_own], np.zeros(is_own.sum(), int), *ends)
+        np.testing.assert_allclose(test.gaps[is_own], expected.clip(0, 1), atol=1e-12)
 
 
-def test_strict_splits_do_not_ask_for_datasets_without_known_results() -> None:
-    results = arrange_results(
-        list_cells(np.diag([1.0, 2.0, 3.0, 4.0]) + np.where(np.eye(4), 0, np.nan))
-    )
-    found = split(results, "strict", held_out=2)
-    assert len(found.test.gaps) == 0
-    assert len(found.train.gaps) == 2
-
-
-def test_errors_by_hand() -> None:
-    truth, predicted = np.array([0.0, 0.5, 1.0]), np.array([0.2, 0.5, 0.7])
-    errors = crossvalidation.measure_errors(truth, predicted)
-    assert errors["mse"] == pytest.approx((0.04 + 0.09) / 3)
-    assert errors["mae"] == pytest.approx(0.5 / 3)
-    assert errors["pearson"] == pytest.approx(stats.pearsonr(truth, predicted).statistic)
-
-
-@pytest.mark.parametrize("values", [[0.3], [0.1, 0.1, 0.1], []])
-def test_correlation_needs_variation(values: list[float]) -> None:
-    if values:
-        assert np.isnan(crossvalidation.correlate(np.array(values), np.arange(len(values)) + 0.5))
-    assert np.isnan(crossvalidation.correlate(np.zeros(2), np.array([0.0, 1.0])))
-
-
-def run(results: Results, families: list[str] | None = None, **options: object) -> pd.DataFrame:
-    given = {"n_splits": 4, "held_out": 6} | options
-    return crossvalidation.crossvalidate(
-        results,
-        lambda known, *pairs: {"additive": fit_additive(known).predict(*pairs)},
-        families=families or name_families(results),
-        make_rng=partial(make_stream, 0, "toy"),
-        **given,  # type: ignore[arg-type]
-    )
-
-
-def test_crossvalidation_is_the_sum_of_its_splits() -> None:
-    results = draw(0)
-    table = run(results)
-    hidden = table[table["set"] == "validation"]
-    assert table["protocol"].drop_duplicates().tolist() == list(crossvalidation.PROTOCOLS)
-    for (protocol, fold), own in hidden.groupby(["protocol", "fold"]):
-        expected = crossvalidation.split_results(
-            results,
-            protocol=protocol,
-            families=name_families(results),
-            held_out=6,
-            rng=make_stream(0, "toy", str(fold)),
+@pytest.mark.slow
+def test_a_row_per_hidden_result_and_the_same_folds_for_all_methods() -> None:
+    gaps = make_gaps(simulate_results(9, 8, dimension=2, share=0.7, noise=0.1).cells)
+    models, datasets = describe(gaps, families=["F", "F", *"ABCDEF"])
+    options = {"study": "toy", "dimension": 2, "n_splits": 3, "seed": 0}
+    table = crossvalidate_study(gaps, models, datasets, dimensions=[1], **options)
+    assert table["distance"].drop_duplicates().tolist() == list(crossvalidation.METHODS)
+    keys = [
+        [*own[["protocol", "fold", "model", "dataset", "truth"]].itertuples(index=False)]
+        for _, own in table.groupby(["distance", "dimension"], dropna=False)
+    ]
+    assert len(keys) == 2 + 3 * 2
+    assert all(own == keys[0] for own in keys)
+    results = arrange_results(gaps.rename(columns={"score": "raw", "normalized": "score"}))
+    for fold in range(3):
+        places = draw_hidden(results, make_stream(0, "toy", "capabilities", "folds", str(fold)))
+        hidden = np.isin(np.arange(len(results.gaps)), places)
+        expected = fit_additive(results.choose(~hidden)).predict(
+            results.rows[places], results.columns[places]
         )
-        fitted = fit_additive(expected.train)
-        test = expected.test
-        assert own["model"].tolist() == [results.models[row] for row in test.rows]
-        assert own["dataset"].tolist() == [results.datasets[column] for column in test.columns]
-        assert own["truth"].tolist() == test.gaps.tolist()
-        assert own["results"].tolist() == expected.train.per_model[test.rows].tolist()
-        predicted = expected.restore(fitted.predict(test.rows, test.columns))
-        assert own["prediction"].tolist() == predicted.tolist()
-        known = crossvalidation.measure_errors(
-            expected.train.gaps, fitted.predict(expected.train.rows, expected.train.columns)
-        )
-        if protocol == "random":
-            assert set(own["train_mse"]) == {known["mse"]}
-            assert set(own["train_pearson"]) == {known["pearson"]}
-        else:
-            assert own[["train_mse", "train_mae", "train_pearson"]].isna().all(axis=None)
-    trained = table[table["set"] == "train"]
-    assert len(trained) == len(results.gaps) - 6
-    assert set(zip(trained["protocol"], trained["fold"], strict=True)) == {("random", 0)}
+        chosen = (table["fold"] == fold) & (table["distance"] == "additive")
+        own = table[chosen & (table["protocol"] == "random")]
+        assert own["truth"].tolist() == results.gaps[places].tolist()
+        np.testing.assert_allclose(own["prediction"], expected)
+    plain = crossvalidate_study(gaps, models, datasets, dimensions=[], **options)
+    assert plain["distance"].drop_duplicates().tolist() == ["factors", "l2", "additive"]
+    summary = summarize_validation(table, dimension=2, confidence_level=0.9)
+    shown = summary.set_index("distance").loc[["factors", "l2"], "difference"]
+    assert shown[["l2"]].eq(0).any()
 
 
-def test_many_results_share_a_fit_from_which_all_splits_are_hidden() -> None:
-    results = draw(0, models=30, datasets=14, share=1.0)
-    fitted: list[Results] = []
+def test_many_results_share_a_fit_from_which_all_folds_are_hidden(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # A hundredth of 2400 results is more than two folds of ten hide.
+    gaps = make_gaps(simulate_results(60, 40, noise=0.1).cells)
+    fitted = []
 
-    def fit(
-        known: Results, rows: aggregation.IntArray, columns: aggregation.IntArray
-    ) -> dict[str, aggregation.FloatArray]:
-        fitted.append(known)
-        return {"additive": fit_additive(known).predict(rows, columns)}
+    def record(splits, _, **__) -> pd.DataFrame:
+        fitted.append(splits[0])
+        return pd.DataFrame({"prediction": splits[0].test.gaps, "additive": 0.0})
 
-    make_rng = partial(make_stream, 0, "toy")
-    families = name_families(results)
-    table = crossvalidation.crossvalidate(
-        results, fit, families=families, n_splits=4, held_out=2, make_rng=make_rng
+    monkeypatch.setattr(crossvalidation, "crossvalidate", record)
+    monkeypatch.setattr(crossvalidation, "predict_by_distance", lambda *own: own[3].gaps)
+    table = crossvalidate_study(
+        *(gaps, *describe(gaps)), study="toy", dimension=1, dimensions=[], n_splits=4, seed=0
     )
-    # Of 420 results 4 may be hidden: two splits of two.
-    assert len(fitted) == 2 * len(crossvalidation.PROTOCOLS)
-    hidden = table[(table["set"] == "validation") & (table["protocol"] == "random")]
-    assert hidden.groupby("fold").size().tolist() == [2, 2, 2, 2]
-    for fold, own in hidden.groupby("fold"):
-        alone = crossvalidation.split_results(
-            results, protocol="random", families=families, held_out=2, rng=make_rng(str(fold))
-        )
-        assert own["truth"].tolist() == alone.test.gaps.tolist()
-        train = fitted[fold // 2]
-        assert not list_pairs(train) & list_pairs(alone.test)
-        predicted = fit_additive(train).predict(alone.test.rows, alone.test.columns)
-        assert own["prediction"].tolist() == predicted.tolist()
+    # Families of one dataset hide nothing more, and are not fitted again.
+    assert len(fitted) == 2
+    assert all(len(own.train.gaps) + len(own.test.gaps) == 2400 for own in fitted)
+    factors = table[table["distance"] == "factors"]
+    assert factors.groupby(["protocol", "fold"]).size().tolist() == [10] * 8
+    assert factors["truth"].tolist() == factors["prediction"].tolist()
 
 
-def test_another_model_moves_no_other_result_in_or_out_of_a_split_by_its_place() -> None:
+def test_another_model_moves_no_other_result_in_or_out_of_a_fold_by_its_place() -> None:
     cells = simulate_results(9, 6, dimension=2, share=0.6, noise=0.1, seed=0).cells
     more = pd.concat([cells, cells.iloc[:1].assign(model="A")])
     orders = []
@@ -226,12 +152,196 @@ def test_another_model_moves_no_other_result_in_or_out_of_a_split_by_its_place()
     assert orders[0] != sorted(orders[0])
 
 
-def test_a_protocol_that_leaves_nothing_known_is_left_out() -> None:
-    # Two of four results are hidden; with one of each model, its other one is hidden as well.
-    results = arrange_results(list_cells([[0.1, 0.2], [0.3, 0.1]]))
-    table = run(results, families=["F", "F"], n_splits=40)
-    kept = table[table["protocol"] == "family"]
-    both = [own["model"].nunique() for _, own in kept.groupby("fold")]
-    assert 0 < len(both) < 40
-    assert set(both) == {1}
-    assert (table["protocol"] == "random").sum() == 40 * 2 + 2
+def make_validation(*rows: tuple[object, ...], **columns: object) -> pd.DataFrame:
+    """Predictions of hidden results, from (fold, model, truth, prediction)."""
+    table = pd.DataFrame(rows, columns=["fold", "model", "truth", "prediction"])
+    table["dataset"] = [f"D{place}" for place in range(len(table))]
+    common = {"distance": "l2", "dimension": 5, "protocol": "random"}
+    return table.assign(**(common | columns)).astype({"dimension": "Int64"})
+
+
+# Squared errors 0.04 and 0.16 in fold 0, 0.01 and 0.09 in fold 1.
+PLAIN = make_validation(
+    (0, "a", 0.0, 0.2), (0, "b", 1.0, 0.6), (1, "a", 0.5, 0.6), (1, "c", 0, 0.3)
+)
+# Squared errors 0.01 and 0.09, 0.01 and 0.01.
+BETTER = make_validation(
+    *((0, "a", 0.0, 0.1), (0, "b", 1.0, 0.7), (1, "a", 0.5, 0.6), (1, "c", 0.0, 0.1)), dimension=3
+)
+SIMPLE = PLAIN.assign(distance="additive", prediction=0.5, dimension=pd.NA)
+
+
+def summarize(*tables: pd.DataFrame, **options: object) -> pd.DataFrame:
+    given = {"dimension": 5, "confidence_level": 0.95} | options
+    return summarize_validation(pd.concat(tables), **given)
+
+
+def test_summary_by_hand() -> None:
+    table = summarize(BETTER, PLAIN, SIMPLE)
+    assert table["distance"].tolist() == ["l2", "l2", "additive"]
+    assert table["dimension"].astype(object).tolist() == [3, 5, pd.NA]
+    assert table[["folds", "predictions"]].to_numpy().tolist() == [[2, 4]] * 3
+    better, plain, simple = table.to_dict("records")
+    # Means over folds of 0.05 and 0.01, of 0.1 and 0.05, and of 0.25 and 0.125.
+    assert [row["mse"] for row in (better, plain, simple)] == pytest.approx([0.03, 0.075, 0.1875])
+    assert [row["mae"] for row in (better, plain, simple)] == pytest.approx([0.15, 0.25, 0.375])
+    # Two points on a rising line in each fold; constant predictions have no correlation.
+    assert [better["pearson"], plain["pearson"]] == pytest.approx([1, 1])
+    assert np.isnan(simple["pearson"])
+    # Sums of deviations from the mean of each model: a 0.01 + 0.01 - 0.06, b 0.06, c -0.02. From
+    # below 0, which no error is.
+    reach = stats.t.ppf(0.975, 2) * np.sqrt(3 / 2 * (0.04**2 + 0.06**2 + 0.02**2)) / 4
+    assert (better["mse_low"], better["mse_high"]) == (0, pytest.approx(0.03 + reach))
+    # Paired: -0.03 and 0 of a, -0.07 of b, -0.08 of c.
+    assert better["difference"] == pytest.approx(-0.045)
+    reach = stats.t.ppf(0.975, 2) * np.sqrt(3 / 2 * (0.06**2 + 0.025**2 + 0.035**2)) / 4
+    assert better["difference_high"] == pytest.approx(-0.045 + reach)
+    assert [plain[f"difference{end}"] for end in ("", "_low", "_high")] == [0, 0, 0]
+    assert simple["difference"] == pytest.approx(0.1125)
+    assert summarize(PLAIN, dimension=4)["difference"].isna().all()
+
+
+def test_one_model_has_no_interval_and_another_level_another_one() -> None:
+    row = summarize(PLAIN[PLAIN["model"] == "a"]).iloc[0]
+    assert row["mse"] == pytest.approx(0.025)
+    ends = [f"{name}{end}" for name in ("mse", "difference") for end in ("_low", "_high")]
+    assert row[ends].isna().all()
+    found = summarize(PLAIN, confidence_level=0.5).iloc[0]
+    # Deviations from 0.075: a -0.035 - 0.065, b 0.085, c 0.015.
+    reach = stats.t.ppf(0.75, 2) * np.sqrt(3 / 2 * (0.1**2 + 0.085**2 + 0.015**2)) / 4
+    assert (found["mse_low"], found["mse_high"]) == pytest.approx((0.075 - reach, 0.075 + reach))
+
+
+def test_results_that_are_hidden_again_bring_no_certainty() -> None:
+    # Two methods that are equally good, on 6 models and 5 datasets of which each fold hides 10.
+    found = 0
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        truth, one, two = rng.normal(0, [[[0.3]], [[0.1]], [[0.1]]], (3, 6, 5))
+        tables = []
+        for distance, errors in (("l2", one), ("cosine", two)):
+            draws = np.random.default_rng([seed, 1])
+            rows = [
+                (fold, f"m{place // 5}", truth.flat[place], truth.flat[place] + errors.flat[place])
+                for fold in range(10)
+                for place in draws.permutation(30)[:10]
+            ]
+            tables.append(make_validation(*rows, distance=distance))
+        row = summarize(*tables).set_index("distance").loc["cosine"]
+        found += not row["difference_low"] <= 0 <= row["difference_high"]
+    # With intervals over folds these were 19.
+    assert found <= 5
+
+
+def test_dates_are_cut_into_groups_of_about_as_many_models() -> None:
+    dates = [f"2024-01-{day:02d}" for day in range(1, 24)]
+    ends = drift.group_dates([*dates, "", ""])
+    sizes = np.diff([0, *(dates.index(end) + 1 for end in ends)])
+    assert (len(ends), ends[-1], sizes.sum()) == (10, dates[-1], 23)
+    assert set(sizes.tolist()) == {2, 3}
+
+
+def track(scores: np.ndarray, dates: list[str], families: list[str] | None = None) -> pd.DataFrame:
+    gaps = make_gaps(list_cells(scores), min_results=1)
+    tables = describe(gaps, families=families, date=dates)
+    return drift.measure_drift(gaps, *tables, study="toy", confidence_level=0.9, seed=0)
+
+
+def test_newcomers_are_predicted_from_half_of_their_results_and_all_earlier_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = []
+
+    def record(splits, attributes, **given) -> pd.DataFrame:
+        seen.append(splits)
+        return crossvalidate(splits[:0], attributes, **given)
+
+    monkeypatch.setattr(drift, "crossvalidate", record)
+    families = ["F", "F", *"ABCDEFGHIJ"]
+    scores = np.random.default_rng(0).normal(size=(14, 12))
+    table = track(scores, ["", *["2020-01-01"] * 9, *["2021-01-01"] * 4], families)
+    assert table[["models", "newcomers"]].to_numpy().tolist() == [[10, 0], [14, 4]]
+    for train, test in seen[1]:
+        assert set(test.rows) <= set(range(10, 14))
+        assert set(range(10)) <= set(train.rows)
+        keys = [{(r, families[c]) for r, c in list_pairs(own)} for own in (train, test)]
+        assert not keys[0] & keys[1]
+    hidden = [list_pairs(split.test) for split in seen[1]]
+    assert hidden[0] | hidden[1] == {(row, column) for row in range(10, 14) for column in range(12)}
+
+
+@pytest.mark.parametrize("families", [["one", "one"], None])
+def test_tiny_studies_are_tracked_and_those_without_dates_are_not(families) -> None:
+    scores = np.array([[0.1, 0.9], [0.5, 0.2], [0.8, 0.4]])
+    table = track(scores, ["2024-01-01", "2024-01-02", "2024-01-03"], families)
+    assert table["models"].tolist() == [1, 2, 3]
+    assert (table["predictions"].sum() == 0) == (families is not None)
+    assert track(scores, ["", "", ""]).empty
+
+
+def test_types_with_enough_datasets_are_chosen_the_largest_first() -> None:
+    types = [name for place, name in enumerate("hgfedcba") for _ in range(4 + place)]
+    # h has four datasets; of the seven others the six with the most are a to f.
+    assert transfer.choose_types([*types, *[""] * 30]) == list("abcdef")
+    assert transfer.choose_types([]) == []
+
+
+def measure(scores: np.ndarray, types: list[str]) -> pd.DataFrame:
+    gaps = make_gaps(list_cells(scores), min_results=1)
+    tables = describe(gaps, type=types)
+    return transfer.measure_transfer(gaps, *tables, study="toy", confidence_level=0.9, seed=0)
+
+
+@pytest.mark.slow
+def test_another_type_helps_when_its_space_is_shared() -> None:
+    for shared in (True, False):
+        rng = np.random.default_rng(0)
+        first, second = rng.normal(size=(2, 40, 4))
+        one, two = rng.normal(size=(2, 4, 8))
+        scores = np.hstack([first @ one, (first if shared else second) @ two])
+        scores += 0.1 * rng.normal(size=scores.shape)
+        table = measure(scores, ["one"] * 8 + ["two"] * 8).set_index("tested_on")
+        row = table.loc["all types"]
+        assert row["predictions"] == table["predictions"].iloc[:-1].sum() == 40 * 16
+        np.testing.assert_allclose(table["difference"], table["mse"] - table["mse_alone"])
+        assert (row["difference_high"] < 0) if shared else (row["difference"] > -0.1 * row["mse"])
+
+
+def test_a_family_is_never_known_of_a_model_where_it_is_hidden() -> None:
+    results = draw(0, models=12, datasets=20)
+    # The families 0 to 3 have datasets of all three types.
+    families = [str(place % 6 if place % 6 < 4 else place) for place in range(20)]
+    half = split_halves(results, families, make_stream(0, "toy"))
+    tested = results.columns < 6
+    for side in (half, ~half):
+        joined, alone = transfer.split_type(results, tested, side, families)
+        assert list_pairs(joined.test) == list_pairs(alone.test)
+        assert (joined.test.columns < 6).all()
+        assert not (alone.train.columns >= 6).any()
+        keys = [{(r, families[c]) for r, c in list_pairs(own)} for own in joined]
+        assert not keys[0] & keys[1]
+        assert list_pairs(alone.train) < list_pairs(joined.train)
+
+
+def test_models_without_results_elsewhere_are_not_tested() -> None:
+    scores = np.random.default_rng(0).normal(size=(6, 10))
+    scores[:2, :5] = np.nan
+    table = measure(scores, ["one"] * 5 + ["two"] * 5).set_index("tested_on")
+    assert table.loc["two", "models"] == 4
+
+
+@pytest.mark.parametrize("types", [[""] * 6, ["t"] * 6])
+def test_without_another_type_there_is_nothing_to_tell(types: list[str]) -> None:
+    assert measure(np.random.default_rng(0).normal(size=(6, 6)), types).empty
+
+
+def test_splits_that_know_or_hide_nothing_are_left_out() -> None:
+    results = draw(0)
+    everything, nothing = np.ones(len(results.gaps), bool), np.zeros(len(results.gaps), bool)
+    splits = [hide_results(results, own) for own in (everything, nothing)]
+    run = partial(crossvalidate, attributes=gather_attributes(results), rng=make_stream(0))
+    assert run(splits).empty
+    halves = np.arange(len(results.gaps)) % 2 == 0
+    found = run([*splits, hide_results(results, halves)])
+    assert set(found["split"]) == {2}
+    assert found["truth"].tolist() == results.gaps[halves].tolist()

@@ -6,13 +6,15 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from capmap.capabilities import factors
 from capmap.capabilities.gaps import Results, arrange_results
 from capmap.ranking import aggregation
 from capmap.rng import combine_keys, draw_uniforms, hash_names, make_stream
-from tests.capability_tables import list_cells
+from tests.capability_tables import list_cells, simulate_results
 
 NOISE = 0.03
 stream = partial(make_stream, 0, "test")
@@ -172,3 +174,29 @@ def test_pairs_that_no_result_connects_have_the_mean_of_the_dataset() -> None:
     means = np.broadcast_to(np.nanmean(gaps, axis=0), gaps.shape)
     np.testing.assert_allclose(found[:3, 3:], means[:3, 3:])
     np.testing.assert_allclose(found[3:, :3], means[3:, :3])
+
+
+@given(seed=st.integers(0, 1000), penalty=st.sampled_from([1.0, 2.0, 10.0]))
+def test_additive_effects_are_those_of_a_dense_ridge_regression(seed: int, penalty: float) -> None:
+    cells = simulate_results(7, 6, dimension=2, share=0.5, noise=0.1, seed=seed).cells
+    results = arrange_results(cells)
+    design = np.zeros((len(results.gaps), len(results.models) + len(results.datasets)))
+    places = np.arange(len(results.gaps))
+    design[places, results.rows] = design[places, len(results.models) + results.columns] = 1
+    level = results.gaps.mean()
+    # The minimum of |X b − (y − level)|² + penalty |b|².
+    left = design.T @ design + penalty * np.eye(design.shape[1])
+    effects = np.linalg.solve(left, design.T @ (results.gaps - level))
+    found = factors.fit_additive(results, penalty=penalty)
+    np.testing.assert_allclose(np.concatenate([found.models, found.datasets]), effects, atol=1e-6)
+    predicted = found.predict(results.rows, results.columns)
+    np.testing.assert_allclose(predicted, level + design @ effects, atol=1e-6)
+
+
+def test_means_of_datasets_by_hand() -> None:
+    # Gaps: D000 0, 0.5, 1; D001 1, 0; D002 without a known result.
+    nan = np.nan
+    results = arrange_results(list_cells([[1.0, 0.0, 4.0], [0.5, 1.0, nan], [0.0, nan, nan]]))
+    known = results.choose(results.columns < 2)
+    found = factors.average_datasets(known, np.array([0, 1, 2]))
+    np.testing.assert_allclose(found, [0.5, 0.5, known.gaps.mean()])

@@ -3,7 +3,7 @@
 import pytest
 
 from capmap.figures.style import figure_style
-from tests.capability_figure_tables import make_capabilities, remove_attributes
+from tests.capability_figure_tables import make_capabilities, make_errors
 from tests.curve_figure_tables import make_study
 from tests.figure_checks import assert_legible, assert_same_bytes, draw_shown, make_tables
 from tests.figure_plans import (
@@ -20,7 +20,6 @@ from tests.figure_plans import (
 )
 from tests.matrix_figure_tables import make_comparisons
 from tests.multilabel_tables import make_evaluation
-from tests.prediction_figure_tables import TASKS, make_errors
 
 BACKBONES = [f"vision_backbone_of_any_size_{kind:02d}" for kind in range(20)]
 VARIANTS = [f"Family-{number // 4} / variant {number % 4}" for number in range(92)]
@@ -68,9 +67,9 @@ STUDIES = {
         (name("a model of many", 90), name("set", 100)),
     ],
     (plan_errors, make_errors): [
-        ({"dimensions": (2, 5)},),
-        ({"methods": ("l2",), "dimensions": (5,), "folds": 1, "n_models": 5, "tasks": TASKS[:1]},),
-        ({"methods": (), "tasks": HOSTILE[:6]},),
+        ({},),
+        ({"methods": ("l2",)},),
+        ({"methods": ()},),
     ],
     (plan_labels, make_evaluation): [
         (name("model", 300),),
@@ -93,8 +92,7 @@ SHUFFLED = {
     plan_comparisons: (MODELS[:4], MODELS[:2], {"missing": 0.5}),
     plan_curves: (name("m", 11), {"conditions": ["a", "b"], "n_datasets": 5}),
     plan_map: (MODELS[:6], VARIANTS[:9]),
-    # Types of tasks are drawn as the table orders them.
-    plan_errors: ({"methods": ("l2",), "dimensions": (2, 5), "tasks": ()},),
+    plan_errors: ({"methods": ("l2", "factors")},),
     plan_labels: (name("m", 30),),
     plan_checkpoints: (HOSTILE[:7], 2, 4),
 }
@@ -110,12 +108,6 @@ def test_no_text_is_cut_off_small_or_overlapping(plan, tables, given):
     for figure in draw_shown(plan(make(tables, given))).values():
         with figure_style():
             assert_legible(figure)
-
-
-def test_a_map_without_attributes_is_legible():
-    bare = remove_attributes(make_capabilities(MODELS[:5], MODELS))
-    for figure in draw_shown(plan_map(bare)).values():
-        assert_legible(figure)
 
 
 @pytest.mark.parametrize(("plan", "tables"), STUDIES)

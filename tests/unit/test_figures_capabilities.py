@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.collections import LineCollection
 
-from capmap.figures.capability_map import scale_points
+from capmap.figures.capabilities import scale_points
 from capmap.figures.names import Label, place_labels
-from tests.capability_figure_tables import make_capabilities
-from tests.figure_checks import drawn_words
-from tests.figure_plans import name
-from tests.steps import make_figure
+from tests.capability_figure_tables import make_errors
+from tests.figure_checks import assert_legible, draw_shown
+from tests.figure_plans import plan_errors
 
 points_in_area = st.lists(
     st.tuples(st.floats(0.1, 2.9), st.floats(0.1, 1.9)), min_size=1, max_size=25
@@ -51,37 +51,30 @@ def test_a_map_is_scaled_alike_in_both_directions():
         assert (np.ptp(places[:, 1]) > np.ptp(places[:, 0])) == (count == 40)
 
 
-def place_by_hand(datasets, families):
-    """Tables of one model and of datasets at given places."""
-    rows = [("model", "M", 0.0, 0.0)]
-    rows += [("dataset", dataset, *place) for dataset, place in datasets.items()]
-    positions = pd.DataFrame(rows, columns=["kind", "name", "x", "y"])
-    models = pd.DataFrame({"model": ["M"], "kept": [5], "component": [1]})
-    table = {"dataset": list(datasets), "kept": 5, "component": 1, "family": families}
-    return positions, models, pd.DataFrame(table)
+def test_missing_numbers_leave_everything_else_where_it_is():
+    tables = make_errors(methods=("l2",))
+    for table in tables.values():
+        ends = [name for name in table.columns if name.endswith(("_low", "_high"))]
+        table[ends] = np.nan
+    tables["summary"]["pearson"] = np.nan
+    tables["error_curve"]["coverage"] = np.nan
+    figures = draw_shown(plan_errors(tables))
+    words = {key: assert_legible(figure) for key, figure in figures.items()}
+    for key, figure in figures.items():
+        bars = [own for axes in figure.axes for own in axes.collections]
+        assert not any(len(own.get_segments()) for own in bars if isinstance(own, LineCollection))
+        assert not any("ntervals" in text for text in words[key])
+    assert "L2: MSE .071, r \N{EN DASH}" in words["fit"]
 
 
-def test_variants_share_a_name_where_they_lie_close():
-    # The map is 2.9 in wide for a distance of 10: 0.35 in are 1.2 units.
-    datasets = {"A / 1%": (9.0, 0.0), "A / 2%": (9.9, 0.0), "A / 3%": (1.0, 5.0)}
-    datasets |= {"B / OA": (10.0, 5.0), "C": (5.0, 5.0)}
-    tables = place_by_hand(datasets, ["A", "A", "A", "B", np.nan])
-    figure = make_figure("capability_map", *tables)
-    words = drawn_words(figure)
-    assert {"M", "A \N{MULTIPLICATION SIGN}2", "A / 3%", "B", "C"} <= set(words)
-    assert not {"A / 1%", "A / 2%", "B / OA"} & set(words)
-    assert any(word.startswith("variants") for word in words)
-
-
-def test_the_most_frequent_categories_have_colors_and_the_rest_is_other_or_unknown():
-    tables = make_capabilities(name("m", 46), name("d", 4))
-    # 9 + 8 + … + 3 = 42 models of the first seven kinds, 3 of the other two, and 1 unknown.
-    kinds = [f"kind {number}" for number in range(9) for _ in range(9 - number)]
-    models = pd.DataFrame({"model": name("m", 46), "architecture": [*kinds, None]})
-    models = models.assign(parameters=np.nan, date=np.nan)
-    figure = make_figure("capability_attributes", tables["map"], models, tables["datasets"])
-    words = drawn_words(figure)
-    shown = [word for word in words if word.startswith("kind") or word in {"other", "unknown"}]
-    assert shown == [*(f"kind {number}" for number in range(7)), "other", "unknown"]
-    sizes = [len(line.get_xdata()) for line in figure.axes[1].lines]
-    assert sizes == [4, *range(9, 2, -1), 3, 1]
+def test_points_of_a_fit_are_those_of_the_table_at_its_dimension():
+    tables = make_errors(methods=("cosine", "l2", "factors"))
+    figure = plan_errors(tables)["fit"]()
+    assert_legible(figure)
+    table = tables["validation"]
+    # Axes: one below all panels, then the panels.
+    for axes, method in zip(figure.axes[1:], ("factors", "l2"), strict=True):
+        chosen = table[(table["dimension"].fillna(5) == 5) & (table["distance"] == method)]
+        expected = chosen.sort_values(["truth", "prediction"])[["truth", "prediction"]]
+        assert np.allclose(axes.collections[0].get_offsets(), expected.to_numpy())
+        assert axes.lines[0].get_xydata().tolist() == [[0, 0], [1, 1]]

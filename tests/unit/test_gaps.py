@@ -13,7 +13,6 @@ from capmap.capabilities.gaps import (
     arrange_results,
     choose_results,
     explain_dropped,
-    find_duplicates,
     list_components,
     scale_scores,
     tabulate_gaps,
@@ -220,16 +219,6 @@ def test_components_are_numbered_by_size() -> None:
     assert list_components(results.choose(results.columns != 2))[1].tolist() == [2, 2, 0, 1, 1]
 
 
-def test_duplicates_have_the_same_scores_of_the_same_models() -> None:
-    cells = name_cells(
-        a={"p": 1, "q": 1, "r": 1, "s": 1, "one": 5}, b={"p": 2, "q": 2, "r": 3, "s": 2},
-        c={"p": 4, "q": 4, "r": 4, "s": 4}, d={"s": 3}, e={"two": 5},
-    )  # fmt: skip
-    assert find_duplicates(arrange_results(cells), "dataset") == {"q": "p"}
-    turned = cells.rename(columns={"model": "dataset", "dataset": "model"})
-    assert find_duplicates(arrange_results(turned), "model") == {"q": "p"}
-
-
 def test_models_and_datasets_by_hand() -> None:
     cells = name_cells(
         **{"a": {"F / 1": 1.0, "F / 2": 0.9, "G": 0.0}, "b": {"F / 1": 0.5, "F / 2": 0.85}},
@@ -303,14 +292,13 @@ def test_headroom_is_what_the_metric_leaves(
     np.testing.assert_allclose(found, expected)
 
 
-def test_ties_for_the_best_and_repeated_columns_are_told() -> None:
+def test_of_ties_for_the_best_the_first_by_name_is_told() -> None:
     cells = name_cells(
         b={"x": 1.0, "y": 1.0, "z": 0.1}, a={"x": 1.0, "y": 1.0, "z": 0.2}, c={"x": 0.2, "y": 0.2}
     )
     gaps = make_gaps(cells)
     datasets = describe_datasets(gaps, make_bounds(cells), DATASET_ATTRIBUTES)
     assert datasets["best_model"].tolist() == ["a", "a", "a"]
-    assert datasets["duplicate_of"].tolist() == ["", "x", ""]
     backwards = describe_datasets(gaps.iloc[::-1], make_bounds(cells), DATASET_ATTRIBUTES)
     pd.testing.assert_frame_equal(backwards, datasets)
 

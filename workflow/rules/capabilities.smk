@@ -5,24 +5,10 @@ Writes: capabilities/, tables and the files that later stages read.
 """
 
 CAPABILITIES = [
-    *(
-        "gaps.csv",
-        "models.csv",
-        "datasets.csv",
-        "positions.csv",
-        "predictions.csv",
-        "map.parquet",
-    ),
-    *("validation.csv", "summary.csv", "by_results.csv", "bend.csv", "centrality.csv"),
-    "training.parquet",
+    *("gaps.csv", "models.csv", "datasets.csv", "positions.csv", "predictions.csv"),
+    *("nearest.csv", "map.parquet", "validation.csv", "summary.csv", "centrality.csv"),
 ]
-PLACEMENTS = [
-    *(
-        "error_curve.csv",
-        "placements.csv",
-        "placement_predictions.csv",
-    ),
-]
+PLACEMENTS = ["error_curve.csv", "placements.csv", "placement_predictions.csv"]
 
 
 rule embed:
@@ -38,7 +24,8 @@ rule embed:
         table("results/{study}/capabilities/datasets"),
         table("results/{study}/capabilities/positions"),
         table("results/{study}/capabilities/predictions"),
-        "results/{study}/capabilities/fits.parquet",
+        table("results/{study}/capabilities/nearest"),
+        table("results/{study}/capabilities/centrality"),
         "results/{study}/capabilities/map.parquet",
     log:
         "results/logs/embed/{study}.log",
@@ -52,29 +39,25 @@ rule embed:
     params:
         cfg=steps(
             *("measure_gaps", "describe_results", "embed_models", "project_map"),
-            "predict_scores",
+            *("predict_scores", "describe_positions"),
         ),
         library=code(
-            "analyse", "measure_gaps", "embed_models", "project_map", "predict_scores"
+            *("analyse", "measure_gaps", "describe_results", "embed_models"),
+            *("project_map", "predict_scores", "describe_positions"),
         ),
     script:
         "../../scripts/analyse.py"
 
 
 rule crossvalidate:
-    """Gaps → errors of hidden results by distance and dimension, and what the map explains."""
+    """Gaps → errors of hidden results by method and dimension."""
     input:
         gaps="results/{study}/capabilities/gaps.csv",
         models="results/{study}/capabilities/models.csv",
         datasets="results/{study}/capabilities/datasets.csv",
-        positions="results/{study}/capabilities/positions.csv",
     output:
         table("results/{study}/capabilities/validation"),
         table("results/{study}/capabilities/summary", "csv tex"),
-        table("results/{study}/capabilities/by_results"),
-        table("results/{study}/capabilities/bend"),
-        table("results/{study}/capabilities/centrality"),
-        training="results/{study}/capabilities/training.parquet",
     log:
         "results/logs/crossvalidate/{study}.log",
     benchmark:
@@ -85,8 +68,8 @@ rule crossvalidate:
         mem_mb=attempts(2000),
         runtime=attempts(60),
     params:
-        cfg=steps("crossvalidate", "describe_capabilities"),
-        library=code("analyse", "crossvalidate", "describe_capabilities"),
+        cfg=steps("crossvalidate", "summarize_validation"),
+        library=code("analyse", "crossvalidate", "summarize_validation"),
     script:
         "../../scripts/analyse.py"
 
@@ -97,13 +80,12 @@ rule place:
         gaps="results/{study}/capabilities/gaps.csv",
         models="results/{study}/capabilities/models.csv",
         datasets="results/{study}/capabilities/datasets.csv",
-        fits="results/{study}/capabilities/fits.parquet",
+        positions="results/{study}/capabilities/positions.csv",
         bounds="results/{study}/normalized/bounds.csv",
     output:
         table("results/{study}/capabilities/error_curve"),
         table("results/{study}/capabilities/placements"),
         table("results/{study}/capabilities/placement_predictions"),
-        few_results="results/{study}/capabilities/few_results.parquet",
     log:
         "results/logs/place/{study}.log",
     benchmark:
@@ -114,7 +96,7 @@ rule place:
         mem_mb=attempts(2000),
         runtime=attempts(60),
     params:
-        cfg=steps("draw_error_curve", "place_models"),
-        library=code("analyse", "draw_error_curve", "place_models"),
+        cfg=steps("place_models"),
+        library=code("analyse", "place_models"),
     script:
         "../../scripts/analyse.py"

@@ -5,14 +5,20 @@ from typing import Any
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.capabilities.crossvalidation import crossvalidate_study
-from capmap.capabilities.embedding import embed_models
+from capmap.capabilities.crossvalidation import crossvalidate_study, summarize_validation
+from capmap.capabilities.embedding import embed_models, project_map
 from capmap.capabilities.gaps import tabulate_gaps
-from capmap.capabilities.maps import project_map
 from capmap.capabilities.predictions import predict_cells
-from capmap.capabilities.quality import correlate_centrality, describe_results
+from capmap.capabilities.quality import (
+    DATASETS,
+    MODELS,
+    NEAREST,
+    describe_positions,
+    describe_results,
+)
 
-SHOWN_CELLS = 3
+# Models that the page names, and what it compares.
+SHOWN = 2
 COMPARED = ("l2", "additive", "factors")
 
 
@@ -20,15 +26,13 @@ def find_facts(
     models: pd.DataFrame,
     datasets: pd.DataFrame,
     summary: pd.DataFrame,
-    predictions: pd.DataFrame,
+    nearest: pd.DataFrame,
     *,
     dimension: int,
 ) -> dict[str, Any]:
-    """The results furthest below and above their prediction, and errors for hidden results."""
-    known = predictions[predictions["held_out"].astype(bool)]
-    residuals = (known["observed"] - known["predicted"]).sort_values(kind="stable")
-    cells = known.loc[residuals.index, ["model", "dataset", "observed", "predicted"]]
-    strongest, weakest = cells[residuals < 0], cells[residuals > 0].iloc[::-1]
+    """What the best models are near, and errors for hidden results."""
+    best = models.dropna(subset="mean_gap").sort_values(["mean_gap", "model"])["model"][:SHOWN]
+    found = [nearest[nearest["model"] == model] for model in best]
     hidden = summary[(summary["protocol"] == "random") & summary["mse"].notna()]
     hidden = hidden[hidden["dimension"].fillna(dimension) == dimension]
     errors = hidden.set_index("distance").to_dict("index")
@@ -36,8 +40,14 @@ def find_facts(
         "models": int((models["kept"] > 0).sum()),
         "datasets": int((datasets["kept"] > 0).sum()),
         "parts": models["component"].nunique(),
-        "strongest": list(strongest[:SHOWN_CELLS].itertuples(index=False, name=None)),
-        "weakest": list(weakest[:SHOWN_CELLS].itertuples(index=False, name=None)),
+        "shown": [
+            {
+                "model": model,
+                "near": own["nearest"].dropna().tolist(),
+                "untried": own.dropna(subset="untried")[["untried", "predicted"]].to_numpy(),
+            }
+            for model, own in zip(best, found, strict=True)
+        ],
         "errors": {name: errors[name] for name in COMPARED if name in errors},
     }
 
@@ -47,26 +57,20 @@ ANALYSIS = Analysis(
     position=130,
     folder="capabilities",
     tables={
+        "nearest": Table(
+            "What each model is nearest to on the map, and the datasets without a result on which "
+            "it is predicted best, with prediction intervals.",
+            NEAREST,
+            text="nearest untried",
+        ),
         "summary": Table(
-            "Errors of predicted gaps in training and for hidden results, by method, dimension and "
-            "protocol, with intervals over models. The difference is from the L2 distance on the "
-            "same splits; below 0 is better.",
-            "distance dimension protocol folds predictions train_mse train_mse_low train_mse_high"
-            " train_mae train_mae_low train_mae_high train_pearson train_pearson_low "
-            "train_pearson_high mse mse_low mse_high mae mae_low mae_high pearson pearson_low "
-            "pearson_high difference difference_low difference_high confidence",
+            "Errors of predicted gaps for hidden results, by method, dimension and protocol, with "
+            "intervals over models. The difference is from the L2 distance on the same splits; "
+            "below 0 is better.",
+            "distance dimension protocol folds predictions mse mse_low mse_high mae mae_low "
+            "mae_high pearson pearson_low pearson_high difference difference_low difference_high "
+            "confidence",
             formats="csv tex",
-        ),
-        "by_results": Table(
-            "Errors for hidden results by how many results their model has.",
-            "source distance results_from results_to models predictions mse mse_low mse_high mae",
-        ),
-        "bend": Table(
-            "Number of results of a model beyond which its error falls no further, and change of "
-            "the error with twice as many results. Intervals are over models.",
-            "distance bend bend_low bend_high doubling doubling_low doubling_high confidence "
-            "mse_few mse_many models predictions",
-            text="distance",
         ),
         "centrality": Table(
             "Spearman's correlation of a model's distance to the center with its mean gap.",
@@ -74,13 +78,11 @@ ANALYSIS = Analysis(
         ),
         "models": Table(
             "Results, mean gap and attributes of each model.",
-            "model results kept component duplicate_of mean_gap architecture parameters date "
-            "dropped",
+            MODELS,
         ),
         "datasets": Table(
             "Results, best model, spread, saturation and attributes of each dataset.",
-            "dataset results kept component duplicate_of best_model best_score worst_score std "
-            "saturation headroom type family dropped",
+            DATASETS,
         ),
         "positions": Table(
             "Position of each model and dataset along the principal axes.",
@@ -106,31 +108,20 @@ ANALYSIS = Analysis(
     figures={
         "capability_map": Figure(
             "Map of models (filled) and datasets (open): the nearer, the smaller the gap.",
-            draw="capmap.figures.capability_map:draw_map",
-            reads=["places", "models", "datasets", "gaps"],
+            draw="capmap.figures.capabilities:draw_map",
+            reads=["places", "models", "datasets"],
             options={"projection": "capabilities/map"},
         ),
-        "capability_attributes": Figure(
-            "The map colored by attributes of models and datasets.",
-            draw="capmap.figures.capability_map:draw_attribute_maps",
-            reads=["places", "models", "datasets"],
+        "capability_gaps": Figure(
+            "Gap of each model to the best model of each dataset.",
+            draw="capmap.figures.capabilities:draw_gaps",
+            reads=["gaps"],
         ),
         "prediction_fit": Figure(
-            "Predicted against true gaps in training and for hidden results, by method.",
-            draw="capmap.figures.predictions:draw_fit",
-            reads=["training", "validation", "summary"],
+            "Predicted against true gaps of hidden results, by method.",
+            draw="capmap.figures.capabilities:draw_fit",
+            reads=["validation", "summary"],
             options={"dimension": "capabilities/dimension"},
-        ),
-        "prediction_dimensions": Figure(
-            "Mean squared error for hidden results and in training by number of dimensions.",
-            draw="capmap.figures.predictions:draw_dimensions",
-            reads=["summary"],
-        ),
-        "error_by_results": Figure(
-            "Mean squared error for hidden results by how many results their model has.",
-            draw="capmap.figures.predictions:draw_error_by_results",
-            reads=["by_results"],
-            options={"method": "capabilities/method"},
         ),
     },
     steps={
@@ -153,16 +144,23 @@ ANALYSIS = Analysis(
         ),
         "crossvalidate": Step(
             crossvalidate_study,
-            tables=["validation", "summary", "by_results", "bend"],
+            tables=["validation"],
             reads=["gaps", "models", "datasets"],
             options={
                 "dimension": "capabilities/dimension",
                 "dimensions": "capabilities/dimensions",
                 "n_splits": "capabilities/splits",
-                "confidence_level": "bootstrap/confidence",
                 "seed": "bootstrap/seed",
             },
-            files={"training": "capabilities/training.parquet"},
+        ),
+        "summarize_validation": Step(
+            summarize_validation,
+            tables=["summary"],
+            reads=["validation"],
+            options={
+                "dimension": "capabilities/dimension",
+                "confidence_level": "bootstrap/confidence",
+            },
         ),
         "embed_models": Step(
             embed_models,
@@ -173,11 +171,10 @@ ANALYSIS = Analysis(
                 "dimension": "capabilities/dimension",
                 "seed": "bootstrap/seed",
             },
-            files={"fits": "capabilities/fits.parquet"},
         ),
         "project_map": Step(
             project_map,
-            reads=["fits"],
+            reads=["positions"],
             options={"projection": "capabilities/map", "seed": "bootstrap/seed"},
             files={"places": "capabilities/map.parquet"},
         ),
@@ -187,40 +184,38 @@ ANALYSIS = Analysis(
             reads=["gaps", "models", "datasets", "bounds"],
             options={"seed": "bootstrap/seed"},
         ),
-        "describe_capabilities": Step(
-            correlate_centrality,
-            tables=["centrality"],
-            reads=["models", "positions"],
+        "describe_positions": Step(
+            describe_positions,
+            tables=["nearest", "centrality"],
+            reads=["positions", "models", "predictions"],
         ),
     },
     find_facts=find_facts,
     meanings={
         "absolute_gap": "Distance to the best model of the dataset, in the metric's unit.",
-        "bend": "Number of results of a model from which on the error falls no further.",
         "best_score": "The best score of any model, in the metric's unit.",
         "centrality": "Distance to the centroid of the map.",
         "confidence": "Level of the interval, 0 to 1.",
         "distance": "What predicts gaps from positions.",
-        "doubling": "Change of the mean squared error with twice as many results.",
         "fold": "Number of the split.",
         "folds": "Number of splits.",
         "gap": "Distance to the best model of the dataset; 0: the best, 1: the worst model.",
         "headroom": "From the best score to the best that the metric allows, in its unit.",
         "held_out": "Whether the result was hidden when it was predicted.",
         "kept": "How many results are in the map.",
+        "map_distance": "Distance between positions, in all dimensions.",
         "mae": "Mean absolute error of predicted gaps.",
-        "mse_few": "Fitted mean squared error of models with the fewest results.",
-        "mse_many": "Fitted mean squared error beyond the bend.",
+        "nearest": "The dataset that is nearest to the model on the map.",
         "normalized": "Score between the dataset's bounds: 0 is the low, 1 the high one.",
         "observed": "The gap that was observed; empty: there is no result.",
         "parameters": "Number of parameters, as the attributes say.",
         "pearson": "Pearson correlation of predicted and observed gaps.",
+        "place": "From 1: the nearest, and the one that is predicted best.",
         "prediction": "The gap that was predicted.",
         "protocol": "How results were hidden.",
-        "results_from": "Least number of results of these models.",
-        "results_to": "Largest number of results of these models.",
         "saturation": "Share of models with a gap of at most 0.1.",
         "truth": "The gap that was hidden.",
+        "untried": "A dataset on which the model has no result.",
         "worst_score": "The worst score of any model, in the metric's unit.",
         "datasets.std": "Standard deviation of scores over models, in the metric's unit.",
     },

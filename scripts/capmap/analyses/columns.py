@@ -49,7 +49,6 @@ COLUMNS = {
     "difference": Column("The difference."),
     "dimension": Column("Number of dimensions of the map."),
     "dropped": Column("Why it was left out; empty: it was not.", is_text=True),
-    "duplicate_of": Column("The model, or dataset, with the same results.", is_text=True),
     "estimate": Column("The statistic."),
     "expected": Column("What is to be expected."),
     "family": Column("Family of the dataset, as its attributes say.", is_text=True),
@@ -197,7 +196,6 @@ SPELLINGS = {
 DERIVED = {
     "_low": "Lower end of the interval",
     "_high": "Upper end of the interval",
-    "train_": "In training",
 }
 
 # What stays text when a table is read back.
@@ -209,8 +207,8 @@ def spell_column(name: str) -> str:
 
     Examples
     --------
-    >>> [spell_column(name) for name in ("ci_low", "train_mse", "mean_gap", "p")]
-    ['From', 'Train MSE', 'Mean gap', 'p']
+    >>> [spell_column(name) for name in ("ci_low", "mse_low", "mean_gap", "p")]
+    ['From', 'MSE low', 'Mean gap', 'p']
     """
     if name in COLUMNS and COLUMNS[name].label:
         return COLUMNS[name].label
@@ -233,8 +231,8 @@ def explain_column(place: str, column: str) -> str:
 
     Examples
     --------
-    >>> explain_column("capabilities/summary", "train_mse_low")
-    'Lower end of the interval: in training: mean squared error of predicted gaps.'
+    >>> explain_column("capabilities/summary", "mae_low")
+    'Lower end of the interval: mean absolute error of predicted gaps.'
     """
     meanings = load_analysis(TABLES[place]).meanings if place in TABLES else {}
     for name in (f"{place.partition('/')[2]}.{column}", column):

@@ -5,8 +5,7 @@ from typing import Any
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.capabilities.error_curve import draw_curve
-from capmap.capabilities.placement import place_few_results
+from capmap.capabilities.predictions import place_models
 from capmap.settings.choices import PREDICTION_LEVEL
 
 
@@ -39,31 +38,27 @@ ANALYSIS = Analysis(
             "Errors and coverage of predictions by the number of results that models keep, and "
             "errors of an additive model.",
             "results models predictions mse mse_low mse_high mse_additive difference "
-            "difference_low difference_high coverage width",
+            "difference_low difference_high coverage width change change_low change_high",
         ),
     },
     figures={
         "error_curve": Figure(
             "Errors and coverage of predictions by the number of results that models keep.",
-            draw="capmap.figures.predictions:draw_error_curve",
+            draw="capmap.figures.capabilities:draw_error_curve",
             reads=["error_curve"],
         ),
     },
     steps={
-        "draw_error_curve": Step(
-            draw_curve,
-            tables=["error_curve"],
-            reads=["gaps", "models", "datasets"],
-            options={"seed": "bootstrap/seed"},
-            files={"few_results": "capabilities/few_results.parquet"},
-        ),
         "place_models": Step(
-            place_few_results,
-            tables=["placements", "placement_predictions"],
-            reads=["gaps", "fits", "models", "datasets", "bounds", "few_results", "error_curve"],
-            options={"seed": "bootstrap/seed"},
+            place_models,
+            tables=["error_curve", "placements", "placement_predictions"],
+            reads=["gaps", "positions", "models", "datasets", "bounds"],
+            options={"method": "capabilities/method", "seed": "bootstrap/seed"},
         ),
     },
     find_facts=find_facts,
-    meanings={"coverage": "Share of prediction intervals that hold the hidden result, 0 to 1."},
+    meanings={
+        "change": "Change of the models' mean squared error since the row before.",
+        "coverage": "Share of prediction intervals that hold the hidden result, 0 to 1.",
+    },
 )

@@ -1,28 +1,29 @@
-"""Whether what models do on other types of datasets predicts what they do on one."""
+"""Whether what models do on other types of datasets helps to predict what they do on one."""
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.capabilities.factors import (
-    Pairs,
-    SideInformation,
-    fit_additive,
-    gather_attributes,
-    predict_gaps,
+from capmap.analyses.declarations import Analysis, Step, Table
+from capmap.capabilities.crossvalidation import (
+    ERRORS,
+    Split,
+    crossvalidate,
+    gather_known,
+    hide_results,
+    share_family,
+    split_halves,
 )
-from capmap.capabilities.gaps import BoolArray, Results, choose_results, split_halves
+from capmap.capabilities.gaps import BoolArray, Results
 from capmap.capabilities.intervals import summarize_errors
 from capmap.rng import make_stream
 
-FEWEST_DATASETS = 5
-MOST_TYPES = 6
+FEWEST_DATASETS, MOST_TYPES = 5, 6
 ALL = "all types"
-ERRORS = ("mse", "mse_alone", "mse_additive")
+SHOWN = ERRORS | {"mse_alone": "alone"}
 
 
 def choose_types(types: Sequence[str]) -> list[str]:
@@ -33,66 +34,36 @@ def choose_types(types: Sequence[str]) -> list[str]:
     >>> choose_types(["a"] * 5 + ["b"] * 4 + [""] * 9)
     ['a']
     """
-    counts = Counter(sorted(name for name in types if name))
-    return sorted(
-        name for name, count in counts.most_common(MOST_TYPES) if count >= FEWEST_DATASETS
-    )
+    counts = Counter(sorted(name for name in types if name)).most_common(MOST_TYPES)
+    return sorted(name for name, count in counts if count >= FEWEST_DATASETS)
 
 
-def predict_type(
-    results: Results,
-    tested: BoolArray,
-    half: BoolArray,
-    families: Sequence[str],
-    attributes: SideInformation,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Predict each half of the results on one type from the other half, with and without others.
+def split_type(
+    results: Results, tested: BoolArray, side: BoolArray, families: Sequence[str]
+) -> list[Split]:
+    """Hide a half of the results on one type of datasets.
 
     Parameters
     ----------
     results : Results
         All of them.
-    tested, half : ndarray of bool, shape (results,)
-        What is on datasets of the type, and what is in the first half.
+    tested, side : ndarray of bool, shape (results,)
+        What is on datasets of the type, and what is in the half that is known.
     families : sequence of str
         Of each dataset.
-    attributes : SideInformation
-        Of models and datasets, may be empty.
-    rng : numpy.random.Generator
-        Draws factors.
 
     Returns
     -------
-    pandas.DataFrame
-        Places of ``model`` and ``dataset``, and squared errors: ``mse``, with all datasets of other
-        types known too; ``mse_alone``, without them; and ``mse_additive``, of the additive baseline
-        with them. A row per result on a dataset of which the other half has some, and of a model
-        that has results on other types. What a hidden model does on other variants of a family is
-        hidden too.
+    list of Split
+        The same hidden results twice: with all datasets of other types known too, and without.
+        They are on datasets of which the other half has some, and of models that have results on
+        other types. What a hidden model does on other variants of a family is not known either.
     """
-    pairs = results.rows * len(results.datasets)
-    pairs = pairs + np.unique(families, return_inverse=True)[1][results.columns]
-    elsewhere = results.choose(~tested).per_model > 0
-    tables = [pd.DataFrame(columns=["model", "dataset", *ERRORS], dtype=float)]
-    for side in (half, ~half):
-        alone = results.choose(tested & side)
-        hidden = tested & ~side & (alone.per_dataset > 0)[results.columns]
-        hidden &= elsewhere[results.rows]
-        test = results.choose(hidden)
-        if not len(test.gaps):
-            continue
-        others = ~tested & ~np.isin(pairs, pairs[tested & ~side])
-        joined = results.choose((tested & side) | others)
-        asked = Pairs(test.rows, test.columns)
-        known, own = (
-            predict_gaps([part], attributes, [asked], rng=rng)[0].mean for part in (joined, alone)
-        )
-        additive = fit_additive(joined).predict(*asked)
-        squares = [(found - test.gaps) ** 2 for found in (known, own, additive)]
-        table = pd.DataFrame({"model": test.rows, "dataset": test.columns})
-        tables.append(table.assign(**dict(zip(ERRORS, squares, strict=True))))
-    return pd.concat(tables, ignore_index=True)
+    alone = tested & side
+    hidden = tested & ~side & (results.choose(alone).per_dataset > 0)[results.columns]
+    hidden &= (results.choose(~tested).per_model > 0)[results.rows]
+    others = ~tested & ~share_family(results, tested & ~side, families)
+    return [hide_results(results, hidden, known) for known in (alone | others, alone)]
 
 
 def measure_transfer(
@@ -122,43 +93,41 @@ def measure_transfer(
     pandas.DataFrame
         A row per type with at least 5 datasets (the 6 with the most), by name, and one for all of
         these: ``tested_on``; ``datasets``, ``models`` and ``predictions``, their numbers; the mean
-        squared errors of `predict_type` with the interval ``mse_low`` to ``mse_high``; and
-        ``difference``, mse − mse_alone, with its interval, below 0 where other types help. Empty
-        without types.
+        squared errors with other types, ``mse`` with its interval, and without, ``mse_alone``, and
+        of additive effects with them; and ``difference``, mse − mse_alone, with its interval, below
+        0 where other types help. Empty without types.
 
     Notes
     -----
-    The results of each model in each family of datasets are put into one of two random halves.
-    Gaps are measured by the best and worst model of all results. Intervals are over models, and do
-    not have the chance in which halves are drawn.
+    The results of each model in each family of datasets are put into one of two random halves, and
+    each is predicted from the other one (`split_type`). Gaps are measured by the best and worst
+    model of all results. Intervals are over models, and do not have the chance in which halves are
+    drawn.
     """
-    results = choose_results(gaps)
-    known = datasets.set_index("dataset").loc[results.datasets]
-    types, families = known["type"].fillna("").tolist(), known["family"].tolist()
-    attributes = gather_attributes(results, models, datasets)
-    half = split_halves(
-        results, families, make_stream(seed, study, "capabilities", "transfer", "halves")
-    )
-    found = []
-    for name in choose_types(types):
-        tested = np.array([own == name for own in types])[results.columns]
-        rng = make_stream(seed, study, "capabilities", "transfer", "factors", name)
-        found.append((name, predict_type(results, tested, half, families, attributes, rng)))
+    results, families, attributes = gather_known(gaps, models, datasets)
+    types = datasets.set_index("dataset")["type"].loc[results.datasets].fillna("")
+    make_rng = partial(make_stream, seed, study, "capabilities", "transfer")
+    half = split_halves(results, families, make_rng("halves"))
+    found = {}
+    for name in choose_types(types.tolist()):
+        tested, rng = types.eq(name).to_numpy()[results.columns], make_rng("factors", name)
+        parts = []
+        for side in (half, ~half):
+            joined, alone = split_type(results, tested, side, families)
+            part = crossvalidate([joined], attributes, rng=rng)
+            own = crossvalidate([alone], attributes, rng=rng)
+            parts.append(part.assign(alone=own["prediction"]))
+        found[name] = pd.concat(parts)
     if found:
-        found.append((ALL, pd.concat([own for _, own in found], ignore_index=True)))
+        found[ALL] = pd.concat(found.values())
     rows = []
-    for name, own in found:
+    for name, own in found.items():
         errors = summarize_errors(
-            own["model"].to_numpy(dtype=np.intp),
-            {error: own[error].to_numpy() for error in ERRORS},
-            reference="mse_alone",
-            confidence_level=confidence_level,
+            own, SHOWN, reference="mse_alone", confidence_level=confidence_level
         )
-        rows.append({"tested_on": name, "datasets": own["dataset"].nunique()} | errors)
-    return pd.DataFrame(
-        [row for row in rows if row["predictions"]],
-        columns=ANALYSIS.tables["transfer"].columns.split(),
-    )
+        rows.append({"tested_on": name, "datasets": own["column"].nunique()} | errors)
+    columns = ANALYSIS.tables["transfer"].columns.split()
+    return pd.DataFrame([row for row in rows if row["predictions"]], columns=columns)
 
 
 def find_facts(transfer: pd.DataFrame) -> dict[str, Any]:
@@ -176,14 +145,6 @@ ANALYSIS = Analysis(
             "results on other types.",
             "tested_on datasets models predictions mse mse_low mse_high mse_alone mse_additive "
             "difference difference_low difference_high",
-        ),
-    },
-    figures={
-        "transfer": Figure(
-            "Errors on each type of datasets, half of whose results are known, with and without "
-            "results on other types.",
-            draw="capmap.figures.predictions:draw_transfer",
-            reads=["transfer"],
         ),
     },
     steps={

@@ -1,178 +1,160 @@
 """Multidimensional unfolding: points for models and datasets whose distances come near the gaps."""
 
-from dataclasses import asdict, dataclass
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from capmap.capabilities.gaps import Results, choose_results, list_components
-from capmap.capabilities.maps import DISTANCES, enter_ball, measure_centrality, settle_points
+from capmap.capabilities.factors import average_datasets
+from capmap.capabilities.gaps import Results, are_connected, choose_results, list_components
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import make_stream
 
 SPREAD = 0.3
 TOLERANCE = 1e-2
+# Weight of the squared coordinates of the map, in results, by the method of the settings.
+RIDGES = {"l2_ridge": 0.5, "l2": 0.0}
+# Most iterations of a fit.
+ITERATIONS = 300
 # Results that are looked at together, which fit into the cache of a processor.
 BLOCK = 4096
+SMOOTHING = 1e-9
+COINCIDENT = 1e-9
+# Distances of points that meet are smoothed, by 3e-5, so axes are not exact either.
+NEGLIGIBLE = 1e-4
+FEWEST_POINTS, NEIGHBORS = 5, 15
 
 
-@dataclass(frozen=True)
-class Method:
-    """What is fitted to the gaps.
+class Measured(NamedTuple):
+    """Distances of pairs of points, and their derivatives by the points of each pair."""
 
-    Parameters
-    ----------
-    distance : {"l2", "cosine", "poincare"}
-        Between a model and a dataset.
-    ridge : float
-        Weight of the squared coordinates, in results: 1 weighs as much as one result.
-    iterations : int
-        Most iterations of the fit.
+    lengths: FloatArray
+    by_first: FloatArray
+    by_second: FloatArray
+
+
+def measure_l2(first: FloatArray, second: FloatArray) -> Measured:
+    """Euclidean distance; smooth where the two points meet.
+
+    Examples
+    --------
+    >>> measure_l2(np.array([[3.0, 0.0]]), np.array([[0.0, 4.0]])).lengths.round(6).tolist()
+    [5.0]
     """
+    difference = first - second
+    values = np.sqrt(np.einsum("ij,ij->i", difference, difference) + SMOOTHING)
+    gradient = difference / values[:, None]
+    return Measured(values, gradient, -gradient)
 
-    distance: str
-    ridge: float = 0.0
-    iterations: int = 300
+
+def measure_cosine(first: FloatArray, second: FloatArray) -> Measured:
+    """Cosine distance, 1 − cos of the angle between two points as seen from the origin."""
+    lengths = [np.sqrt(np.einsum("ij,ij->i", own, own) + SMOOTHING) for own in (first, second)]
+    first_length, second_length = (own[:, None] for own in lengths)
+    first_unit, second_unit = first / first_length, second / second_length
+    cosine = np.einsum("ij,ij->i", first_unit, second_unit)
+    across = cosine[:, None]
+    return Measured(
+        1 - cosine,
+        (across * first_unit - second_unit) / first_length,
+        (across * second_unit - first_unit) / second_length,
+    )
 
 
-METHODS = {
-    "l2_ridge": Method("l2", ridge=0.5, iterations=150),
-    "l2": Method("l2"),
-    "cosine": Method("cosine"),
-    "poincare": Method("poincare"),
+def measure_poincare(first: FloatArray, second: FloatArray) -> Measured:
+    """Hyperbolic distance, that of the Poincaré ball, between points of the hyperboloid.
+
+    Notes
+    -----
+    With h = √(1 + |z|²), the distance is arcosh(h h′ − z · z′) (Nickel and Kiela 2018,
+    arXiv:1806.03417, equation 6), here by its excess over 1, which is exact for close points.
+    """
+    first_height = np.sqrt(1 + np.einsum("ij,ij->i", first, first))
+    second_height = np.sqrt(1 + np.einsum("ij,ij->i", second, second))
+    difference, rise = first - second, first_height - second_height
+    excess = (np.einsum("ij,ij->i", difference, difference) - rise**2 + SMOOTHING) / 2
+    root = np.sqrt(excess * (excess + 2))
+    by_first = difference - (rise / first_height)[:, None] * first
+    by_second = -difference + (rise / second_height)[:, None] * second
+    slope = (1 / root)[:, None]
+    return Measured(np.log1p(excess + root), slope * by_first, slope * by_second)
+
+
+DISTANCES: dict[str, Callable[[FloatArray, FloatArray], Measured]] = {
+    "l2": measure_l2,
+    "cosine": measure_cosine,
+    "poincare": measure_poincare,
 }
 
 
-@dataclass(frozen=True)
-class Embedding:
-    """Points of models and datasets.
+def draw_start(results: Results, *, dimension: int, seed: int, study: str) -> FloatArray:
+    """Draw where the points start, each from the random stream of its name, models first.
 
-    Parameters
-    ----------
-    method : Method
-        What was fitted.
-    models, datasets : ndarray, shape (models, dimension) and (datasets, dimension)
-        Points, in coordinates of the distance.
-    loss : float
-        Mean squared error of the gaps, and the penalty divided by the number of results.
-    """
-
-    method: Method
-    models: FloatArray
-    datasets: FloatArray
-    loss: float
-
-    @property
-    def distance(self) -> str:
-        """Name of the distance between points."""
-        return self.method.distance
-
-    def predict(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Predict the gaps of some pairs of model and dataset, by their places."""
-        found, *_ = DISTANCES[self.distance](self.models[rows], self.datasets[columns])
-        return found
-
-
-def draw_start(
-    results: Results, *, dimension: int, seed: int, study: str, number: int = 0
-) -> FloatArray:
-    """Draw where the points start, each from the random stream of its name.
-
-    Parameters
-    ----------
-    results : Results
-        For its names.
-    dimension : int
-        Number of coordinates.
-    seed : int
-        Seed of the study's random streams.
-    study : str
-        Name of the study.
-    number : int
-        Of the start.
-
-    Returns
-    -------
-    ndarray, shape (models + datasets, dimension)
-        Normal with standard deviation 0.3. A point starts at the same place whatever others there
-        are, and fewer dimensions are the first of more.
+    Normal with standard deviation 0.3. A point starts at the same place whatever others there are,
+    and fewer dimensions are the first of more.
     """
     names = [("model", name) for name in results.models]
     names += [("dataset", name) for name in results.datasets]
-    streams = (make_stream(seed, study, "capabilities", str(number), *name) for name in names)
+    streams = (make_stream(seed, study, "capabilities", "0", *name) for name in names)
     return SPREAD * np.array([stream.normal(size=dimension) for stream in streams])
 
 
-def fit_embedding(results: Results, method: Method, *, start: FloatArray) -> Embedding:
+def fit_embedding(
+    results: Results, *, distance: str, start: FloatArray, ridge: float = 0.0
+) -> FloatArray:
     """Place models and datasets so that distances come near the gaps.
 
     Parameters
     ----------
     results : Results
         At least one.
-    method : Method
-        What is fitted.
+    distance : {"l2", "cosine", "poincare"}
+        Between a model and a dataset.
     start : ndarray, shape (models + datasets, dimension)
         Where the points start.
+    ridge : float
+        Weight of the squared coordinates, in results.
 
     Returns
     -------
-    Embedding
-        A local minimum of Σ (distance − gap)² + penalty, up to a gradient of 0.01.
+    ndarray, shape (models + datasets, dimension)
+        A local minimum of Σ (distance − gap)² + ridge · Σ coordinate², up to a gradient of 0.01.
 
     Notes
     -----
     Time and memory grow with results × dimension, not with models × datasets. A point without
-    results stays where it started, or at the origin with a penalty.
+    results stays where it started, or at the origin with a ridge.
     """
-    models = len(results.models)
-    found = minimize(
-        _Loss(results, method, shape=start.shape),
-        start.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        options={
-            "maxiter": method.iterations,
-            "maxfun": 2 * method.iterations,
-            "gtol": TOLERANCE,
-        },
-    )
-    points = found.x.reshape(start.shape)
-    return Embedding(method, points[:models], points[models:], float(found.fun) / len(results.gaps))
+    measure = DISTANCES[distance]
+    ends = range(BLOCK, len(results.gaps), BLOCK)
+    given = results.rows, len(results.models) + results.columns, results.gaps
+    blocks = [
+        (first, second, gaps, _make_sums(first, len(start)), _make_sums(second, len(start)))
+        for first, second, gaps in zip(*(np.split(own, ends) for own in given), strict=True)
+    ]
 
-
-class _Loss:
-    """Squared errors and penalties, with their gradient, at a vector of all coordinates."""
-
-    def __init__(self, results: Results, method: Method, *, shape: tuple[int, ...]) -> None:
-        self.measure = DISTANCES[method.distance]
-        self.shape, self.ridge = shape, method.ridge
-        ends = range(BLOCK, len(results.gaps), BLOCK)
-        columns = len(results.models) + results.columns
-        self.blocks = [
-            (first, second, gaps, _make_sums(first, shape[0]), _make_sums(second, shape[0]))
-            for first, second, gaps in zip(
-                *(np.split(own, ends) for own in (results.rows, columns, results.gaps)),
-                strict=True,
-            )
-        ]
-
-    def __call__(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        positions = parameters.reshape(self.shape)
+    def measure_loss(parameters: FloatArray) -> tuple[float, FloatArray]:
+        positions = parameters.reshape(start.shape)
         # One coordinate after the other is several times faster than one point after the other.
         by_axis = np.ascontiguousarray(positions.T)
-        gradient = (2 * self.ridge) * positions
-        loss = self.ridge * float(np.vdot(positions, positions))
-        for first, second, gaps, to_first, to_second in self.blocks:
-            measured = self.measure(by_axis.take(first, axis=1).T, by_axis.take(second, axis=1).T)
-            errors = measured.values - gaps  # noqa: PD011
+        gradient = (2 * ridge) * positions
+        loss = ridge * float(np.vdot(positions, positions))
+        for first, second, gaps, to_first, to_second in blocks:
+            measured = measure(by_axis.take(first, axis=1).T, by_axis.take(second, axis=1).T)
+            errors = measured.lengths - gaps
             slopes = 2 * errors
             gradient += to_first @ (slopes[:, None] * measured.by_first)
             gradient += to_second @ (slopes[:, None] * measured.by_second)
             loss += float(errors @ errors)
         return loss, gradient.ravel()
+
+    options: Any = {"maxiter": ITERATIONS, "maxfun": 2 * ITERATIONS, "gtol": TOLERANCE}
+    found = minimize(measure_loss, start.ravel(), jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(found.x.reshape(start.shape))
 
 
 def _make_sums(places: IntArray, points: int) -> csr_array:
@@ -181,96 +163,140 @@ def _make_sums(places: IntArray, points: int) -> csr_array:
     return csr_array((np.ones(count), (places, np.arange(count))), shape=(points, count))
 
 
-def tabulate_fit(fit: Embedding, results: Results) -> pd.DataFrame:
-    """Make a table of a fit.
+def predict_by_distance(
+    distance: str, start: FloatArray, train: Results, test: Results
+) -> FloatArray:
+    """By the distances of a fit; by the mean of the dataset where no known result connects."""
+    points = fit_embedding(train, distance=distance, start=start)
+    pairs = points[test.rows], points[len(train.models) + test.columns]
+    found, *_ = DISTANCES[distance](*pairs)
+    is_near = are_connected(train, test.rows, test.columns)
+    return np.where(is_near, found, average_datasets(train, test.columns))
+
+
+def settle_points(points: FloatArray) -> FloatArray:
+    """Bring points to a frame of their own, so that fits of the same results can be compared.
 
     Parameters
     ----------
-    fit : Embedding
-        Fitted to the results.
-    results : Results
-        For the names.
+    points : ndarray, shape (points, dimension)
 
     Returns
     -------
-    DataFrame
-        distance, ridge, iterations and loss of the fit, kind (model or dataset), name, and z1 … zk:
-        coordinates of the distance, as they were fitted. Models come first, each kind in the order
-        of `Results`.
-    """
-    points = _tabulate_points(results, np.concatenate([fit.models, fit.datasets]), letter="z")
-    header = pd.DataFrame({**asdict(fit.method), "loss": fit.loss}, index=points.index)
-    return pd.concat([header, points], axis=1)
-
-
-def restore_fit(table: pd.DataFrame) -> Embedding:
-    """Make the fit of a table of `tabulate_fit`; points are in the order of its `Results`."""
-    is_model = (table["kind"] == "model").to_numpy()
-    points = table.loc[:, "z1":].to_numpy(dtype=float)
-    first = table.iloc[0]
-    method = Method(str(first["distance"]), float(first["ridge"]), int(first["iterations"]))
-    return Embedding(method, points[is_model], points[~is_model], float(first["loss"]))
-
-
-def tabulate_positions(fit: Embedding, results: Results) -> pd.DataFrame:
-    """Where models and datasets stand.
-
-    Parameters
-    ----------
-    fit : Embedding
-        Fitted to the results.
-    results : Results
-        For names and components.
-
-    Returns
-    -------
-    DataFrame
-        kind (model or dataset), name, component (from 1; distances between two components mean
-        nothing), centrality (see `measure_centrality`) and x1 … xk, a row per model by name, then
-        per dataset by name.
+    ndarray, shape (points, dimension)
+        The middle of all points is the origin, and the axes are the principal ones, the longest
+        first.
 
     Notes
     -----
-    Coordinates are those of `settle_points`; for "poincare" points of the ball, for "cosine" of the
-    unit sphere.
+    An axis points to where Σ x|x| is positive. All points have a say in that sum, so small changes
+    do not flip an axis unless the points lie evenly on both sides; where the sum is 0, the first
+    point off the middle lies on the positive side. Axes on which points spread alike may still turn
+    in their plane.
     """
-    points = np.concatenate([fit.models, fit.datasets])
-    settled = settle_points(points, distance=fit.distance)
-    components = np.concatenate(list_components(results))
-    shown = enter_ball(settled) if fit.distance == "poincare" else settled
-    table = _tabulate_points(results, shown, letter="x")
-    table.insert(2, "component", components)
-    centrality = measure_centrality(settled, components, distance=fit.distance)
-    table.insert(3, "centrality", centrality)
-    return table
-
-
-def name_coordinates(dimension: int, *, letter: str) -> list[str]:
-    """Name the columns of coordinates.
-
-    Examples
-    --------
-    >>> name_coordinates(3, letter="x")
-    ['x1', 'x2', 'x3']
-    """
-    return [f"{letter}{axis}" for axis in range(1, dimension + 1)]
-
-
-def _tabulate_points(results: Results, points: FloatArray, *, letter: str) -> pd.DataFrame:
-    kinds = ["model"] * len(results.models) + ["dataset"] * len(results.datasets)
-    table = pd.DataFrame({"kind": kinds, "name": [*results.models, *results.datasets]})
-    columns = name_coordinates(points.shape[1], letter=letter)
-    return pd.concat([table, pd.DataFrame(points, columns=columns)], axis=1)
+    points = points - points.mean(axis=0)
+    points = points @ np.linalg.eigh(points.T @ points)[1][:, ::-1]
+    sums = (points * np.abs(points)).sum(axis=0)
+    for axis in np.flatnonzero(np.abs(sums) <= COINCIDENT * (points**2).sum(axis=0)):
+        column = points[:, axis]
+        sums[axis] = column[np.argmax(np.abs(column) > COINCIDENT * np.abs(column).max())]
+    return np.where(sums < 0, -points, points)
 
 
 def embed_models(
     gaps: pd.DataFrame, *, study: str, method: str, dimension: int, seed: int
-) -> dict[str, pd.DataFrame]:
-    """Make the table ``positions`` and the file ``fits`` of a study."""
+) -> pd.DataFrame:
+    """Place models and datasets by L2 distances.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        From `capmap.capabilities.gaps.tabulate_gaps`.
+    study : str
+        Name of the study, part of the names of its random streams.
+    method, dimension
+        As in the setting `capabilities`.
+    seed : int
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``kind`` (model or dataset), ``name``, ``component`` (from 1; distances between two
+        components mean nothing), ``centrality``, the distance to the middle of the component, and
+        ``x1`` … in the frame of `settle_points`; a row per model by name, then per dataset.
+    """
     results = choose_results(gaps)
     start = draw_start(results, dimension=dimension, seed=seed, study=study)
-    found = fit_embedding(results, METHODS[method], start=start)
-    return {
-        "positions": tabulate_positions(found, results),
-        "fits": tabulate_fit(found, results),
+    points = fit_embedding(results, distance="l2", start=start, ridge=RIDGES[method])
+    settled = settle_points(points)
+    components = np.concatenate(list_components(results))
+    centers = np.empty_like(settled)
+    for component in np.unique(components):
+        own = components == component
+        centers[own] = settled[own].mean(axis=0)
+    header = {
+        "kind": ["model"] * len(results.models) + ["dataset"] * len(results.datasets),
+        "name": [*results.models, *results.datasets],
+        "component": components,
+        "centrality": measure_l2(settled, centers).lengths,
     }
+    axes = {f"x{axis}": column for axis, column in enumerate(settled.T, 1)}
+    return pd.DataFrame(header | axes)
+
+
+def project_map(positions: pd.DataFrame, *, study: str, projection: str, seed: int) -> pd.DataFrame:
+    """Project models and datasets to the plane.
+
+    Parameters
+    ----------
+    positions : pandas.DataFrame
+        Of `embed_models`.
+    study : str
+        Name of the study, part of the names of its random streams.
+    projection : {"mds", "umap"}
+        As in the setting `capabilities`.
+    seed : int
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``kind``, ``name``, ``x`` and ``y``, in the order of the positions.
+
+    Notes
+    -----
+    - "mds" is classical multidimensional scaling, of L2 distances the two first principal axes:
+      large distances are kept best. y is 0 where the points lie on a line.
+    - "umap" keeps near points near; how far groups are from each other means little. It starts from
+      the other map, with 15 neighbors or all others, and needs five different points. It is the
+      same from run to run on one machine; others may round differently, which moves points.
+
+    References
+    ----------
+    Torgerson (1952), Psychometrika 17:401-419. McInnes, Healy and Melville (2018),
+    arXiv:1802.03426.
+    """
+    points = positions.loc[:, "x1":].to_numpy(dtype=float)
+    plane = np.pad(points, ((0, 0), (0, max(2 - points.shape[1], 0))))[:, :2]
+    widths = np.ptp(plane, axis=0)
+    plane = np.where(widths > NEGLIGIBLE * widths.max(), plane, 0.0)
+    if projection == "umap" and len(np.unique(points, axis=0)) >= FEWEST_POINTS:
+        rng = make_stream(seed, study, "capabilities", "umap")
+        plane = settle_points(_run_umap(points, start=plane, rng=rng))
+    return positions[["kind", "name"]].assign(x=plane[:, 0], y=plane[:, 1])
+
+
+def _run_umap(points: FloatArray, *, start: FloatArray, rng: np.random.Generator) -> FloatArray:
+    with warnings.catch_warnings():
+        # It warns of what is asked for here: one job.
+        warnings.simplefilter("ignore")
+        import umap
+
+        reducer = umap.UMAP(
+            n_neighbors=min(NEIGHBORS, len(points) - 1),
+            init=start if np.ptp(start, axis=0).all() else "random",
+            random_state=int(rng.integers(2**31)),
+            n_jobs=1,
+        )
+        return np.asarray(reducer.fit_transform(points), dtype=float)

@@ -1,7 +1,6 @@
 """Bayesian factorization of gaps with random effects of models, datasets and their attributes."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,17 +26,8 @@ START_NOISE = 0.03
 DENSE = 4
 
 
-@dataclass(frozen=True)
-class Additive:
-    """A level, and what each model and each dataset adds to it.
-
-    Parameters
-    ----------
-    level : float
-        Mean gap.
-    models, datasets : ndarray
-        Effects.
-    """
+class Additive(NamedTuple):
+    """A level, and what each model and each dataset adds to it."""
 
     level: float
     models: FloatArray
@@ -46,27 +36,6 @@ class Additive:
     def predict(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Predict the gaps of some pairs of model and dataset, by their places."""
         return np.asarray(self.level + self.models[rows] + self.datasets[columns])
-
-
-def fit_mean(results: Results) -> Additive:
-    """Predict the mean gap everywhere."""
-    return Additive(
-        float(results.gaps.mean()), np.zeros(len(results.models)), np.zeros(len(results.datasets))
-    )
-
-
-def fit_model_mean(results: Results) -> Additive:
-    """Predict a model's mean gap; the mean of all for one without results."""
-    mean = fit_mean(results)
-    effects = _average(results.gaps - mean.level, results.rows, len(results.models), penalty=0)
-    return Additive(mean.level, effects, mean.datasets)
-
-
-def fit_dataset_mean(results: Results) -> Additive:
-    """Predict a dataset's mean gap; the mean of all for one without results."""
-    mean = fit_mean(results)
-    effects = _average(results.gaps - mean.level, results.columns, len(results.datasets), penalty=0)
-    return Additive(mean.level, mean.models, effects)
 
 
 def fit_additive(results: Results, *, penalty: float = 2.0) -> Additive:
@@ -96,12 +65,11 @@ def fit_additive(results: Results, *, penalty: float = 2.0) -> Additive:
     return Additive(level, models, datasets)
 
 
-BASELINES: dict[str, Callable[[Results], Additive]] = {
-    "mean": fit_mean,
-    "model_mean": fit_model_mean,
-    "dataset_mean": fit_dataset_mean,
-    "additive": fit_additive,
-}
+def average_datasets(results: Results, columns: IntArray) -> FloatArray:
+    """The mean gap of some datasets; the mean of all for one without results."""
+    level = float(results.gaps.mean())
+    means = _average(results.gaps - level, results.columns, len(results.datasets), penalty=0)
+    return np.asarray(level + means[columns])
 
 
 def _average(values: FloatArray, places: IntArray, count: int, *, penalty: float) -> FloatArray:
@@ -237,7 +205,7 @@ def predict_gaps(
         mean = np.where(
             are_connected(part, own.rows, own.columns),
             moments.mean.clip(0, 1),
-            fit_dataset_mean(part).predict(own.rows, own.columns),
+            average_datasets(part, own.columns),
         )
         found.append(moments._replace(mean=mean))
     return found

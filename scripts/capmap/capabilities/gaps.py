@@ -1,8 +1,6 @@
 """Gaps to the best model of each dataset, of the results that are enough to place by."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -75,13 +73,6 @@ def order_by_names(results: Results, rng: np.random.Generator) -> IntArray:
     root = rng.integers(2**64, size=1, dtype=np.uint64)
     models = combine_keys(root, hash_names(results.models))[results.rows]
     return np.argsort(combine_keys(models, hash_names(results.datasets)[results.columns]))
-
-
-def split_halves(results: Results, families: Sequence[str], rng: np.random.Generator) -> BoolArray:
-    """Put each result into one of two random halves, those of a model in a family into the same."""
-    root = rng.integers(2**64, size=1, dtype=np.uint64)
-    models = combine_keys(root, hash_names(results.models))[results.rows]
-    return np.asarray(combine_keys(models, hash_names(families)[results.columns]) % 2 == 0)
 
 
 def arrange_results(cells: pd.DataFrame) -> Results:
@@ -163,7 +154,7 @@ def measure_gaps(
     return np.where(flat, 0.0, gaps)
 
 
-def explain_dropped(cells: pd.DataFrame, *, min_results: int) -> npt.NDArray[np.str_]:
+def explain_dropped(cells: pd.DataFrame, *, min_results: int) -> npt.NDArray[np.object_]:
     """Say of each cell why it is dropped, if it is.
 
     Parameters
@@ -184,24 +175,21 @@ def explain_dropped(cells: pd.DataFrame, *, min_results: int) -> npt.NDArray[np.
     What is kept does not depend on the order of dropping, except that a dataset may be tied only
     once models are gone; so few results are looked for first, and ties after that.
     """
-    rows = pd.factorize(cells["model"])[0]
-    columns = pd.factorize(cells["dataset"])[0]
     scores = round_significant(cells["score"].to_numpy(dtype=float))
-    reasons = np.full(len(cells), "", dtype="<U32")
+    table = cells[["model", "dataset"]].reset_index(drop=True).assign(score=scores, reason="")
     while True:
-        kept = np.flatnonzero(reasons == "")
-        found = _find_few(rows[kept], min_results)
-        if found.any():
-            reasons[kept[found]] = "few results of the model"
-            continue
-        found = _find_few(columns[kept], min_results)
-        if found.any():
-            reasons[kept[found]] = "few results on the dataset"
-            continue
-        found = _find_tied(columns[kept], scores[kept])
-        if not found.any():
-            return reasons
-        reasons[kept[found]] = "tied"
+        kept = table[table["reason"] == ""]
+        of_models, of_datasets = (kept.groupby(name)["score"] for name in ("model", "dataset"))
+        for reason, found in (
+            ("few results of the model", of_models.transform("size") < min_results),
+            ("few results on the dataset", of_datasets.transform("size") < min_results),
+            ("tied", of_datasets.transform("min") == of_datasets.transform("max")),
+        ):
+            if found.any():
+                table.loc[found.index[found], "reason"] = reason
+                break
+        else:
+            return table["reason"].to_numpy(dtype=object)
 
 
 def list_components(results: Results) -> tuple[IntArray, IntArray]:
@@ -251,45 +239,6 @@ def are_connected(results: Results, rows: IntArray, columns: IntArray) -> BoolAr
     return np.asarray((models[rows] == datasets[columns]) & (models[rows] > 0))
 
 
-def find_duplicates(results: Results, kind: Literal["model", "dataset"]) -> dict[str, str]:
-    """Find datasets with the same gaps of the same models as an earlier one, or models likewise.
-
-    Returns
-    -------
-    dict
-        The dataset or model, and the first one by name that it repeats. Those with one or two
-        results are never taken for repeats, as their gaps say little; gaps count to nine decimals.
-    """
-    names, own, others = results.datasets, results.columns, results.rows
-    if kind == "model":
-        names, own, others = results.models, others, own
-    order = np.lexsort((others, own))
-    first: dict[tuple[Sequence[int], Sequence[float]], str] = {}
-    found = {}
-    bounds = np.searchsorted(own[order], np.arange(len(names) + 1))
-    for name, start, stop in zip(names, bounds[:-1], bounds[1:], strict=True):
-        places = order[start:stop]
-        if len(places) > 2:
-            gaps = np.round(results.gaps[places], 9)
-            key = (tuple(others[places].tolist()), tuple(gaps.tolist()))
-            if key in first:
-                found[name] = first[key]
-            else:
-                first[key] = name
-    return found
-
-
-def _find_few(places: IntArray, least: int) -> BoolArray:
-    return np.asarray(np.bincount(places)[places] < least) if len(places) else np.zeros(0, bool)
-
-
-def _find_tied(columns: IntArray, scores: FloatArray) -> BoolArray:
-    if not len(columns):
-        return np.zeros(0, dtype=bool)
-    worst, best = bound_scores(scores, columns, columns.max() + 1)
-    return np.asarray((worst == best)[columns])
-
-
 def tabulate_gaps(runs: pd.DataFrame, bounds: pd.DataFrame, *, min_results: int) -> pd.DataFrame:
     """Measure the gap of each cell to the best model of its dataset.
 
@@ -334,7 +283,7 @@ def tabulate_gaps(runs: pd.DataFrame, bounds: pd.DataFrame, *, min_results: int)
         normalized=normalized,
         absolute_gap=np.nan,
         gap=np.nan,
-        dropped=reasons.astype(object),
+        dropped=reasons,
     )
     results = arrange_results(cells[kept])
     table.loc[kept, "gap"] = results.gaps
@@ -403,15 +352,14 @@ def _require_enough(cells: pd.DataFrame, kept: BoolArray, *, min_results: int) -
         return
     setting = "`capabilities: {min_results: …}`"
     most = max(int(cells[name].value_counts().max()) for name in ("model", "dataset"))
+    remedy = (
+        f"No {setting} changes this (it is {min_results}): add results of models on datasets "
+        'that others have, or leave "capabilities" out of `analyses`.'
+    )
     for least in range(min(min_results - 1, most), 0, -1):
         if _is_enough(cells[explain_dropped(cells, min_results=least) == ""]):
             remedy = f"Set {setting} to {least} or less (it is {min_results}), or add results."
             break
-    else:
-        remedy = (
-            f"No {setting} changes this (it is {min_results}): add results of models on datasets "
-            'that others have, or leave "capabilities" out of `analyses`.'
-        )
     raise ValidationError(
         f"capabilities: less than {FEWEST} models or {FEWEST} datasets are left once those with "
         f"few results, and datasets whose models all tie, are dropped. {remedy}"

@@ -1,4 +1,4 @@
-"""Intervals of means over clusters, such as those of the errors of several models."""
+"""Intervals of mean errors over models, and of single predictions."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -73,12 +73,12 @@ def estimate_mean(
     """
     numbers = np.asarray(values, dtype=float)
     is_known = ~np.isnan(numbers)
-    owners = np.arange(len(numbers)) if clusters is None else _number(clusters)
-    known, owners = numbers[is_known], owners[is_known]
+    owners = pd.factorize(pd.Series(range(len(numbers)) if clusters is None else [*clusters]))[0]
+    known = numbers[is_known]
     if not len(known):
         return Estimate(np.nan, np.nan, np.nan)
     mean = float(known.mean())
-    found, places = np.unique(owners, return_inverse=True)
+    found, places = np.unique(owners[is_known], return_inverse=True)
     freedom = len(found) - 1
     if not freedom:
         return Estimate(mean, np.nan, np.nan)
@@ -88,13 +88,9 @@ def estimate_mean(
     return Estimate(mean, mean - reach, mean + reach)
 
 
-def _number(names: Iterable[object]) -> npt.NDArray[np.intp]:
-    return np.asarray(pd.factorize(pd.Series(list(names), dtype=object))[0])
-
-
 def summarize_errors(
-    models: IntArray,
-    squares: Mapping[str, FloatArray],
+    found: pd.DataFrame,
+    columns: Mapping[str, str],
     *,
     reference: str,
     confidence_level: float,
@@ -103,29 +99,33 @@ def summarize_errors(
 
     Parameters
     ----------
-    models : ndarray of int, shape (results,)
-        The model of each result; models are the clusters of the intervals (`estimate_mean`).
-    squares : mapping of str to ndarray, shape (results,)
-        Squared errors by name of the column: ``mse``, and those to compare it with.
+    found : pandas.DataFrame
+        A row per hidden result: ``row``, the place of its model, ``truth``, and predictions. Models
+        are the clusters of the intervals (`estimate_mean`).
+    columns : mapping of str to str
+        Columns of predictions by the name of their error: ``mse``, and those to compare it with.
     reference : str
-        The column that is subtracted.
+        The error that is subtracted.
     confidence_level : float
         Of the intervals, between 0 and 1.
 
     Returns
     -------
     dict
-        ``models`` and ``predictions``, their numbers; the mean of each column; ``mse_low``, at
-        least 0, and ``mse_high``; and ``difference`` with ``difference_low`` and
+        ``models`` and ``predictions``, their numbers; the mean of each squared error; ``mse_low``,
+        at least 0, and ``mse_high``; and ``difference`` with ``difference_low`` and
         ``difference_high``, below 0 where errors are smaller than those of the reference.
     """
-    level = confidence_level
-    own = estimate_mean(squares["mse"], clusters=models, confidence_level=level)
-    apart = squares["mse"] - squares[reference]
-    change = estimate_mean(apart, clusters=models, confidence_level=level)
+    squares = {
+        name: (found[column] - found["truth"]).to_numpy() ** 2 for name, column in columns.items()
+    }
+    own, change = (
+        estimate_mean(errors, clusters=found["row"], confidence_level=confidence_level)
+        for errors in (squares["mse"], squares["mse"] - squares[reference])
+    )
     return {
-        "models": len(np.unique(models)),
-        "predictions": len(models),
+        "models": found["row"].nunique(),
+        "predictions": len(found),
         **{name: float(np.mean(own)) if len(own) else np.nan for name, own in squares.items()},
         "mse_low": float(np.maximum(own.low, 0)),
         "mse_high": own.high,
@@ -135,37 +135,19 @@ def summarize_errors(
     }
 
 
-class Hidden(NamedTuple):
-    """Predictions of gaps, and how sure they are.
-
-    Parameters
-    ----------
-    rows : ndarray of int, shape (predictions,)
-        Places of models.
-    gaps : ndarray, shape (predictions,)
-        Predicted, from 0 to 1.
-    variance : ndarray, shape (predictions,)
-        Of a result around the prediction, above 0; only ratios have an influence.
-    """
-
-    rows: IntArray
-    gaps: FloatArray
-    variance: FloatArray
-
-
 def find_intervals(
-    known: Hidden, truth: FloatArray, new: Hidden, *, confidence_level: float
+    known: pd.DataFrame, new: pd.DataFrame, *, confidence_level: float
 ) -> tuple[FloatArray, FloatArray]:
     """Find prediction intervals of gaps by the errors of other predictions.
 
     Parameters
     ----------
-    known : Hidden
-        Predictions of results that had no part in them; may be empty.
-    truth : ndarray, shape (known predictions,)
-        These results, from 0 to 1.
-    new : Hidden
-        Predictions of others.
+    known : pandas.DataFrame
+        Predictions of results that had no part in them: ``row``, the place of the model;
+        ``prediction``, from 0 to 1; ``variance`` of a result around it, of which only ratios have
+        an influence; and the result, ``truth``. May be empty.
+    new : pandas.DataFrame
+        Other predictions: ``row``, ``prediction`` and ``variance``.
     confidence_level : float
         Share of truths that are to be within, between 0 and 1.
 
@@ -189,26 +171,42 @@ def find_intervals(
     Papadopoulos et al. (2002), ECML, for conformal intervals by normalized errors; Guan (2023),
     Localized conformal prediction, Biometrika 110:33-50.
     """
-    if not len(truth):
-        return np.zeros(len(new.gaps)), np.ones(len(new.gaps))
-    errors = truth - known.gaps
+    if known.empty:
+        return np.zeros(len(new)), np.ones(len(new))
+    gaps, wanted = (own["prediction"].to_numpy() for own in (known, new))
+    errors = known["truth"].to_numpy() - gaps
     own, others = _measure_deviations(known, errors, new)
-    reach = np.abs(errors) / (own * np.where(errors < 0, *_shape_reach(known.gaps)))
-    width = others * _find_quantiles(known.gaps, reach, new.gaps, confidence_level)
-    down, up = _shape_reach(new.gaps)
-    return (new.gaps - width * down).clip(0, 1), (new.gaps + width * up).clip(0, 1)
+    reach = np.abs(errors) / (own * np.where(errors < 0, *_shape_reach(gaps)))
+    width = others * _find_quantiles(gaps, reach, wanted, confidence_level)
+    down, up = _shape_reach(wanted)
+    return (wanted - width * down).clip(0, 1), (wanted + width * up).clip(0, 1)
+
+
+def cover_groups(
+    known: pd.DataFrame, groups: IntArray, *, confidence_level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Find the intervals of predictions, each by the errors of the other groups."""
+    low, high = np.empty((2, len(known)))
+    for group in np.unique(groups):
+        is_own = groups == group
+        low[is_own], high[is_own] = find_intervals(
+            known[~is_own], known[is_own], confidence_level=confidence_level
+        )
+    return low, high
 
 
 def _measure_deviations(
-    known: Hidden, errors: FloatArray, new: Hidden
+    known: pd.DataFrame, errors: FloatArray, new: pd.DataFrame
 ) -> tuple[FloatArray, FloatArray]:
     """Standard deviations of errors: of known ones by the others of the model, and of new ones."""
-    ratios = errors**2 / known.variance
-    size = int(max(known.rows.max(), new.rows.max(initial=0))) + 1
-    sums = np.bincount(known.rows, ratios, minlength=size) + SHRINKAGE * ratios.mean()
-    counts = np.bincount(known.rows, minlength=size) + SHRINKAGE
-    own = known.variance * (sums[known.rows] - ratios) / (counts[known.rows] - 1)
-    others = new.variance * sums[new.rows] / counts[new.rows]
+    rows, asked = known["row"].to_numpy(), new["row"].to_numpy()
+    variance, wanted = (own["variance"].to_numpy().clip(LEAST_VARIANCE) for own in (known, new))
+    ratios = errors**2 / variance
+    size = int(max(rows.max(), asked.max(initial=0))) + 1
+    sums = np.bincount(rows, ratios, minlength=size) + SHRINKAGE * ratios.mean()
+    counts = np.bincount(rows, minlength=size) + SHRINKAGE
+    own = variance * (sums[rows] - ratios) / (counts[rows] - 1)
+    others = wanted * sums[asked] / counts[asked]
     return np.sqrt(own.clip(LEAST_VARIANCE)), np.sqrt(others.clip(LEAST_VARIANCE))
 
 

@@ -1,104 +1,82 @@
-"""Predictions of every model on every dataset, with intervals."""
+"""Predictions of every model on every dataset, and of models with few results, with intervals."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import least_squares
 
-from capmap.capabilities.crossvalidation import bound_split
-from capmap.capabilities.factors import (
-    Pairs,
-    SideInformation,
-    gather_attributes,
-    predict_gaps,
+from capmap.capabilities.crossvalidation import (
+    crossvalidate,
+    draw_error_curve,
+    hide_results,
+    hide_unseen,
 )
+from capmap.capabilities.embedding import RIDGES, measure_l2
+from capmap.capabilities.factors import Pairs, SideInformation, gather_attributes, predict_gaps
 from capmap.capabilities.gaps import (
-    BoolArray,
     Results,
     are_connected,
+    bound_scores,
     choose_results,
+    measure_gaps,
     open_ends,
     order_by_names,
     scale_scores,
 )
-from capmap.capabilities.intervals import LEAST_VARIANCE, Hidden, find_intervals
-from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.capabilities.intervals import cover_groups, find_intervals
+from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.rng import make_stream
 from capmap.settings.choices import PREDICTION_LEVEL
 
 # Folds of the results, and hidden results that are enough to calibrate by.
 FOLDS, ENOUGH = 10, 5000
 MOST_PAIRS = 300_000
-COLUMNS = {
-    **dict.fromkeys(("model", "dataset"), "str"),
-    **dict.fromkeys(("observed", "predicted", "low", "high"), "float64"),
-    **dict.fromkeys(("predicted_score", "score_low", "score_high"), "float64"),
-}
+GAPS = ["observed", "predicted", "low", "high"]
+COLUMNS = ["model", "dataset", *GAPS, "predicted_score", "score_low", "score_high"]
+# Of a map without a ridge, models are drawn to the mean of all with this one.
+RIDGE = 0.5
+# Gaps of newcomers beyond these count as these.
+LIMITS = (-1.0, 2.0)
 
 
-class Cells(NamedTuple):
-    """Pairs of model and dataset by their places, and their gaps, NaN where there is none."""
-
-    rows: IntArray
-    columns: IntArray
-    observed: FloatArray
-
-
-class Part(NamedTuple):
-    """Results that are known, pairs that are hidden, and the gaps of these."""
-
-    train: Results
-    pairs: Pairs
-    truth: FloatArray
-
-
-class Known(NamedTuple):
-    """Predictions of results that were hidden, and what these were."""
-
-    hidden: Hidden
-    truth: FloatArray
-
-    def choose(self, chosen: IntArray | BoolArray) -> "Known":
-        """Some of them, by a mask or by places."""
-        rows, gaps, variance = self.hidden
-        hidden = Hidden(rows[chosen], gaps[chosen], variance[chosen])
-        return Known(hidden, self.truth[chosen])
-
-
-def predict_scores(
-    results: Results,
+def predict_cells(
+    gaps: pd.DataFrame,
+    models: pd.DataFrame,
+    datasets: pd.DataFrame,
+    bounds: pd.DataFrame,
     *,
-    scale: pd.DataFrame,
-    attributes: SideInformation,
-    confidence_level: float,
-    rng: np.random.Generator,
+    study: str,
+    seed: int,
 ) -> pd.DataFrame:
     """Predict every model on every dataset by the Bayesian factors.
 
     Parameters
     ----------
-    results : Results
-        At least two.
-    scale : pandas.DataFrame
-        Raw scores of the gaps 0 and 1 of each dataset, of `scale_scores`.
-    attributes : SideInformation
-        Of models and datasets, may be empty.
-    confidence_level : float
-        Of the prediction intervals, between 0 and 1.
-    rng : numpy.random.Generator
-        Splits the results into folds, and draws factors.
+    gaps : pandas.DataFrame
+        Of `tabulate_gaps`.
+    models, datasets : pandas.DataFrame
+        Of `capmap.capabilities.quality.describe_results`, for their attributes.
+    bounds : pandas.DataFrame
+        Bounds of the datasets.
+    study : str
+        Name of the study, part of the names of its random streams.
+    seed : int
+        As in the setting `bootstrap`.
 
     Returns
     -------
     pandas.DataFrame
         The columns of `tabulate_predictions`, and ``held_out``: whether there is a result, which
-        was hidden when it was predicted. By model and dataset, see `list_pairs`.
+        was hidden when it was predicted. All pairs, or only those with a result if all are more
+        than 300 000, by model and dataset. Intervals have a level of 90%.
 
     Notes
     -----
     Results are split into ten folds by random numbers of the names of model and dataset (fewer if
-    results are fewer), and each fold is predicted by fits to the others (`predict_gaps`). Its
+    results are fewer), and each fold is predicted by fits to the others (`crossvalidate`). Its
     intervals are calibrated (`find_intervals`) by the errors of the other folds, with gaps by the
     bounds of all results.
 
@@ -113,181 +91,292 @@ def predict_scores(
     for that, an interval goes from 0 to 1. Where no results connect the model with the dataset
     (`are_connected`), nothing is predicted: prediction and interval are NaN.
     """
+    results = choose_results(gaps)
+    attributes = gather_attributes(results, models, datasets)
+    rng = make_stream(seed, study, "capabilities", "predictions")
     count = len(results.gaps)
     folds = np.empty(count, dtype=np.intp)
     folds[order_by_names(results, rng)] = np.arange(count) * min(FOLDS, count) // count
-    pairs = list_pairs(results)
-    held_out = ~np.isnan(pairs.observed)
-    found = np.empty((3, len(held_out)))
-    found[:, held_out] = _predict_hidden(results, folds, attributes, confidence_level, rng)
-    if not held_out.all():
-        asked = Pairs(pairs.rows[~held_out], pairs.columns[~held_out])
+    masks = [folds == fold for fold in range(int(folds.max()) + 1)]
+    held_out = crossvalidate([hide_results(results, own) for own in masks], attributes, rng=rng)
+    groups = held_out["split"].to_numpy()
+    low, high = cover_groups(held_out, groups, confidence_level=PREDICTION_LEVEL)
+    table = held_out.assign(observed=held_out["truth"], low=low, high=high)
+    asked = find_empty(results)
+    if len(asked.rows) and count + len(asked.rows) <= MOST_PAIRS:
         (moments,) = predict_gaps([results], attributes, [asked], rng=rng)
-        new = Hidden(asked.rows, moments.mean, moments.variance.clip(LEAST_VARIANCE))
-        sizes = np.cumsum(np.bincount(folds))
-        count = min(len(sizes), 1 + int(np.searchsorted(sizes, ENOUGH)))
-        parts = hide_results(results, [folds == fold for fold in range(count)])
-        known = predict_parts(parts, attributes, rng=rng)
-        ends = find_intervals(known.hidden, known.truth, new, confidence_level=confidence_level)
-        found[:, ~held_out] = new.gaps, *ends
-    found[:, ~are_connected(results, pairs.rows, pairs.columns)] = np.nan
-    table = tabulate_predictions(results, pairs, tuple(found), scale=scale)  # type: ignore[arg-type]
-    return table.assign(held_out=held_out)
+        names = ("row", "column", "prediction", "variance")
+        empty = pd.DataFrame(dict(zip(names, (*asked, *moments), strict=True)))
+        used = 1 + int(np.searchsorted(np.cumsum(np.bincount(folds)), ENOUGH))
+        splits = [hide_unseen(results, own) for own in masks[:used]]
+        known = crossvalidate(splits, attributes, rng=rng)
+        low, high = find_intervals(known, empty, confidence_level=PREDICTION_LEVEL)
+        empty = empty.assign(observed=np.nan, low=low, high=high)
+        table = pd.concat([table, empty], ignore_index=True)
+    table = table.rename(columns={"prediction": "predicted"})
+    table = table[["row", "column", *GAPS]].sort_values(["row", "column"], ignore_index=True)
+    is_near = are_connected(results, table["row"].to_numpy(), table["column"].to_numpy())
+    table.loc[~is_near, ["predicted", "low", "high"]] = np.nan
+    found = tabulate_predictions(results, table, gaps, bounds)
+    return found.assign(held_out=found["observed"].notna())
 
 
-def list_pairs(results: Results) -> Cells:
-    """List the pairs of model and dataset to predict.
-
-    Parameters
-    ----------
-    results : Results
-        In order of rows, then columns.
-
-    Returns
-    -------
-    Cells
-        By model, then dataset: all pairs, or only those with a result if all are more than 300 000.
-    """
-    shape = len(results.models), len(results.datasets)
-    if shape[0] * shape[1] > MOST_PAIRS:
-        return Cells(results.rows, results.columns, results.gaps)
-    observed = np.full(shape, np.nan)
-    observed[results.rows, results.columns] = results.gaps
-    rows, columns = np.indices(shape)
-    return Cells(rows.ravel(), columns.ravel(), observed.ravel())
+def find_empty(results: Results) -> Pairs:
+    """The pairs of model and dataset without a result, by model and dataset."""
+    is_empty = np.ones((len(results.models), len(results.datasets)), dtype=bool)
+    is_empty[results.rows, results.columns] = False
+    return Pairs(*np.nonzero(is_empty))
 
 
 def tabulate_predictions(
-    results: Results,
-    pairs: Cells,
-    predicted: tuple[FloatArray, FloatArray, FloatArray],
-    *,
-    scale: pd.DataFrame,
+    results: Results, found: pd.DataFrame, gaps: pd.DataFrame, bounds: pd.DataFrame
 ) -> pd.DataFrame:
-    """Write predictions as a table.
+    """Write predicted gaps as a table with scores.
 
     Parameters
     ----------
     results : Results
         For its names.
-    pairs : Cells
-        What was predicted.
-    predicted : tuple of three ndarray, shape (pairs,)
-        Predicted gaps, and both ends of their intervals.
-    scale : pandas.DataFrame
-        Raw scores of the gaps 0 and 1 of each dataset, of `scale_scores`.
+    found : pandas.DataFrame
+        ``row`` and ``column``, the places of model and dataset; ``observed`` (gap, NaN without a
+        result), ``predicted``, ``low`` and ``high``.
+    gaps : pandas.DataFrame
+        Of `tabulate_gaps`, for the raw scores of the gaps 0 and 1 of each dataset.
+    bounds : pandas.DataFrame
+        Of the datasets, for `open_ends`.
 
     Returns
     -------
     pandas.DataFrame
-        ``model``, ``dataset``, ``observed`` (gap, NaN without a result), ``predicted``, ``low``,
-        ``high`` (gaps), ``predicted_score``, ``score_low``, ``score_high`` (raw scores; the low
-        end is the lower number, also where lower is better). Rows as the pairs.
+        ``model``, ``dataset``, ``observed``, ``predicted``, ``low``, ``high`` (gaps),
+        ``predicted_score``, ``score_low``, ``score_high`` (raw scores; the low end is the lower
+        number, also where lower is better). Rows as found.
     """
-    ends = scale.set_index("dataset").loc[results.datasets]
-    best, worst = (ends[name].to_numpy(float)[pairs.columns] for name in ("best", "worst"))
-    scores = [best + gaps * (worst - best) for gaps in predicted]
-    table = {
-        "model": np.array(results.models, dtype=object)[pairs.rows],
-        "dataset": np.array(results.datasets, dtype=object)[pairs.columns],
-        "observed": pairs.observed,
-        **dict(zip(("predicted", "low", "high"), predicted, strict=True)),
-        "predicted_score": scores[0],
-        "score_low": np.minimum(*scores[1:]),
-        "score_high": np.maximum(*scores[1:]),
-    }
-    return pd.DataFrame(table).astype(COLUMNS)
+    models, datasets = (np.array(own, dtype=object) for own in (results.models, results.datasets))
+    names = {"model": models[found["row"]], "dataset": datasets[found["column"]]}
+    ends = scale_scores(gaps).set_index("dataset").loc[results.datasets]
+    best, worst = (ends[name].to_numpy(float)[found["column"]] for name in ("best", "worst"))
+    score, *others = (best + found[name] * (worst - best) for name in GAPS[1:])
+    table = found.assign(
+        **names,
+        predicted_score=score,
+        score_low=np.minimum(*others),
+        score_high=np.maximum(*others),
+    )
+    return open_ends(table[COLUMNS].astype({"model": "str", "dataset": "str"}), bounds)
 
 
-def hide_results(results: Results, hidden: Sequence[BoolArray]) -> list[Part]:
-    """Hide results as if nobody had run them: gaps are by the bounds of the others.
+def choose_newcomers(gaps: pd.DataFrame, results: Results) -> Results:
+    """Choose the models that were dropped but have results on datasets that are kept.
 
     Parameters
     ----------
+    gaps : pandas.DataFrame
+        Of `tabulate_gaps`.
     results : Results
-        All of them.
-    hidden : sequence of ndarray of bool, shape (results,)
-        What is hidden in each part.
+        What is kept, of `choose_results`.
 
     Returns
     -------
-    list of Part
-        A truth beyond the bounds of the others is 0 or 1. Results of datasets on which the others
-        tie, or that have no others, are neither known nor hidden.
+    Results
+        Of the newcomers by name, on the same datasets. Their gaps are by the bounds of what is
+        kept: below 0 for a score above the best one, above 1 for one below the worst.
     """
-    parts = []
-    for own in hidden:
-        split = bound_split(results, results.choose(~own), results.choose(own))
-        varies = np.flatnonzero(split.scale > 0)
-        test = split.test.choose(varies)
-        truth = ((test.gaps - split.shift[varies]) / split.scale[varies]).clip(0, 1)
-        parts.append(Part(split.train, Pairs(test.rows, test.columns), truth))
-    return parts
+    is_new = ~gaps["model"].isin(results.models) & gaps["dataset"].isin(results.datasets)
+    found = gaps[is_new].sort_values(["model", "dataset"], kind="stable")
+    models, rows = np.unique(found["model"].astype(object), return_inverse=True)
+    columns = pd.Index(results.datasets).get_indexer(pd.Index(found["dataset"]))
+    scores = round_significant(found["normalized"].to_numpy(dtype=float))
+    bounds = bound_scores(results.scores, results.columns, len(results.datasets))
+    gaps_of_all = measure_gaps(scores, columns, *bounds)
+    return Results(models.tolist(), results.datasets, rows, columns, scores, gaps_of_all)
 
 
-def predict_parts(
-    parts: Sequence[Part], attributes: SideInformation, *, rng: np.random.Generator
-) -> Known:
-    """Predict what is hidden in each part by what is known there, one part after the other."""
-    trains, pairs, truths = ([*own] for own in zip(*parts, strict=True))
-    moments = predict_gaps(trains, attributes, pairs, rng=rng)
-    variances = np.concatenate([own.variance for own in moments])
-    hidden = Hidden(
-        rows=np.concatenate([own.rows for own in pairs]),
-        gaps=np.concatenate([own.mean for own in moments]),
-        variance=variances.clip(LEAST_VARIANCE),
+def join_results(results: Results, newcomers: Results) -> Results:
+    """Join results and those of newcomers, which stand behind the others."""
+    return replace(
+        results,
+        models=[*results.models, *newcomers.models],
+        rows=np.concatenate([results.rows, newcomers.rows + len(results.models)]),
+        columns=np.concatenate([results.columns, newcomers.columns]),
+        scores=np.concatenate([results.scores, newcomers.scores]),
+        gaps=np.concatenate([results.gaps, newcomers.gaps.clip(*LIMITS)]),
     )
-    return Known(hidden, np.concatenate(truths))
 
 
-def cover_groups(known: Known, groups: IntArray, *, confidence_level: float) -> FloatArray:
-    """The ends of intervals, shape (2, predictions), each by the errors of the other groups."""
-    ends = np.empty((2, len(groups)))
-    for group in np.unique(groups):
-        own, others = known.choose(groups == group), known.choose(groups != group)
-        ends[:, groups == group] = find_intervals(
-            others.hidden, others.truth, own.hidden, confidence_level=confidence_level
-        )
-    return ends
+def find_points(positions: pd.DataFrame, newcomers: Results, *, ridge: float) -> FloatArray:
+    """Find where models stand by their results, everything else fixed.
+
+    Parameters
+    ----------
+    positions : pandas.DataFrame
+        Of `capmap.capabilities.embedding.embed_models`.
+    newcomers : Results
+        Of the models, on the datasets of the positions; gaps beyond −1…2 count as these.
+    ridge : float
+        Of the fit of the positions.
+
+    Returns
+    -------
+    ndarray, shape (models, dimension)
+        The minimum of Σ (distance − gap)² + ridge · |x − c|², with c the origin; of a fit without a
+        ridge it is 0.5 with c the mean of the models.
+    """
+    models, datasets = (
+        positions[positions["kind"] == kind].loc[:, "x1":].to_numpy(dtype=float)
+        for kind in ("model", "dataset")
+    )
+    center = np.zeros(models.shape[1]) if ridge else models.mean(axis=0)
+    weight = np.sqrt(ridge or RIDGE)
+    points = np.tile(center, (len(newcomers.models), 1))
+    for row in range(len(points)):
+        own = newcomers.choose(newcomers.rows == row)
+        places, gaps = datasets[own.columns], own.gaps.clip(*LIMITS)
+
+        def miss(
+            point: FloatArray, places: FloatArray = places, gaps: FloatArray = gaps
+        ) -> FloatArray:
+            distances, *_ = measure_l2(np.broadcast_to(point, places.shape), places)
+            return np.concatenate([distances - gaps, weight * (point - center)])
+
+        points[row] = least_squares(miss, center).x
+    return points
 
 
-def _predict_hidden(
+def predict_newcomers(
+    newcomers: Results,
     results: Results,
-    folds: IntArray,
     attributes: SideInformation,
+    few_results: Mapping[int, pd.DataFrame],
+    *,
     confidence_level: float,
     rng: np.random.Generator,
-) -> FloatArray:
-    """Predictions and intervals of all results in order, each by the errors of other folds."""
-    parts = []
-    for fold in range(int(folds.max()) + 1):
-        test = results.choose(folds == fold)
-        parts.append(Part(results.choose(folds != fold), Pairs(test.rows, test.columns), test.gaps))
-    known = predict_parts(parts, attributes, rng=rng)
-    order = np.argsort(folds, kind="stable")
-    found = np.empty((3, len(folds)))
-    found[0, order] = known.hidden.gaps
-    found[1:, order] = cover_groups(known, folds[order], confidence_level=confidence_level)
-    return found
+) -> tuple[pd.DataFrame, FloatArray]:
+    """Predict what newcomers would have on datasets on which they have no result.
+
+    Parameters
+    ----------
+    newcomers : Results
+        Of `choose_newcomers`; may be empty.
+    results : Results
+        Of the other models.
+    attributes : SideInformation
+        Of the models of the results, then the newcomers, and of the datasets.
+    few_results : mapping of int to pandas.DataFrame
+        Of `draw_error_curve`.
+    confidence_level : float
+        Of the intervals, between 0 and 1.
+    rng : numpy.random.Generator
+        Draws factors.
+
+    Returns
+    -------
+    predictions : pandas.DataFrame
+        What `tabulate_predictions` is given.
+    reach : ndarray, shape (newcomers,)
+        How far the mean of a model's predictions may be off.
+
+    Notes
+    -----
+    Predictions are those of the factors, fitted to all results and those of the newcomers.
+    Intervals are calibrated by models of the study that were left with as many results, or the next
+    smaller number that was tried, so they hold for newcomers like these. They are NaN where no
+    model has more results than that. Where no result connects the newcomer with the dataset,
+    nothing is predicted.
+    """
+    joined, asked = join_results(results, newcomers), find_empty(newcomers)
+    pairs = asked._replace(rows=asked.rows + len(results.models))
+    table = pd.DataFrame({"row": asked.rows, "column": asked.columns, "observed": np.nan})
+    found = np.empty((2, len(table)))
+    if len(table):
+        found[:] = predict_gaps([joined], attributes, [pairs], rng=rng)[0]
+    is_near = are_connected(joined, *pairs)
+    table = table.assign(prediction=found[0], variance=found[1], low=np.nan, high=np.nan)
+    table.loc[~is_near, "prediction"] = np.nan
+    reach = np.full(len(newcomers.models), np.nan)
+    tried = np.array([0, *few_results])
+    chosen = tried[np.searchsorted(tried, newcomers.per_model, side="right") - 1]
+    for count, known in few_results.items():
+        is_asked = (chosen == count)[asked.rows] & is_near
+        # Of a new model no errors are known, so those of one model must not tell of each other.
+        own = table[is_asked].assign(row=len(known) + np.arange(is_asked.sum()))
+        ends = find_intervals(known, own, confidence_level=confidence_level)
+        table.loc[is_asked, "low"], table.loc[is_asked, "high"] = ends
+        errors = (known["truth"] - known["prediction"]).groupby(known["model"]).mean().abs()
+        rank = int(np.ceil((len(errors) + 1) * confidence_level - 1e-9))
+        if rank <= len(errors):
+            reach[chosen == count] = errors.sort_values().iloc[rank - 1]
+    return table.rename(columns={"prediction": "predicted"}), reach
 
 
-def predict_cells(
+def place_models(
     gaps: pd.DataFrame,
+    positions: pd.DataFrame,
     models: pd.DataFrame,
     datasets: pd.DataFrame,
     bounds: pd.DataFrame,
     *,
     study: str,
+    method: str,
     seed: int,
-    confidence_level: float = PREDICTION_LEVEL,
-) -> pd.DataFrame:
-    """Make the table ``predictions`` of a study, with ends of scores as in `open_ends`."""
+) -> dict[str, pd.DataFrame]:
+    """Place models with few results, and say how well such models are predicted.
+
+    Parameters
+    ----------
+    gaps, positions, models, datasets : pandas.DataFrame
+        The tables of the map.
+    bounds : pandas.DataFrame
+        Bounds of the datasets.
+    study : str
+        Name of the study, part of the names of its random streams.
+    method : str
+        As in the setting `capabilities`.
+    seed : int
+        As in the setting `bootstrap`.
+
+    Returns
+    -------
+    dict
+        ``error_curve`` (`draw_error_curve`); ``placements``: ``model``; ``results``, by which it
+        was placed; ``mean_gap``, ``mean_gap_low`` and ``mean_gap_high``, of its results and of the
+        predictions for all other datasets; and the position ``x1`` …; and
+        ``placement_predictions``, of datasets without a result of the model.
+    """
     results = choose_results(gaps)
-    predictions = predict_scores(
+    make_rng = partial(make_stream, seed, study, "capabilities")
+    curve, few_results = draw_error_curve(
         results,
-        scale=scale_scores(gaps),
-        attributes=gather_attributes(results, models, datasets),
-        confidence_level=confidence_level,
-        rng=make_stream(seed, study, "capabilities", "predictions"),
+        gather_attributes(results, models, datasets),
+        confidence_level=PREDICTION_LEVEL,
+        make_rng=partial(make_rng, "error_curve"),
     )
-    return open_ends(predictions, bounds)
+    newcomers = choose_newcomers(gaps, results)
+    found, reach = predict_newcomers(
+        newcomers,
+        results,
+        gather_attributes(join_results(results, newcomers), models, datasets),
+        few_results,
+        confidence_level=PREDICTION_LEVEL,
+        rng=make_rng("placements"),
+    )
+    counts = found.groupby("row")["predicted"].agg(["count", "sum"])
+    predicted, sums = counts.reindex(range(len(newcomers.models)), fill_value=0).to_numpy().T
+    sums = sums + np.bincount(newcomers.rows, newcomers.gaps, minlength=len(newcomers.models))
+    total = predicted + newcomers.per_model
+    mean, apart = sums / total, reach * predicted / total
+    points = find_points(positions, newcomers, ridge=RIDGES[method])
+    placements = {
+        "model": newcomers.models,
+        "results": newcomers.per_model,
+        "mean_gap": mean,
+        "mean_gap_low": mean - apart,
+        "mean_gap_high": mean + apart,
+        **{f"x{axis}": column for axis, column in enumerate(points.T, 1)},
+    }
+    predictions = tabulate_predictions(newcomers, found, gaps, bounds)
+    return {
+        "error_curve": curve,
+        "placements": pd.DataFrame(placements).astype({"model": "str"}),
+        "placement_predictions": predictions.drop(columns="observed"),
+    }

@@ -6,16 +6,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.spatial.distance import cdist
 from scipy.stats import norm
 
 from capmap.attributes import read_dataset_attributes, read_model_attributes
-from capmap.capabilities.gaps import (
-    choose_results,
-    find_duplicates,
-    find_limits,
-    list_components,
-    scale_scores,
-)
+from capmap.capabilities.gaps import choose_results, find_limits, list_components, scale_scores
 from capmap.comparison.correlation import compute_spearman_rho
 from capmap.errors import ValidationError
 from capmap.exports.cells import SEPARATOR
@@ -25,15 +20,12 @@ from capmap.settings.choices import PREDICTION_LEVEL
 from capmap.wording import list_names
 
 FEWEST = 4
-
+NEAREST = "model place nearest map_distance untried predicted low high"
 SATURATED = 0.1
-MODELS = (
-    *("model", "results", "kept", "component", "duplicate_of", "mean_gap"),
-    *("architecture", "parameters", "date", "dropped"),
-)
+MODELS = "model results kept component mean_gap architecture parameters date dropped"
 DATASETS = (
-    *("dataset", "results", "kept", "component", "duplicate_of", "best_model"),
-    *("best_score", "worst_score", "std", "saturation", "headroom", "type", "family", "dropped"),
+    "dataset results kept component best_model best_score worst_score std saturation headroom type "
+    "family dropped"
 )
 
 
@@ -51,9 +43,8 @@ def describe_models(gaps: pd.DataFrame, attributes: pd.DataFrame) -> pd.DataFram
     -------
     pandas.DataFrame
         A row per model, by name: ``model``; ``results``, its number of cells; ``kept``, those that
-        are kept; ``component`` (`list_components`); ``duplicate_of``, the first model with the same
-        scores (`find_duplicates`), else ""; ``mean_gap``, from 0 to 1, over cells that are kept;
-        ``architecture``; ``parameters``; ``date``; and ``dropped``: "", "few results" or "no
+        are kept; ``component`` (`list_components`); ``mean_gap``, from 0 to 1, over cells that are
+        kept; ``architecture``; ``parameters``; ``date``; and ``dropped``: "", "few results" or "no
         dataset left" (datasets were dropped that all of its results are on). Component and mean
         gap are missing for a model that is dropped.
 
@@ -62,22 +53,19 @@ def describe_models(gaps: pd.DataFrame, attributes: pd.DataFrame) -> pd.DataFram
     ValidationError
         If there are attributes, but none of a model that has results.
     """
-    table = _count_cells(gaps, "model")
-    results = choose_results(gaps)
+    reasons = {"few results of the model": "few results"}
+    table = _count_cells(gaps, "model", reasons, other="no dataset left")
+    results, names = choose_results(gaps), table["model"]
     components = dict(zip(results.models, list_components(results)[0].tolist(), strict=True))
-    duplicates = find_duplicates(results, "model")
-    few = gaps.loc[gaps["dropped"] == "few results of the model", "model"]
     known = attributes.set_index("model")
-    _require_match(known, table["model"], kind="model")
-    known = known.reindex(table["model"])
+    _require_match(known, names, kind="model")
+    known = known.reindex(names)
     table = table.assign(
-        component=table["model"].map(components).astype("Int64"),
-        duplicate_of=[duplicates.get(name, "") for name in table["model"]],
-        mean_gap=table["model"].map(gaps.groupby("model")["gap"].mean()),
+        component=names.map(components).astype("Int64"),
+        mean_gap=names.map(gaps.groupby("model")["gap"].mean()),
         **{name: known[name].to_numpy() for name in ("architecture", "parameters", "date")},
-        dropped=_explain(table, "model", {"few results": few}, other="no dataset left"),
     )
-    return table[list(MODELS)]
+    return table[MODELS.split()]
 
 
 def describe_datasets(
@@ -99,47 +87,50 @@ def describe_datasets(
     -------
     pandas.DataFrame
         A row per dataset, by name: ``dataset``; ``results``, its number of cells; ``kept``, those
-        that are kept; ``component`` (`list_components`); ``duplicate_of``, the first dataset with
-        the same scores (`find_duplicates`), else ""; ``best_model``, the first by name of those
+        that are kept; ``component`` (`list_components`); ``best_model``, the first by name of those
         with gap 0; the raw scores ``best_score`` and ``worst_score``; ``std``, the sample standard
         deviation of raw scores; ``saturation``, the share of models with a gap of at most 0.1;
         ``headroom``, from the best score to the best that the metric allows, in the metric's unit,
-        NaN where that is not known; ``type``; ``family``, the part of the name before " / " where
-        it is not among the attributes; and ``dropped``: "", "few results", "tied" (all models that
-        are left have the same score) or "no model left" (models were dropped that all of its
-        results are of). All but the number of results is about cells that are kept, and missing
-        where none is.
+        NaN where that is not known; ``type``; ``family``, the part of the name before " / "; and
+        ``dropped``: "", "few results", "tied" (all models that are left have the same score) or "no
+        model left" (models were dropped that all of its results are of). All but the number of
+        results is about cells that are kept, and missing where none is.
 
     Raises
     ------
     ValidationError
         If there are attributes, but none of a dataset that has results.
     """
-    table = _count_cells(gaps, "dataset")
-    results = choose_results(gaps)
+    reasons = {"few results on the dataset": "few results", "tied": "tied"}
+    table = _count_cells(gaps, "dataset", reasons, other="no model left")
+    results, names = choose_results(gaps), table["dataset"]
     components = dict(zip(results.datasets, list_components(results)[1].tolist(), strict=True))
-    duplicates = find_duplicates(results, "dataset")
-    names = table["dataset"]
-    few = gaps.loc[gaps["dropped"] == "few results on the dataset", "dataset"]
-    tied = gaps.loc[gaps["dropped"] == "tied", "dataset"]
     measures = _measure_datasets(gaps).reindex(names)
+    known = attributes.set_index("dataset")["type"].astype(object)
+    families = names.map(lambda name: name.split(SEPARATOR)[0])
+    _require_match(known, pd.concat([names, families]), kind="dataset")
+    own, shared = (known.reindex(part).to_numpy() for part in (names, families))
     table = table.assign(
         component=names.map(components).astype("Int64"),
-        duplicate_of=[duplicates.get(name, "") for name in names],
         **{name: measures[name].to_numpy() for name in measures.columns},
         headroom=_measure_headroom(measures["best_score"], bounds),
-        **_find_kinds(names, attributes),
-        dropped=_explain(
-            table, "dataset", {"few results": few, "tied": tied}, other="no model left"
-        ),
+        type=np.where(pd.notna(own), own, shared),
+        family=families,
     )
-    return table[list(DATASETS)]
+    return table[DATASETS.split()]
 
 
-def _count_cells(gaps: pd.DataFrame, kind: str) -> pd.DataFrame:
+def _count_cells(
+    gaps: pd.DataFrame, kind: str, reasons: Mapping[str, str], *, other: str
+) -> pd.DataFrame:
+    """Number of cells, and of those that are kept; and why all of them are dropped, where so."""
     groups = gaps.groupby(kind, sort=True)["gap"]
     counts = {"results": groups.size().astype("int64"), "kept": groups.count().astype("int64")}
-    return pd.DataFrame(counts).reset_index()
+    table = pd.DataFrame(counts).reset_index()
+    words: npt.NDArray[np.object_] = np.full(len(table), other, dtype=object)
+    for reason, word in reasons.items():
+        words[table[kind].isin(gaps.loc[gaps["dropped"] == reason, kind]).to_numpy()] = word
+    return table.assign(dropped=np.where(table["kept"] > 0, "", words))
 
 
 def _measure_datasets(gaps: pd.DataFrame) -> pd.DataFrame:
@@ -156,27 +147,9 @@ def _measure_datasets(gaps: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(measures).join(ends)
 
 
-def _explain(
-    table: pd.DataFrame, kind: str, reasons: "Mapping[str, pd.Series[str]]", *, other: str
-) -> npt.NDArray[np.object_]:
-    """Say why a model or dataset without kept cells is dropped."""
-    words = np.full(len(table), other, dtype=object)
-    for word, names in reasons.items():
-        words[table[kind].isin(names).to_numpy()] = word
-    words[(table["kept"] > 0).to_numpy()] = ""
-    return words
-
-
-def _find_kinds(names: "pd.Series[str]", attributes: pd.DataFrame) -> "dict[str, pd.Series[str]]":
-    """Type of datasets, and their family: the part of the name before the separator."""
-    known = attributes.set_index("dataset").astype(object)
-    fronts = names.map(lambda name: name.split(SEPARATOR)[0])
-    _require_match(known, pd.concat([names, fronts]), kind="dataset")
-    own, shared = (known["type"].reindex(part).to_numpy() for part in (names, fronts))
-    return {"type": pd.Series(own, dtype=object).where(pd.notna(own), shared), "family": fronts}
-
-
-def _require_match(known: pd.DataFrame, names: "pd.Series[str]", *, kind: str) -> None:
+def _require_match(
+    known: "pd.DataFrame | pd.Series[str]", names: "pd.Series[str]", *, kind: str
+) -> None:
     if len(known) and not known.index.isin(names).any():
         raise ValidationError(
             f"attributes: none of the {kind}s in the file has results. It has "
@@ -224,25 +197,18 @@ def describe_results(
     dict
         The tables ``models`` and ``datasets``.
     """
-    columns = ("architecture", "parameters", "date")
-    of_models = read_model_attributes(
-        next(iter(model_file), ""), **{name: model_attributes[name] for name in columns}
-    )
+    columns = {name: model_attributes[name] for name in ("architecture", "parameters", "date")}
+    of_models = read_model_attributes(next(iter(model_file), ""), **columns)
     of_datasets = read_dataset_attributes(
-        next(iter(dataset_file), ""),
-        type=dataset_attributes["type"],
+        next(iter(dataset_file), ""), type=dataset_attributes["type"]
     )
-    of_models = rename_column(of_models, "model", renamed)
-    of_datasets = rename_column(of_datasets, "dataset", renamed)
     return {
-        "models": describe_models(gaps, of_models),
-        "datasets": describe_datasets(gaps, bounds, of_datasets),
+        "models": describe_models(gaps, rename_column(of_models, "model", renamed)),
+        "datasets": describe_datasets(gaps, bounds, rename_column(of_datasets, "dataset", renamed)),
     }
 
 
-def correlate_centrality(
-    positions: pd.DataFrame, models: pd.DataFrame, *, confidence_level: float = PREDICTION_LEVEL
-) -> pd.DataFrame:
+def correlate_centrality(positions: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Correlate the distance to the center with the mean gap, over models.
 
     Parameters
@@ -251,14 +217,13 @@ def correlate_centrality(
         Columns ``kind``, ``name`` and ``centrality``.
     models : pandas.DataFrame
         Columns ``model`` and ``mean_gap``, missing for a model that is dropped.
-    confidence_level : float
-        Of the interval, between 0 and 1.
 
     Returns
     -------
     pandas.DataFrame
         One row: ``statistic`` ("spearman_rho"), ``estimate`` from −1 to 1 (NaN where either does
-        not vary), ``low`` and ``high`` (NaN below 4 models), ``confidence`` and ``models``.
+        not vary), ``low`` and ``high`` of its 90% interval (NaN below 4 models), ``confidence`` and
+        ``models``.
 
     Notes
     -----
@@ -269,21 +234,72 @@ def correlate_centrality(
     --------
     >>> positions = pd.DataFrame({"kind": "model", "name": ["A", "B"], "centrality": [1.0, 2.0]})
     >>> models = pd.DataFrame({"model": ["B", "A"], "mean_gap": [0.9, 0.1]})
-    >>> correlate_centrality(positions, models, confidence_level=0.9)["estimate"].tolist()
+    >>> correlate_centrality(positions, models)["estimate"].tolist()
     [1.0]
     """
     places = positions[positions["kind"] == "model"].set_index("name")["centrality"]
     gaps = models.set_index("model")["mean_gap"].dropna()
-    count = len(gaps)
     ranks, others = (
         side.rank(method="dense").to_numpy().astype(np.intp)[:, None]
         for side in (places.loc[gaps.index], gaps)
     )
     estimate = float(compute_spearman_rho(ranks, others)[0])
     low = high = math.nan
-    if count >= FEWEST and abs(estimate) < 1:
-        half = norm.ppf((1 + confidence_level) / 2)
-        half *= math.sqrt((1 + estimate**2 / 2) / (count - 3))
+    if len(gaps) >= FEWEST and abs(estimate) < 1:
+        half = norm.ppf((1 + PREDICTION_LEVEL) / 2)
+        half *= math.sqrt((1 + estimate**2 / 2) / (len(gaps) - 3))
         low, high = np.tanh(np.arctanh(estimate) + np.array([-half, half])).tolist()
-    row = {"estimate": estimate, "low": low, "high": high, "confidence": confidence_level}
-    return pd.DataFrame([{"statistic": "spearman_rho", **row, "models": count}])
+    row = {"estimate": estimate, "low": low, "high": high, "confidence": PREDICTION_LEVEL}
+    return pd.DataFrame([{"statistic": "spearman_rho", **row, "models": len(gaps)}])
+
+
+def list_nearest(positions: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
+    """List what each model is near, and where it is predicted best without a result.
+
+    Parameters
+    ----------
+    positions : pandas.DataFrame
+        Columns ``kind``, ``name``, ``component`` and ``x1`` ….
+    predictions : pandas.DataFrame
+        Columns ``model``, ``dataset``, ``observed``, ``predicted``, ``low`` and ``high``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Up to three rows per model, by name: ``model``; ``place``, from 1; ``nearest``, the dataset
+        of its component with that place by distance, and ``map_distance``; and ``untried``, the
+        dataset without a result of the model with that place by predicted gap, with ``predicted``,
+        ``low`` and ``high``.
+    """
+    models, datasets = (
+        positions[positions["kind"] == kind].set_index("name") for kind in ("model", "dataset")
+    )
+    points, others = (own.loc[:, "x1":].to_numpy(dtype=float) for own in (models, datasets))
+    apart = cdist(points, others)
+    is_near = models["component"].to_numpy()[:, None] == datasets["component"].to_numpy()
+    rows, columns = np.nonzero(is_near)
+    near = pd.DataFrame(
+        {
+            "model": models.index[rows],
+            "nearest": datasets.index[columns],
+            "map_distance": apart[rows, columns],
+        }
+    ).sort_values(["model", "map_distance", "nearest"])
+    untried = predictions[predictions["observed"].isna() & predictions["predicted"].notna()]
+    untried = untried.rename(columns={"dataset": "untried"})
+    untried = untried.sort_values(["model", "predicted", "untried"])
+    near, untried = (
+        own.assign(place=own.groupby("model").cumcount() + 1).query("place <= 3")
+        for own in (near, untried)
+    )
+    return near.merge(untried, on=["model", "place"], how="outer")[NEAREST.split()]
+
+
+def describe_positions(
+    positions: pd.DataFrame, models: pd.DataFrame, predictions: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """Make the tables ``nearest`` and ``centrality`` of a study."""
+    return {
+        "nearest": list_nearest(positions, predictions),
+        "centrality": correlate_centrality(positions, models),
+    }

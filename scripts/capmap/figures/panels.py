@@ -1,6 +1,6 @@
 """Panels of errors, the curves in them, and the look that each method has in all of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,19 +18,14 @@ from capmap.figures.canvas import (
     Wording,
     make_sheet,
 )
-from capmap.figures.style import FAINT_INK, PALETTE, ModelStyle, column_width, page_width
+from capmap.figures.style import PALETTE, ModelStyle, column_width, page_width
 
 METHODS = {
     "factors": ("factors", ModelStyle(PALETTE[0], "o", "-")),
     "l2": ("L2", ModelStyle(PALETTE[3], "s", "-")),
-    "cosine": ("cosine", ModelStyle(PALETTE[2], "D", "-")),
-    "poincare": ("Poincaré", ModelStyle(PALETTE[4], "^", "-")),
     "additive": ("additive", ModelStyle(PALETTE[7], "X", (0, (4.0, 1.5)))),
-    "model_mean": ("model mean", ModelStyle(FAINT_INK, "P", (0, (1.2, 1.2)))),
-    "dataset_mean": ("dataset mean", ModelStyle(FAINT_INK, "P", (0, (6.0, 1.5, 1.2, 1.5)))),
-    "mean": ("mean", ModelStyle(FAINT_INK, "P", (0, (8.0, 2.0)))),
 }
-ERROR = "mean squared error of \N{GREEK CAPITAL LETTER DELTA}"
+ERROR = "mean squared error of gaps"
 HEIGHT = 1.9
 LEFT = 0.5
 LEAST_PANEL = 2.0
@@ -41,33 +36,6 @@ FOOT = 0.015
 MARKER_SIZE = 3.2
 
 Numbers = npt.NDArray[np.float64]
-
-
-def name_method(method: str) -> str:
-    """Write a method or baseline as a reader knows it.
-
-    Examples
-    --------
-    >>> name_method("poincare"), name_method("model_mean")
-    ('Poincaré', 'model mean')
-    """
-    return METHODS[method][0]
-
-
-def style_method(method: str) -> ModelStyle:
-    """Give a method or baseline the look that it has in all figures of errors."""
-    return METHODS[method][1]
-
-
-def order_methods(methods: Iterable[str]) -> list[str]:
-    """List methods without repeats, the recommended one first and the baselines last.
-
-    Examples
-    --------
-    >>> order_methods(["additive", "l2", "factors", "l2"])
-    ['factors', 'l2', 'additive']
-    """
-    return sorted(set(methods), key=list(METHODS).index)
 
 
 def make_method_key(method: str, *, line: Any = None) -> Line2D:
@@ -187,17 +155,6 @@ def read_points(rows: pd.DataFrame, columns: Sequence[str]) -> Numbers:
     numbers = rows[list(columns)].astype("Float64")
     values = numbers.to_numpy(dtype=float, na_value=np.nan)
     return np.asarray(values[np.argsort(values[:, 0], kind="stable")])
-
-
-def spread_evenly(position: int, count: int, *, step: float) -> float:
-    """Offset of one of some curves that stand beside each other around a place.
-
-    Examples
-    --------
-    >>> [spread_evenly(position, 3, step=0.5) for position in range(3)]
-    [-0.5, 0.0, 0.5]
-    """
-    return step * (position - (count - 1) / 2)
 
 
 def find_top(estimates: pd.DataFrame, highs: "pd.Series[float]") -> float:

@@ -46,11 +46,13 @@ class Capabilities(Section):
 
     min_results: Whole = Field(5, ge=1, description="Results that a model or dataset must have.")
     method: FitMethod = Field(
-        "l2_ridge", description="Distance by which positions are fitted; predictions ignore it."
+        "l2_ridge", description="How positions are fitted, with a ridge or without."
     )
     dimension: Dimension = Field(5, description="Number of dimensions of the space.")
     dimensions: Unique[Dimension] = Field(
-        [2, 3, 5, 7, 10, 15], description="Numbers of dimensions that cross-validation compares."
+        [],
+        description="Numbers of dimensions in which cross-validation compares L2, cosine and "
+        "Poincaré distances; none: L2 alone, in that of the space.",
     )
     splits: Whole = Field(10, ge=2, description="Number of random splits of cross-validation.")
     map: Projection = Field(

@@ -194,7 +194,7 @@ class Claim(Rule):
     otherwise, also without an interval.
     """
 
-    table: Name = Field(description="The study's table, such as capabilities/bend.")
+    table: Name = Field(description="The study's table, such as capabilities/summary.")
     where: dict[str, Scalar] = Field(ABSENT, description="The one row, as column and value.")
     column: Name = Field(description="Its column with the number.")
     low: str = Field(ABSENT, description="Its column with the lower end of the interval.")

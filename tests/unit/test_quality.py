@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 from capmap.capabilities.quality import correlate_centrality
 
 
-def make_tables(centrality: list[float], gaps: list[float]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def correlate(centrality: list[float], gaps: list[float]) -> dict[str, float]:
     """Positions with a dataset that does not count, and models in another order."""
     names = [f"m{number}" for number in range(len(gaps))]
     positions = pd.DataFrame(
@@ -20,36 +20,32 @@ def make_tables(centrality: list[float], gaps: list[float]) -> tuple[pd.DataFram
             "centrality": [9, *centrality],
         }
     )
-    return positions, pd.DataFrame({"model": names[::-1], "mean_gap": gaps[::-1]})
+    models = pd.DataFrame({"model": names[::-1], "mean_gap": gaps[::-1]})
+    return correlate_centrality(positions, models).iloc[0].to_dict()
 
 
 def test_estimate_is_that_of_scipy_with_ties() -> None:
     rng = np.random.default_rng(3)
     centrality = rng.integers(8, size=30) / 8
     gaps = centrality + rng.integers(8, size=30) / 8
-    (row,) = correlate_centrality(
-        *make_tables(centrality.tolist(), gaps.tolist()), confidence_level=0.95
-    ).to_dict("records")
+    row = correlate(centrality.tolist(), gaps.tolist())
     assert row["estimate"] == pytest.approx(spearmanr(centrality, gaps).statistic)
     assert row["models"] == 30
-    # By hand: tanh(artanh ρ ± 1.95996 √((1 + ρ²/2) / 27)).
-    half = 1.959964 * math.sqrt((1 + row["estimate"] ** 2 / 2) / 27)
+    # By hand: tanh(artanh ρ ± 1.64485 √((1 + ρ²/2) / 27)).
+    half = 1.644854 * math.sqrt((1 + row["estimate"] ** 2 / 2) / 27)
     middle = math.atanh(row["estimate"])
     assert row["low"] == pytest.approx(math.tanh(middle - half), abs=1e-6)
     assert row["high"] == pytest.approx(math.tanh(middle + half), abs=1e-6)
 
 
-def test_models_without_results_do_not_count() -> None:
-    tables = make_tables([1, 2, 3], [0.1, math.nan, 0.3])
-    (row,) = correlate_centrality(*tables, confidence_level=0.9).to_dict("records")
-    assert row["models"] == 2
-    assert row["estimate"] == 1
+def test_models_without_results_do_not_count_and_two_have_no_interval() -> None:
+    row = correlate([1, 2, 3], [0.1, math.nan, 0.3])
+    assert (row["models"], row["estimate"]) == (2, 1)
     assert math.isnan(row["low"])
 
 
 @pytest.mark.parametrize("gaps", [[], [0.5], [0.5, 0.5]])
 def test_without_variation_there_is_no_correlation(gaps: list[float]) -> None:
-    tables = make_tables([float(number) for number in range(len(gaps))], gaps)
-    (row,) = correlate_centrality(*tables, confidence_level=0.9).to_dict("records")
+    row = correlate([float(number) for number in range(len(gaps))], gaps)
     assert math.isnan(row["estimate"])
     assert row["models"] == len(gaps)

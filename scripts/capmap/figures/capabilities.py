@@ -1,0 +1,375 @@
+"""The map of models and datasets, the gaps it is fitted to, and how well they are predicted."""
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import PercentFormatter
+
+from capmap.figures.canvas import (
+    PADDING,
+    NothingToDraw,
+    Wording,
+    choose_models,
+    format_decimal,
+    make_sheet,
+)
+from capmap.figures.heatmap import RISING, Scale, draw_heatmap, pivot_cells
+from capmap.figures.marks import Mark, mark_members
+from capmap.figures.names import FloatArray, Label, draw_labels, place_labels, shorten_names
+from capmap.figures.panels import (
+    ERROR,
+    METHODS,
+    draw_estimates,
+    dress_errors,
+    find_top,
+    make_method_key,
+    make_panels,
+    note_cut,
+    number_axis,
+    read_points,
+)
+from capmap.figures.style import (
+    FAINT_INK,
+    GRID_COLOR,
+    MARKERS,
+    PALETTE,
+    SMALL_SIZE,
+    column_width,
+    figure_style,
+    page_width,
+)
+from capmap.settings.choices import PREDICTION_LEVEL, Projection
+from capmap.wording import format_count, join_words
+
+MAP_HEADING = "Map of models and datasets"
+NO_PLACE = "No model and no dataset has a place on the map."
+NEAR = (
+    "Near is good: a model's distance from a dataset stands for its gap to the best model there, "
+    "as far as a plane can show it."
+)
+PROJECTIONS: dict[Projection, str] = {
+    "mds": "Projected by classical multidimensional scaling.",
+    "umap": "Projected by UMAP, which keeps neighbors rather than distances.",
+}
+PARTS = "Shapes: parts that no result connects. Distances between two parts mean nothing."
+KIND_COLORS = {"model": PALETTE[0], "dataset": FAINT_INK}
+LOOKS: dict[str, dict[str, Any]] = {
+    kind: {
+        "linestyle": "none",
+        "marker": "o",
+        "markersize": size,
+        "markerfacecolor": KIND_COLORS[kind] if kind == "model" else "white",
+        "markeredgecolor": KIND_COLORS[kind],
+        "markeredgewidth": 0.6,
+    }
+    for kind, size in (("model", 4.6), ("dataset", 3.6))
+}
+RADIUS = 0.035
+NARROW_POINTS = 24
+MAP_EDGE = 0.25
+LOW_HEIGHT = 1.2
+MAP_HEIGHT = 8.2
+NAME_WIDTH = 1.1
+MAX_LABELS = 250
+
+GAPS_HEADING = "Gaps to the best model of each dataset"
+MOST_DATASETS = 40
+GAPS_LABEL = "gap (0 = best, 1 = worst model)"
+
+
+@figure_style()
+def draw_map(
+    positions: pd.DataFrame,
+    models: pd.DataFrame,
+    datasets: pd.DataFrame,
+    *,
+    projection: Projection = "mds",
+) -> Figure:
+    """Draw models and datasets at their places on a plane, with their names.
+
+    Parameters
+    ----------
+    positions : DataFrame
+        kind (model or dataset), name, x, y; rows in any order.
+    models : DataFrame
+        model, kept (number of results), component.
+    datasets : DataFrame
+        dataset, kept, component.
+    projection : {"mds", "umap"}
+        What made the plane, for a note.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in) up to 24 points, beyond that a page (7 in), and at most 9 in high.
+
+    Notes
+    -----
+    Names with the most results are placed first; those that find no place are left out, and a note
+    counts them. Where the graph of results has several parts, each has its shape of markers.
+    """
+    points = _describe_points(positions, models, datasets)
+    if points.empty:
+        raise NothingToDraw(NO_PLACE)
+    sheet_width = column_width() if len(points) <= NARROW_POINTS else page_width()
+    width = sheet_width - 2 * PADDING
+    places, height = scale_points(points, width=width, height=MAP_HEIGHT, edge=MAP_EDGE)
+    points = points.assign(x=places[:, 0], y=places[:, 1])
+    labels = _make_labels(points)
+    found = place_labels(labels, area=(width, height), points=places, radius=RADIUS)
+    unnamed = [kind for kind, place in zip_longest(points["kind"], found) if place is None]
+    sheet = make_sheet(
+        width=sheet_width,
+        height=height,
+        wording=Wording(MAP_HEADING, "", _write_notes(points, unnamed, projection)),
+        left=PADDING,
+        right=PADDING,
+        ticks=0.0,
+        keys={kind: Line2D([], [], **look) for kind, look in LOOKS.items()},
+    )
+    sheet.axes.set(xlim=(0, sheet.width), ylim=(0, height), xticks=[], yticks=[])
+    sheet.axes.spines[:].set(visible=True, color=GRID_COLOR)
+    # Models cover datasets.
+    for (kind, _), rows in points.groupby(["kind", "component"]):
+        look = LOOKS[str(kind)] | {
+            "marker": MARKERS[int(rows["component"].iloc[0] - 1) % len(MARKERS)]
+        }
+        [drawn] = sheet.axes.plot(rows["x"], rows["y"], **look, zorder=3)
+        texts = [format_count(int(kept), "result") for kept in rows["kept"]]
+        names = zip(rows["name"], texts, strict=True)
+        mark_members(drawn, [Mark(**{str(kind): name}, text=text) for name, text in names])
+    draw_labels(sheet.axes, labels, found)
+    return sheet.figure
+
+
+def scale_points(
+    points: pd.DataFrame, *, width: float, height: float, edge: float
+) -> tuple[FloatArray, float]:
+    """Scale a map to a width, or to a height where it is tall, alike in both directions.
+
+    Returns the points in inches from the lower left corner, and the height that is needed. A wide
+    map of more than 24 points is turned upright, as a page is.
+    """
+    places = points[["x", "y"]].to_numpy(float)
+    across, up = np.ptp(places, axis=0)
+    if len(points) > NARROW_POINTS and across > up:
+        places = places[:, ::-1] * (-1.0, 1.0)
+    low, high = places.min(axis=0), places.max(axis=0)
+    span = np.maximum(high - low, 1e-9 * max(1.0, float(np.abs(places).max())))
+    scale = ((np.array([width, height]) - 2 * edge) / span).min()
+    needed = max(LOW_HEIGHT, float(scale * (high - low)[1]) + 2 * edge)
+    return np.array([width, needed]) / 2 + scale * (places - (low + high) / 2), needed
+
+
+def _describe_points(
+    positions: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFrame
+) -> pd.DataFrame:
+    """Places with number of results and component, those with the most results first."""
+    described = pd.concat(
+        [
+            table.rename(columns={kind: "name"})[["name", "kept", "component"]].assign(kind=kind)
+            for kind, table in (("model", models), ("dataset", datasets))
+        ]
+    )
+    points = positions.merge(described, on=["kind", "name"]).astype({"component": int})
+    return points.sort_values(
+        ["kept", "kind", "name"], ascending=[False, True, True], ignore_index=True
+    )
+
+
+def _make_labels(points: pd.DataFrame) -> list[Label]:
+    """Labels of the first points."""
+    chosen = points[:MAX_LABELS]
+    texts = {
+        kind: shorten_names(rows["name"], width=NAME_WIDTH, size=SMALL_SIZE)
+        for kind, rows in chosen.groupby("kind")
+    }
+    return [
+        Label(texts[kind][name], SMALL_SIZE, KIND_COLORS[kind], ((x, y),))
+        for kind, name, x, y in chosen[["kind", "name", "x", "y"]].itertuples(index=False)
+    ]
+
+
+def _write_notes(
+    points: pd.DataFrame, unnamed: Sequence[str], projection: Projection
+) -> tuple[str, ...]:
+    notes = [NEAR, PROJECTIONS[projection]]
+    if points["component"].max() > 1:
+        notes.append(PARTS)
+    counts = {kind: unnamed.count(kind) for kind in LOOKS}
+    missing = [format_count(count, kind) for kind, count in counts.items() if count]
+    if missing:
+        notes.append(f"Without a name, for want of room: {join_words(missing)}.")
+    return tuple(notes)
+
+
+@figure_style()
+def draw_gaps(gaps: pd.DataFrame) -> Figure:
+    """Draw the gap of each model to the best one of each dataset as a heat map.
+
+    Parameters
+    ----------
+    gaps : DataFrame
+        model, dataset, gap (NaN for results that are not on the map); rows in any order.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        At most 40 models, those with the smallest mean gap, and 40 datasets.
+    """
+    known = gaps.dropna(subset="gap").sort_values(["model", "dataset"])
+    if known.empty:
+        raise NothingToDraw(NO_PLACE)
+    means = known.groupby("model")["gap"].mean().sort_values(kind="stable")
+    models, model_note = choose_models(means.index, means.index.tolist())
+    counts = (
+        known["dataset"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
+    )
+    datasets = sorted(counts.index[:MOST_DATASETS])
+    table = pivot_cells(known.set_index(["model", "dataset"])["gap"], models, datasets)
+    notes = model_note
+    if len(counts) > len(datasets):
+        notes += (f"{len(datasets)} of {len(counts)} datasets, those with the most results.",)
+    if table.isna().to_numpy().any():
+        notes += ("Hatched: no result.",)
+    formats = (lambda gap: f"{gap:.2f}", format_decimal)
+    scale = Scale(GAPS_LABEL, 0.0, 1.0, formats, RISING.reversed())
+    return draw_heatmap(table, scale=scale, wording=Wording(GAPS_HEADING, "", notes))
+
+
+FIT_HEADING = "Predicted and true gaps of hidden results"
+TRUE = "true gap (0 = best, 1 = worst)"
+NO_METHOD = "No result was hidden and predicted."
+CURVE_HEADING = "Predictions for models with few results"
+CURVE_LABEL = "results left to the model; below: models"
+NO_CURVE = "No model has enough results to hide some of them."
+COVERAGE_TITLE = "hidden results within their interval"
+SHOWN = ("factors", "l2", "additive")
+LEAST, MOST = -0.5, 2.0
+MAX_POINTS = 4000
+APART = 0.11
+WIDE_GAP = 0.5
+
+
+@figure_style()
+def draw_fit(validation: pd.DataFrame, summary: pd.DataFrame, *, dimension: int) -> Figure:
+    """Draw predicted against true gaps of hidden results, a panel per method.
+
+    Parameters
+    ----------
+    validation : DataFrame
+        distance, dimension (NA where a method has none), protocol (random is drawn), truth,
+        prediction; rows in any order.
+    summary : DataFrame
+        distance, dimension, protocol, mse, pearson (may be empty): written above the panels.
+    dimension : int
+        Of the L2 distances that are drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A page wide (7 in): factors, L2 distances, additive effects.
+
+    Notes
+    -----
+    Predictions below −0.5 or above 2 are drawn at the edge, and a note counts them. More than 4000
+    points are an image in PDF and SVG.
+    """
+    points, errors = (
+        table[table["protocol"].eq("random") & table["dimension"].fillna(dimension).eq(dimension)]
+        for table in (validation, summary)
+    )
+    points = points.dropna(subset=["truth", "prediction"]).sort_values(["truth", "prediction"])
+    methods = [name for name in SHOWN if name in set(points["distance"])]
+    if not methods:
+        raise NothingToDraw(NO_METHOD)
+    shown = points["prediction"].clip(LEAST, MOST)
+    outside = int((shown != points["prediction"]).sum())
+    notes = (f"Predictions beyond the edge, drawn there: {outside}.",) if outside else ()
+    known = errors.set_index("distance")
+    panels = make_panels(["" for _ in methods], wording=Wording(FIT_HEADING, TRUE, notes), keys=[])
+    ends = min(shown.min(), 0.0) - 0.05, max(shown.max(), 1.0) + 0.05
+    for panel, method in zip(panels, methods, strict=True):
+        own = points[points["distance"] == method]
+        panel.axes.plot((0, 1), (0, 1), color=FAINT_INK, linewidth=0.7, zorder=1)
+        panel.axes.scatter(
+            own["truth"],
+            shown[own.index],
+            5,
+            color=METHODS[method][1].color,
+            alpha=0.5,
+            linewidths=0,
+            rasterized=len(own) > MAX_POINTS,
+        )
+        panel.axes.set(xlim=(-0.05, 1.05), ylim=ends)
+        number_axis(panel.axes.xaxis, most=4)
+        number_axis(panel.axes.yaxis, most=5)
+        panel.axes.grid()
+        mse, r = (known[name].get(method, np.nan) for name in ("mse", "pearson"))
+        numbers = [format_decimal(mse, 3), format_decimal(r, 2)]
+        texts = [text or "\N{EN DASH}" for text in numbers]
+        heading = f"{METHODS[method][0]}: MSE {texts[0]}, r {texts[1]}"
+        panel.write(heading, x=0, y=panel.height + 0.05, size=SMALL_SIZE)
+    panels[0].axes.set_ylabel("predicted gap")
+    return panels[0].figure
+
+
+@figure_style()
+def draw_error_curve(
+    error_curve: pd.DataFrame, *, confidence_level: float = PREDICTION_LEVEL
+) -> Figure:
+    """Draw error and coverage over the number of results that were left to a model.
+
+    Parameters
+    ----------
+    error_curve : DataFrame
+        results, models, mse, mse_low, mse_high (may be empty), mse_additive, coverage (share of
+        hidden results within their prediction interval, 0 to 1). Rows in any order.
+    confidence_level : float
+        Nominal coverage, 0 to 1: a line.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A page wide (7 in).
+    """
+    known = error_curve.dropna(subset="mse").sort_values("results")
+    if known.empty:
+        raise NothingToDraw(NO_CURVE)
+    known = known.assign(place=np.arange(len(known), dtype=float), none=np.nan)
+    top = find_top(known[["mse", "mse_additive"]], known["mse_high"])
+    bars = ("Bars: intervals, wide where models are few.",) if known["mse_high"].any() else ()
+    notes = (*bars, *note_cut(known["mse_high"], top))
+    notes += (f"Dashed line: nominal coverage, {confidence_level:.4g}.",)
+    errors, coverage = make_panels(
+        ["error", COVERAGE_TITLE],
+        wording=Wording(CURVE_HEADING, CURVE_LABEL, notes),
+        keys=[make_method_key(name) for name in ("factors", "additive")],
+        gap=WIDE_GAP,
+        tick_lines=2,
+    )
+    for panel, name, column, apart in (
+        (errors, "additive", "mse_additive", APART / 2),
+        (errors, "factors", "mse", -APART / 2),
+        (coverage, "factors", "coverage", 0.0),
+    ):
+        ends = ["mse_low", "mse_high"] if column == "mse" else ["none", "none"]
+        points = read_points(known, ["place", column, *ends])
+        points[:, 0] += apart
+        draw_estimates(panel.axes, points, METHODS[name][1])
+        labels = [f"{row.results:.0f}\n{row.models:.0f}" for row in known.itertuples()]
+        panel.axes.set(xlim=(-0.5, len(known) - 0.5))
+        panel.axes.set_xticks(known["place"], labels, linespacing=1.15)
+    dress_errors(errors.axes, top)
+    errors.axes.set_ylabel(ERROR)
+    lowest = np.fmin(known["coverage"].min(), confidence_level)
+    coverage.axes.axhline(confidence_level, color=FAINT_INK, linestyle=(0, (4, 2)), linewidth=0.8)
+    coverage.axes.set_ylim(max(0.0, min(lowest - 0.1, 0.5)), 1.01)
+    coverage.axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    coverage.axes.grid(axis="y")
+    return errors.figure
