@@ -65,7 +65,7 @@ PRINTED = "model,iqm\nA,0.8\nB,0.9\n"
 OWN = {"group": "", "unit": "runs", "statistic": "iqm"}
 ANALYSES = list(yaml.safe_load((PROJECT / "config.yaml").read_text())["studies"]["toy"]["analyses"])
 # Of no shipped study.
-ASKED = ["new_dataset"]
+ASKED = ["new_dataset", "winners_curse"]
 SMALL = [f"{kind}-{size}" for kind in ("Conv", "Mixer", "Hybrid") for size in ("S1", "S2", "M1")]
 IMAGENET = [
     *("tf_efficientnet_b7.ns_jft_in1k", "seresnet50.ra2_in1k", "res2net101_26w_4s.in1k"),
