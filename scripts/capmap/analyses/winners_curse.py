@@ -148,15 +148,15 @@ def correct_leaders(
     for unit in dict.fromkeys((common["unit"], "runs_and_datasets")):
         where = {"kind": "study", "group": "", "unit": unit, "statistic": statistic}
         models = join_estimates(estimates, where)
-        if row := _correct_leader(models[models["ranked"]], confidence_level):
+        if row := correct_leader(models[models["ranked"]], confidence_level):
             rows.append({"unit": unit, **row})
     table = pd.DataFrame(rows, columns=COLUMNS)
     table = keep_within(table, read_limits(common), statistic=statistic)
     return table.assign(estimate=table["estimate"].clip(table["ci_low"], table["ci_high"]))
 
 
-def _correct_leader(models: pd.DataFrame, confidence_level: float) -> dict[str, Any]:
-    """The row of one scope but for its unit; empty where there is nothing to correct."""
+def correct_leader(models: pd.DataFrame, confidence_level: float) -> dict[str, Any]:
+    """Correct the leader of one scope: a row but for its unit; empty where it cannot be."""
     if len(models) < 2:
         return {}
     statistic = models["statistic"].iloc[0]
