@@ -21,11 +21,11 @@ from shapes import NOISES, SD, SHAPES, FloatArray, Shape
 
 from capmap.analyses.new_dataset import bound_ranks, predict_rank
 from capmap.analyses.winners_curse import correct_leader
-from capmap.ranking.models import NO_ERROR, Options, bootstrap_model, calibrated_interval
+from capmap.ranking.models import NO_ERROR, Options, bootstrap_model
 from capmap.ranking.resampling import Strata, stratify_runs
-from capmap.ranking.scopes import resolve_unit
-from capmap.ranking.standard_errors import measure_error
-from capmap.ranking.statistics import estimate_population
+from capmap.ranking.scopes import correlate_seeds, resolve_unit
+from capmap.ranking.standard_errors import bound_estimate, measure_error
+from capmap.ranking.statistics import evaluate_runs
 from capmap.rng import make_stream
 from capmap.settings.choices import Statistic, Unit
 from capmap.tables import write_table
@@ -53,7 +53,7 @@ def covers(strata: Strata, truth: float, *, unit: Unit) -> bool:
     error = measure_error("iqm", strata, unit=unit)
     if error is None:
         raise ValueError("These runs have no interval.")
-    low, high = calibrated_interval("iqm", strata, error, confidence_level=LEVEL)
+    low, high = bound_estimate(evaluate_runs("iqm", strata), error, confidence_level=LEVEL)
     return low <= truth <= high
 
 
@@ -104,7 +104,8 @@ def measure_shared_seeds(correlation: float, datasets: int, seeds: int) -> dict[
         scores = (means[:, :, None] + SD * noise).ravel()
         runs = pd.DataFrame(dict(zip(("model", "dataset", "seed"), names, strict=True)))
         runs = runs.assign(score=scores)
-        unit = resolve_unit("auto", runs, interval="calibrated")
+        shared = correlate_seeds(runs).is_found
+        unit = resolve_unit("auto", runs, interval="calibrated", shared=shared)
         clustered.append(unit == "seeds")
         for (_, own), truth in zip(runs.groupby("model"), means, strict=True):
             strata = stratify_runs(
@@ -185,7 +186,7 @@ def measure_winner(scope: tuple[Unit, int], datasets: int, spread: float) -> dic
             strata = stratify_runs(runs.ravel(), names)
             error = measure_error(statistic, strata, unit=unit) or NO_ERROR
             parts = () if error.parts is None else error.parts
-            rows.append((estimate_population(statistic, strata), error.value, error.freedom, parts))
+            rows.append((evaluate_runs(statistic, strata), error.value, error.freedom, parts))
         models = pd.DataFrame(rows, columns=["estimate", "standard_error", "freedom", "parts"])
         own = correct_leader(
             models.assign(model=models.index, statistic=statistic, filled=0), LEVEL

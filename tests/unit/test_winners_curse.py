@@ -114,6 +114,19 @@ def test_without_a_single_leader_nothing_is_corrected(tmp_path: Path, columns: o
     assert lead(tmp_path, **columns).empty  # type: ignore[arg-type]
 
 
+def test_means_decide_over_datasets(tmp_path: Path) -> None:
+    places = ["runs", "runs", "runs_and_datasets", "runs_and_datasets"]
+    table = lead(
+        tmp_path,
+        **{"estimate": [0.6, 0.5, 0.4, 0.7], "model": ["a", "b"] * 2, "unit": places},
+        statistic=["iqm", "iqm", "mean", "mean"],
+    )
+    assert table[["unit", "statistic", "model"]].to_numpy().tolist() == [
+        ["runs", "iqm", "a"],
+        ["runs_and_datasets", "mean", "b"],
+    ]
+
+
 def test_shared_errors_choose_no_leader(tmp_path: Path) -> None:
     parts = np.random.default_rng(0).standard_normal(12)
     parts *= 0.1 / np.sqrt((parts**2).sum())

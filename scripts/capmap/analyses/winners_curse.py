@@ -143,15 +143,19 @@ def correct_leaders(
         `COLUMNS`, a row per scope that has a single leader of two ranked models or more, with an
         interval.
     """
-    common, rows = read_json(scope[0]), []
-    statistic = common["rank_by"]
-    for unit in dict.fromkeys((common["unit"], "runs_and_datasets")):
+    common, tables = read_json(scope[0]), []
+    statistics = {common["unit"]: common["rank_by"]}
+    # As in the ranking, means decide over datasets where the headline is over something else.
+    statistics.setdefault("runs_and_datasets", "mean")
+    for unit, statistic in statistics.items():
         where = {"kind": "study", "group": "", "unit": unit, "statistic": statistic}
         models = join_estimates(estimates, where)
         if row := correct_leader(models[models["ranked"]], confidence_level):
-            rows.append({"unit": unit, **row})
-    table = pd.DataFrame(rows, columns=COLUMNS)
-    table = keep_within(table, read_limits(common), statistic=statistic)
+            table = pd.DataFrame([{"unit": unit, **row}])
+            tables.append(keep_within(table, read_limits(common), statistic=statistic))
+    if not tables:
+        return pd.DataFrame(columns=COLUMNS)
+    table = pd.concat(tables, ignore_index=True)[COLUMNS]
     return table.assign(estimate=table["estimate"].clip(table["ci_low"], table["ci_high"]))
 
 
