@@ -4,6 +4,8 @@ Run by ``make bench``. It takes a quarter of an hour, and gives the same table e
 ``benchmarks/results/coverage.csv`` and ``.md`` keep it. Datasets are fixed, but for the rows of a
 superpopulation, where they are drawn anew as well. Where seeds are shared, runs of a seed on all
 datasets have a part of their noise in common, and ``unit: auto`` finds out.
+``ranks.*`` has the sets of ranks on a new dataset, simulated and with each dataset of GEO-Bench-2
+left out, and ``winners.*`` the corrected score of the leader of 20 models.
 """
 
 import sys
@@ -15,20 +17,27 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy import special, stats
-from shapes import SD, SHAPES, Shape
+from shapes import NOISES, SD, SHAPES, FloatArray, Shape
 
-from capmap.ranking.models import Options, bootstrap_model, calibrated_interval
+from capmap.analyses.new_dataset import bound_ranks, predict_rank
+from capmap.analyses.winners_curse import correct_leader
+from capmap.ranking.models import NO_ERROR, Options, bootstrap_model
 from capmap.ranking.resampling import Strata, stratify_runs
-from capmap.ranking.scopes import resolve_unit
-from capmap.ranking.standard_errors import measure_error
+from capmap.ranking.scopes import correlate_seeds, resolve_unit
+from capmap.ranking.standard_errors import bound_estimate, measure_error
+from capmap.ranking.statistics import evaluate_runs
 from capmap.rng import make_stream
-from capmap.settings.choices import Unit
+from capmap.settings.choices import Statistic, Unit
 from capmap.tables import write_table
 
 RESULTS = Path(__file__).parent / "results"
+GEOBENCH = Path(__file__).parents[2] / "shared/data/geobench/results_and_parameters.csv"
 SEEDS, DATASETS = (3, 5, 10), (8, 19, 50)
 N_SIMULATIONS, N_BOOTSTRAPS, N_RESAMPLES = 2000, 500, 999
 N_MODELS = 20
+N_STUDIES = 1000
+SCOPES: list[tuple[Unit, int]] = [("runs", 3), ("runs_and_datasets", 1)]
+SPREADS = (0.0, 0.2, 5.0, 60.0)
 CORRELATIONS = (0.1, 0.3, 0.6)
 LEVEL = 0.95
 
@@ -44,7 +53,7 @@ def covers(strata: Strata, truth: float, *, unit: Unit) -> bool:
     error = measure_error("iqm", strata, unit=unit)
     if error is None:
         raise ValueError("These runs have no interval.")
-    low, high = calibrated_interval("iqm", strata, error, confidence_level=LEVEL)
+    low, high = bound_estimate(evaluate_runs("iqm", strata), error, confidence_level=LEVEL)
     return low <= truth <= high
 
 
@@ -95,7 +104,8 @@ def measure_shared_seeds(correlation: float, datasets: int, seeds: int) -> dict[
         scores = (means[:, :, None] + SD * noise).ravel()
         runs = pd.DataFrame(dict(zip(("model", "dataset", "seed"), names, strict=True)))
         runs = runs.assign(score=scores)
-        unit = resolve_unit("auto", runs, interval="calibrated")
+        shared = correlate_seeds(runs).is_found
+        unit = resolve_unit("auto", runs, interval="calibrated", shared=shared)
         clustered.append(unit == "seeds")
         for (_, own), truth in zip(runs.groupby("model"), means, strict=True):
             strata = stratify_runs(
@@ -132,6 +142,64 @@ def measure_superpopulation(datasets: int, seeds: int) -> dict[str, object]:
     }
 
 
+def hold_ranks(means: FloatArray, left_out: int) -> list[FloatArray]:
+    """Whether the set of each model holds its ranks on a dataset left out, and how wide it is."""
+    low, high = bound_ranks(means)
+    sets = [
+        predict_rank(*np.delete(own, left_out, axis=1), models=len(means), confidence_level=0.9)
+        for own in zip(low, high, strict=True)
+    ]
+    best, worst = np.array(sets, dtype=np.float64).T
+    return [(best <= low[:, left_out]) & (high[:, left_out] <= worst), worst - best + 1]
+
+
+def measure_new_dataset(name: str, spread: float, models: int, datasets: int) -> dict[str, object]:
+    """Simulate models with levels at even distances, or leave out each dataset of real runs."""
+    about = {"noise": name, "spread": spread, "models": models, "datasets": datasets}
+    if name in NOISES:
+        rng = make_stream(0, "coverage", "ranks", *map(str, about.values()))
+        shares = rng.random((N_STUDIES, models, datasets + 1))
+        drawn = np.linspace(0, spread, models)[:, None] + NOISES[name](shares)
+        found = [hold_ranks(means, datasets) for means in drawn]
+    else:
+        cells = pd.read_csv(GEOBENCH).pivot_table("test metric", "backbone", "dataset").dropna()
+        found = [hold_ranks(cells.to_numpy(), place) for place in range(datasets + 1)]
+    held, width = np.mean(found, axis=0)
+    return about | {"covered": held.mean(), "worst model": held.min(), "width": width.mean()}
+
+
+def measure_winner(scope: tuple[Unit, int], datasets: int, spread: float) -> dict[str, object]:
+    """Simulate 20 models; the worst is `spread` standard errors below the best."""
+    unit, seeds = scope
+    about = {"unit": unit, "datasets": datasets, "seeds": seeds, "spread": spread}
+    rng, found = make_stream(0, "coverage", "winner", *map(str, about.values())), []
+    names = np.repeat(np.arange(datasets), seeds).astype(str).tolist()
+    # How well a dataset suits a model; its mean over such datasets, and the IQM, is the truth.
+    statistic: Statistic = "iqm" if unit == "runs" else "mean"
+    sd = 0.0 if unit == "runs" else 2 * SD
+    step = np.sqrt((sd**2 if sd else 2 * SD**2 / seeds) / datasets) / (N_MODELS - 1)
+    levels = spread * step * np.arange(N_MODELS)
+    for _ in range(N_SIMULATIONS):
+        shape, rows = Shape("normal", datasets, rng), []
+        for level in levels:
+            runs = level + sd * rng.standard_normal((datasets, 1)) + shape.draw(seeds)
+            strata = stratify_runs(runs.ravel(), names)
+            error = measure_error(statistic, strata, unit=unit) or NO_ERROR
+            parts = () if error.parts is None else error.parts
+            rows.append((evaluate_runs(statistic, strata), error.value, error.freedom, parts))
+        models = pd.DataFrame(rows, columns=["estimate", "standard_error", "freedom", "parts"])
+        own = correct_leader(
+            models.assign(model=models.index, statistic=statistic, filled=0), LEVEL
+        )
+        truth = levels[own["model"]] + (shape.average_middle() if unit == "runs" else 0.5)
+        _, value, freedom, _ = rows[own["model"]]
+        bonferroni = 2 * value * special.stdtrit(freedom, 1 - (1 - LEVEL) / 2 / N_MODELS)
+        width = (own["ci_high"] - own["ci_low"]) / bonferroni
+        found.append((own["ci_low"] <= truth <= own["ci_high"], own["estimate"] > truth, width))
+    held, above, width = np.mean(found, axis=0)
+    return about | {"covered": held, "estimate above": above, "width / Bonferroni": width}
+
+
 if __name__ == "__main__":
     rows = [
         measure_shape(name, datasets, seeds, unequal=False)
@@ -146,6 +214,11 @@ if __name__ == "__main__":
         for correlation, seeds, datasets in product(CORRELATIONS, SEEDS, DATASETS)
     ]
     rows += [measure_superpopulation(*shape) for shape in product(DATASETS, (1, *SEEDS))]
-    table = pd.DataFrame(rows)
-    write_table(table, [RESULTS / "coverage.csv"])
-    sys.stdout.write(table.to_string(index=False))
+    cells = [*product(NOISES, (0.0, 3.0), (5, 20), (9, 12, 19))]
+    cells += [("GEO-Bench-2", np.nan, 14, 18)] if GEOBENCH.is_file() else []
+    ranks = [measure_new_dataset(*cell) for cell in cells]
+    winners = [measure_winner(*cell) for cell in product(SCOPES, (8, 19), SPREADS)]
+    for name, made in {"coverage": rows, "ranks": ranks, "winners": winners}.items():
+        table = pd.DataFrame(made)
+        write_table(table, [RESULTS / f"{name}.csv"])
+        sys.stdout.write(table.to_string(index=False))

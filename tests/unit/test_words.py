@@ -108,7 +108,7 @@ CHANGES: dict[str, dict[str, Any]] = {
         "capabilities": {"dimensions": [2], "splits": 2, "min_results": 3},
     },
     "imagenet": {"select": {"models": IMAGENET, "datasets": VIEWS}},
-    "leaderboard": {},
+    "leaderboard": {"analyses": ["leaderboard", "releases", "winners_curse", "new_dataset"]},
     "trainings": {},
 }
 

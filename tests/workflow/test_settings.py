@@ -38,7 +38,7 @@ DIRECT = {
     "normalize": "rank_by bootstrap.unit",
     "normalize bootstrap compare": "min_datasets bootstrap.interval",
     "bootstrap compare": "bootstrap.replicates",
-    "bootstrap rank lead": "bootstrap.shards",
+    "bootstrap rank lead compare": "bootstrap.shards",
     "bootstrap evaluate embed crossvalidate place compare_labels compare": "bootstrap.seed",
     "bootstrap rank compare plot": "analyses",
     "bootstrap lead board compare": "groups",

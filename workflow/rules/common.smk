@@ -102,11 +102,16 @@ def asked(names, folder, files):
     )
 
 
-def shards(place):
-    """What each shard of the job's study makes."""
-    return lambda wildcards: expand(
-        place, study=wildcards.study, shard=studies.list_shards(study_of(wildcards))
-    )
+def shards(place, names=""):
+    """What each shard of the job's study makes, if it asks for one of some analyses."""
+
+    def read(wildcards):
+        study = study_of(wildcards)
+        if names and not analyses.is_asked(study, *names.split()):
+            return []
+        return expand(place, study=study.name, shard=studies.list_shards(study))
+
+    return read
 
 
 def table(place, formats="csv"):
