@@ -39,7 +39,7 @@ def plan_main(tables):
 def plan_comparisons(tables):
     order = list(choose(tables["ranking"])["model"])
     pairs, against = tables["pairwise"], {"reference": order[0], "order": order}
-    variations = (tables["robustness"], tables["robustness_ranks"], tables["flips"])
+    variations = (tables["robustness"], tables["robustness_ranks"])
     plan = {
         "pairwise": lambda: make_figure("pairwise", pairs, order=order, alpha=0.05),
         "pairwise_reference": lambda: make_figure("pairwise_reference", pairs, **against),
