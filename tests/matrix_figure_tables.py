@@ -66,7 +66,9 @@ def make_comparisons(
     scores = skill[:, None] + rng.normal(0, spread, (len(models), len(datasets)))
     scores[rng.random(scores.shape) < missing] = np.nan
     pairs = _make_pairs(models, scores, rng)
-    improvability = make_ranking(models, "improvability", 100 * (skill.max() - skill), 4.0)
+    improvability = make_ranking(models, "improvability", 100 * (skill.max() - skill), 4.0)[
+        ["model", "improvability", "rank"]
+    ]
     tables = {
         "ranking": make_ranking(models, "score", skill, 0.05).assign(
             group="", unit="runs", statistic="iqm"

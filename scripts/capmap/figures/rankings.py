@@ -174,13 +174,12 @@ UNIT = "error that the best model would save (%, lower is better)"
 
 @figure_style()
 def draw_improvability(improvability: pd.DataFrame) -> Figure:
-    """Draw each model's improvability with its interval and rank.
+    """Draw each model's improvability with its rank.
 
     Parameters
     ----------
     improvability : DataFrame
-        model, improvability, ci_low, ci_high (percent), rank, rank_low, rank_high; rows in any
-        order; ends of intervals may be empty.
+        model, improvability (percent), rank; rows in any order.
 
     Returns
     -------
