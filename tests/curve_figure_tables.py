@@ -28,12 +28,11 @@ def make_study(models, *, n_datasets=19, conditions=("rotated images",), seed=11
         "ranking": make_ranking(models, "score", means, 0.05).assign(
             group="", unit="runs", statistic="iqm", runs=5 * n_datasets, datasets=n_datasets
         ),
-        "elo": elo.assign(separated=0.0, component=1),
+        "elo": elo.assign(separated=0.0),
         **make_rank_tables(models, scores),
         **make_profile_tables(models, scores),
         **make_condition_tables(models, conditions, ranking, rng),
         **make_seed_tables(models, rng),
-        "winrate": make_winrate(models, scores),
     }
 
 
@@ -77,16 +76,6 @@ def make_profile_tables(models, scores):
     share = np.linspace(0.97, 0.2, len(models))
     area = {"model": models, "share_raw": share, "share_normalized": share**2}
     return {"profiles": pd.DataFrame(rows, columns=columns), "profile_area": pd.DataFrame(area)}
-
-
-def make_winrate(models, scores):
-    rows = [
-        (a, b, np.mean(scores[i] > scores[j]) + 0.5 * np.mean(scores[i] == scores[j]))
-        for i, a in enumerate(models)
-        for j, b in enumerate(models)
-        if i != j
-    ]
-    return pd.DataFrame(rows, columns=["model", "opponent", "win_rate"])
 
 
 def make_condition_tables(models, conditions, ranking, rng):

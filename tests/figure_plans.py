@@ -57,7 +57,7 @@ def plan_curves(tables):
     order = list(choose(tables["ranking"])["model"])
     tests = (tables["mean_ranks"], tables["nemenyi"], tables["friedman"])
     profiles, conditions = tables["profiles"], (tables["conditions"], tables["condition_ranks"])
-    plan = {
+    return {
         "critical_difference": lambda: make_figure("critical_difference", *tests, alpha=0.05),
         "profiles": lambda: make_figure("profiles", profiles, tables["profile_area"], order=order),
         "score_profiles": lambda: make_figure("score_profiles", profiles, order=order),
@@ -65,8 +65,6 @@ def plan_curves(tables):
         "conditions": lambda: make_figure("conditions", *conditions, order=order),
         "seed_widths": lambda: make_figure("seed_widths", tables["seed_widths"], tables["ranking"]),
     }
-    winrate = {"winrate": lambda: make_figure("winrate", tables["winrate"])}
-    return plan if tables["winrate"].empty else plan | winrate
 
 
 def plan_map(tables):

@@ -166,11 +166,8 @@ def test_a_section_holds_its_text_figures_and_tables():
     section = show_analysis(
         "ratings",
         {"answer": Markup("Elo was fitted."), "methods": Markup("")},
-        {
-            "comparisons/elo": pd.DataFrame({"model": ["A"], "elo": [1000.0]}),
-            "comparisons/winrate": pd.DataFrame(columns=["model", "opponent", "win_rate"]),
-        },
-        files={name: f"{name}.csv" for name in ("comparisons/elo", "comparisons/winrate")},
+        {"comparisons/elo": pd.DataFrame({"model": ["A"], "elo": [1000.0]})},
+        files={"comparisons/elo": "comparisons/elo.csv"},
     )
     ratings = DECLARED["ratings"]
     assert section.heading == ratings.question
@@ -178,7 +175,7 @@ def test_a_section_holds_its_text_figures_and_tables():
     assert section.figures == list(ratings.figures)
     captions = [table.caption for table in ratings.tables.values()]
     assert [view.caption for view in section.views] == captions
-    assert [len(view.rows) for view in section.views] == [1, 0]
+    assert [len(view.rows) for view in section.views] == [1]
     assert section.views[0].columns[1].label == "Elo"
 
 

@@ -39,21 +39,6 @@ def test_endless_elo_intervals_leave_room_for_the_ratings():
     assert "Arrow: the interval goes on." not in drawn_words(kept)
 
 
-def test_win_rates_stand_in_the_row_of_the_winner_sorted_by_their_average():
-    # b wins 3 of 4 against a and always against c; a wins 60% against c; a and d never meet.
-    rates = {("a", "b"): 0.25, ("b", "a"): 0.75, ("b", "c"): 1.0, ("c", "b"): 0.0}
-    rates |= {("a", "c"): 0.6, ("c", "a"): 0.4, ("a", "d"): np.nan, ("d", "a"): np.nan}
-    rows = [(*pair, rate) for pair, rate in rates.items()]
-    figure = make_figure("winrate", pd.DataFrame(rows, columns=["model", "opponent", "win_rate"]))
-    axes = figure.axes[0]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["b", "a", "c", "d"]
-    cells = {text.get_position(): text.get_text() for text in axes.texts if text.get_text()}
-    assert cells[1.5, 0.5] == "75"
-    assert cells[0.5, 1.5] == "25"
-    assert len(cells) == 6
-    assert "Hatched: no dataset in common." in drawn_words(figure)
-
-
 def draw_critical(tables):
     names = ("mean_ranks", "nemenyi", "friedman")
     return make_figure("critical_difference", *map(tables.get, names), alpha=0.05)
