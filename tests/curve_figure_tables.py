@@ -84,9 +84,8 @@ def make_condition_tables(models, conditions, ranking, rng):
         noisy = np.argsort(np.argsort(ranking + rng.normal(0, len(models) / 6, len(models)))) + 1
         table = {"condition": condition, "model": models, "rank": ranking, "rank_other": noisy}
         ranks.append(pd.DataFrame(table))
-        for statistic in ("kendall_tau", "spearman_rho"):
-            estimates.append((condition, statistic, 0.7312, 0.5521, 0.9, len(models), 12))
-    columns = ["condition", "statistic", "estimate", "ci_low", "ci_high", "models", "datasets"]
+        estimates.append((condition, 0.7312, len(models), 12))
+    columns = ["condition", "kendall_tau", "models", "datasets"]
     empty = {"condition": [], "model": [], "rank": [], "rank_other": []}
     return {
         "conditions": pd.DataFrame(estimates, columns=columns),
