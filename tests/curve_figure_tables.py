@@ -61,21 +61,11 @@ def make_rank_tables(models, scores):
 
 
 def make_profile_tables(models, scores):
-    scores = np.clip(scores, 0.05, None)
-    rows = []
-    for kind, values in (("raw", 0.5 + scores), ("normalized", scores)):
-        ratios = np.sort(values.max(axis=0) / values, axis=1)
-        for model, ratio in zip(models, ratios, strict=True):
-            tau = np.unique(np.append(1.0, ratio))
-            rows += [(kind, model, t, np.mean(ratio <= t), np.nan, np.nan) for t in tau]
-    for model, values in zip(models, scores, strict=True):
-        for tau in np.linspace(0, 1.2, 101):
-            share = np.mean(values > tau)
-            rows.append(("scores", model, tau, share, max(share - 0.1, 0), min(share + 0.1, 1)))
-    columns = ["kind", "model", "tau", "fraction", "ci_low", "ci_high"]
-    share = np.linspace(0.97, 0.2, len(models))
-    area = {"model": models, "share_raw": share, "share_normalized": share**2}
-    return {"profiles": pd.DataFrame(rows, columns=columns), "profile_area": pd.DataFrame(area)}
+    scores, rows = np.clip(scores, 0.05, None), []
+    ratios = np.sort(scores.max(axis=0) / scores, axis=1)
+    for model, ratio in zip(models, ratios, strict=True):
+        rows += [(model, t, np.mean(ratio <= t)) for t in np.unique(np.append(1.0, ratio))]
+    return {"profiles": pd.DataFrame(rows, columns=["model", "tau", "fraction"])}
 
 
 def make_condition_tables(models, conditions, ranking, rng):
