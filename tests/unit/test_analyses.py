@@ -35,9 +35,11 @@ TABLES = {
 
 
 def test_declarations_and_settings_know_the_same_analyses():
-    assert STUDY["analyses"]["items"]["enum"] == analyses.ANALYSES
+    assert STUDY["analyses"]["anyOf"][1]["items"]["enum"] == analyses.ANALYSES
     chosen = [name for name in analyses.ANALYSES if DECLARED[name].default]
     assert chosen == STUDY["analyses"]["default"]
+    asked = make_settings(analyses="all")["analyses"]
+    assert {*chosen} < {*asked}
 
 
 @pytest.mark.parametrize("kind", ["tables", "figures", "steps"])

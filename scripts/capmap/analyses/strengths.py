@@ -253,7 +253,7 @@ def _list_cells(
 
 ANALYSIS = Analysis(
     question="Where does each model do better than expected?",
-    position=30,
+    position=5,
     default=True,
     tables={
         "strengths": Table(
