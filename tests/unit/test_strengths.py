@@ -174,8 +174,8 @@ def test_the_account_names_the_three_largest_residuals_of_each_sign():
     )
     facts = strengths.find_facts(table, confidence_level=LEVEL)
     assert (facts["found"], facts["tested"]) == (5, 6)
-    assert facts["strongest"] == [("a", "v", 0.14), ("a", "w", 0.13), ("a", "x", 0.12)]
-    assert facts["weakest"] == [("a", "z", -0.2)]
+    assert facts["strongest"] == [["a", "v", 0.14], ["a", "w", 0.13], ["a", "x", 0.12]]
+    assert facts["weakest"] == [["a", "z", -0.2]]
 
 
 def fit(scores, filled):
