@@ -153,13 +153,6 @@ def test_models_without_noise_have_no_width() -> None:
     assert foretell(noise)["width"].tolist() == [0] * 8
 
 
-def test_present_width_agrees_with_the_number_of_runs() -> None:
-    for runs in (3, 5, 10):
-        table = foretell(measure(draw_runs(0, runs=runs)))
-        same = table[table["seeds"] == runs]
-        np.testing.assert_allclose(same["width"], same["width_now"], rtol=1e-12)
-
-
 def test_the_present_width_is_that_of_the_interval_in_the_ranking():
     scores = np.random.default_rng(1).normal(0.5, 0.1, (19, 5))
     names = [f"D{place:02d}" for place in range(19)]

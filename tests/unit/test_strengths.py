@@ -162,22 +162,6 @@ def test_order_shift_and_scale_change_nothing_else(seed, scale, shift):
     assert_allclose(both[0], scale * both[1], rtol=1e-6, atol=1e-9)
 
 
-def test_the_account_names_the_three_largest_residuals_of_each_sign():
-    table = pd.DataFrame(
-        {
-            "model": ["a"] * 5 + ["b"],
-            "dataset": list("vwxyzv"),
-            "difference": [0.14, 0.13, 0.12, 0.11, -0.2, 0.05],
-            "ci_low": [0.1] * 4 + [-0.3, -0.1],
-            "ci_high": [0.2] * 4 + [-0.1, 0.1],
-        }
-    )
-    facts = strengths.find_facts(table, confidence_level=LEVEL)
-    assert (facts["found"], facts["tested"]) == (5, 6)
-    assert facts["strongest"] == [["a", "v", 0.14], ["a", "w", 0.13], ["a", "x", 0.12]]
-    assert facts["weakest"] == [["a", "z", -0.2]]
-
-
 def fit(scores, filled):
     """Fitted values and leverages."""
     return strengths.fit_levels(scores, np.zeros(filled.shape), filled)[:2]

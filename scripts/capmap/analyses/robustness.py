@@ -21,6 +21,8 @@ from capmap.wording import name_statistic
 
 Bounds = Literal["configured", "observed", "ranks"]
 BOUNDS: tuple[Bounds, ...] = ("configured", "observed", "ranks")
+# One of more datasets changes little; beyond these none is left out.
+MOST_LEFT_OUT = 1000
 AVERAGES = (*AGGREGATIONS, "iqm")
 AGREEMENT = ["aggregation", "bounds", "left_out", "kendall_tau", "best", "models"]
 SPANS = ["model", "aggregation", "bounds", "rank", "rank_low", "rank_high", "shift"]
@@ -70,7 +72,8 @@ def rank_models(runs: pd.DataFrame, bounds: Bounds) -> dict[str, pd.DataFrame]:
     the highest 1. Of ranks the best of a dataset is 1 and the worst 0: ranks of cells, or of runs
     for the interquartile mean. Datasets on which bounds mean nothing are left out.
     """
-    names = ["", *sorted(runs["dataset"].unique())]
+    datasets = sorted(runs["dataset"].unique())
+    names = ["", *(datasets if len(datasets) <= MOST_LEFT_OUT else ())]
     if bounds == "observed":
         rounded = pd.Series(round_significant(runs["score"]), runs.index).groupby(runs["dataset"])
         low, high = rounded.transform("min"), rounded.transform("max")
@@ -114,16 +117,15 @@ def _average_cells(cells: pd.DataFrame) -> pd.DataFrame:
 
 def _average_runs(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Interquartile mean of each model on all its datasets, and without each of them."""
-    table = {}
+    table, left_out = {}, np.array(names, dtype=object)
     for model, own in runs.groupby("model", sort=True, observed=True):
-        datasets = sorted(own["dataset"].unique())
-        times = np.hstack([np.ones((len(datasets), 1)), 1 - np.eye(len(datasets))]).astype(np.intp)
+        datasets = np.array(sorted(own["dataset"].unique()), dtype=object)
+        times = (datasets[:, None] != left_out).astype(np.intp)
+        has_any = times.any(axis=0)
         strata = stratify_runs(own["score"], own["dataset"].tolist())
-        resamples = repeat_datasets(strata, times[:, times.any(axis=0)])
-        whole, *without = evaluate_statistic("iqm", strata, resamples)
-        left = dict(zip(datasets, without or [np.nan], strict=True))
-        table[model] = dict.fromkeys(names, whole) | left
-    return pd.DataFrame.from_dict(table, orient="index", columns=names, dtype="float64")
+        scores = evaluate_statistic("iqm", strata, repeat_datasets(strata, times[:, has_any]))
+        table[model] = dict(zip(left_out[has_any], scores, strict=True))
+    return pd.DataFrame(table, index=names, dtype="float64").T
 
 
 def find_facts(robustness: pd.DataFrame) -> dict[str, Any]:
