@@ -13,6 +13,7 @@ from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_
 from capmap.ranking.aggregation import rank_competitors
 from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.statistics import evaluate_runs
+from capmap.settings.choices import Cut
 
 CELL = ["model", "dataset"]
 AGREEMENT = ["condition", "kendall_tau", "spearman_rho", "models", "datasets", "cells_unused"]
@@ -21,12 +22,14 @@ RANKS = ["condition", "model", "score", "rank", "score_other", "rank_other", "ch
 STUDY_PART = -3
 
 
-def compare_conditions(runs: pd.DataFrame, others: Sequence[str]) -> dict[str, pd.DataFrame]:
+def compare_conditions(
+    runs: pd.DataFrame, others: Sequence[str], *, cut: Cut
+) -> dict[str, pd.DataFrame]:
     """Compare the ranking of a study with those of other studies, from files of their runs."""
     agreement, ranks = [], [pd.DataFrame(columns=RANKS)]
     for path in sorted(others):
         other = read_parquet(path)
-        row, own = compare_condition(runs, other[other["ranked"]])
+        row, own = compare_condition(runs, other[other["ranked"]], cut)
         name = Path(path).parts[STUDY_PART]
         agreement.append((name, *row))
         ranks += [own.assign(condition=name)[RANKS]] if len(own) else []
@@ -37,7 +40,7 @@ def compare_conditions(runs: pd.DataFrame, others: Sequence[str]) -> dict[str, p
 
 
 def compare_condition(
-    runs: pd.DataFrame, other: pd.DataFrame
+    runs: pd.DataFrame, other: pd.DataFrame, cut: Cut = "exact"
 ) -> tuple[tuple[float, float, int, int, int], pd.DataFrame]:
     """Compare how two conditions rank the models that both have, by interquartile means.
 
@@ -51,7 +54,7 @@ def compare_condition(
     models, datasets = cells["model"].nunique(), cells["dataset"].nunique()
     if not models:
         return (np.nan, np.nan, models, datasets, unused), pd.DataFrame(columns=RANKS)
-    here, there = (_score_models(side.merge(cells, on=CELL)) for side in (runs, other))
+    here, there = (_score_models(side.merge(cells, on=CELL), cut) for side in (runs, other))
     ranks, others = rank_competitors(here), rank_competitors(there)
     columns = {"score": here, "rank": ranks, "score_other": there, "rank_other": others}
     table = pd.DataFrame({**columns, "change": others - ranks}).rename_axis("model").reset_index()
@@ -63,11 +66,11 @@ def compare_condition(
     return (tau, rho, models, datasets, unused), ordered
 
 
-def _score_models(runs: pd.DataFrame) -> "pd.Series[float]":
-    scores = {
-        str(model): evaluate_runs("iqm", stratify_runs(own["score"], own["dataset"].tolist()))
-        for model, own in runs.groupby("model", sort=True, observed=True)
-    }
+def _score_models(runs: pd.DataFrame, cut: Cut) -> "pd.Series[float]":
+    scores = {}
+    for model, own in runs.groupby("model", sort=True, observed=True):
+        strata = stratify_runs(own["score"], own["dataset"].tolist(), cut=cut)
+        scores[str(model)] = evaluate_runs("iqm", strata)
     return pd.Series(scores)
 
 
@@ -112,6 +115,7 @@ ANALYSIS = Analysis(
             tables=["conditions", "condition_ranks"],
             reads=["runs"],
             paths=["others"],
+            options={"cut": "iqm"},
         )
     },
     find_facts=find_facts,

@@ -8,26 +8,20 @@ import pandas as pd
 from scipy import special
 
 from capmap.analyses.declarations import Analysis, Step, Table
-from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs, count_unused
-from capmap.ranking.aggregation import FloatArray
+from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs
 
 COEFFICIENTS = ["datasets", "seeds", "relative", "ci_low", "ci_high"]
-EFFECTIVE = ["datasets", "models", "effective", "effective_independent", "cells_unused"]
 NEGLIGIBLE = 1e-12
 RELIABLE = 0.9
 
 
-def assess_reliability(runs: pd.DataFrame, *, confidence_level: float) -> dict[str, pd.DataFrame]:
+def assess_reliability(runs: pd.DataFrame, *, confidence_level: float) -> pd.DataFrame:
     """Say how reliable the order of the models is, on the datasets that all of them have."""
     every = arrange_runs(runs)
     matrix = every.choose_datasets(every.is_filled.all(axis=0))
-    shape = len(matrix.models), len(matrix.datasets)
-    effective = (*shape[::-1], *count_effective(matrix.means), count_unused(every, matrix))
-    rows = _generalize(matrix, confidence_level) if min(shape) > 1 else []
-    return {
-        "generalizability": pd.DataFrame(rows, columns=COEFFICIENTS),
-        "effective_datasets": pd.DataFrame([effective], columns=EFFECTIVE),
-    }
+    is_enough = min(len(matrix.models), len(matrix.datasets)) > 1
+    rows = _generalize(matrix, confidence_level) if is_enough else []
+    return pd.DataFrame(rows, columns=COEFFICIENTS)
 
 
 def _generalize(matrix: ScoreMatrix, level: float) -> list[tuple[float, ...]]:
@@ -65,37 +59,10 @@ def _generalize(matrix: ScoreMatrix, level: float) -> list[tuple[float, ...]]:
     return found
 
 
-def count_effective(means: FloatArray) -> tuple[float, float]:
-    """How many independent datasets would separate models in as many ways.
-
-    Returned are the participation ratio of the eigenvalues of the datasets' correlations, from 1 to
-    the number of datasets (Bretherton et al. 1999), and about what it would be for independent
-    datasets and as many models; NaN for fewer than two models or datasets, or additive scores. The
-    means of models and datasets are taken off, so the correlations are of what a dataset adds to
-    the order. For n models and D independent datasets squared correlations average about
-    1 / (n - 1) + 1 / (D - 1)^2.
-    """
-    if min(means.shape) < 2:
-        return np.nan, np.nan
-    apart = means - means.mean(axis=0) - means.mean(axis=1, keepdims=True) + means.mean()
-    lengths = np.sqrt((apart**2).sum(axis=0))
-    differs = lengths > NEGLIGIBLE * np.abs(means).max(initial=1)
-    n = int(differs.sum())
-    if n < 2:
-        return np.nan, np.nan
-    directions = apart[:, differs] / lengths[differs]
-    small = directions.T @ directions if n <= len(means) else directions @ directions.T
-    independent = n / (1 + (n - 1) / (len(means) - 1) + 1 / (n - 1))
-    return n**2 / float((small**2).sum()), independent
-
-
-def find_facts(generalizability: pd.DataFrame, effective_datasets: pd.DataFrame) -> dict[str, Any]:
-    """The coefficient with its interval, the number of datasets needed, and the effective one."""
+def find_facts(generalizability: pd.DataFrame) -> dict[str, Any]:
+    """The coefficient with its interval, and the number of datasets needed."""
     columns = ["relative", "ci_low", "ci_high", "datasets"]
-    return {
-        "coefficients": generalizability[columns].to_numpy().tolist(),
-        "effective": next(iter(effective_datasets["effective"]), math.nan),
-    }
+    return {"coefficients": generalizability[columns].to_numpy().tolist()}
 
 
 ANALYSIS = Analysis(
@@ -106,24 +73,17 @@ ANALYSIS = Analysis(
             "Generalizability coefficient of means over datasets, and the datasets needed for 0.9.",
             "datasets seeds relative ci_low ci_high",
         ),
-        "effective_datasets": Table(
-            "Effective number of datasets beyond models' levels, and that of independent ones.",
-            "datasets models effective effective_independent cells_unused",
-        ),
     },
     steps={
         "assess_reliability": Step(
             assess_reliability,
-            tables=["generalizability", "effective_datasets"],
+            tables=["generalizability"],
             reads=["runs"],
             options={"confidence_level": "bootstrap/confidence"},
         )
     },
     find_facts=find_facts,
     meanings={
-        "effective": "Effective number of datasets, by what they say beyond overall levels.",
-        "effective_independent": "What that number would be if datasets were independent.",
         "relative": "Generalizability of the order of the models, 0 to 1.",
-        "effective_datasets.models": "Number of models that have all of them.",
     },
 )

@@ -17,6 +17,7 @@ from capmap.ranking.aggregation import (
 from capmap.ranking.resampling import repeat_datasets, stratify_runs
 from capmap.ranking.statistics import evaluate_statistic
 from capmap.ranking.table import choose_ranked
+from capmap.settings.choices import Cut
 from capmap.wording import name_statistic
 
 Bounds = Literal["configured", "observed", "ranks"]
@@ -28,7 +29,9 @@ AGREEMENT = ["aggregation", "bounds", "left_out", "kendall_tau", "best", "models
 SPANS = ["model", "aggregation", "bounds", "rank", "rank_low", "rank_high", "shift"]
 
 
-def check_robustness(runs: pd.DataFrame, ranking: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def check_robustness(
+    runs: pd.DataFrame, ranking: pd.DataFrame, *, cut: Cut = "exact"
+) -> dict[str, pd.DataFrame]:
     """Rank the models by other averages and bounds, on all datasets and without each in turn.
 
     ``robustness`` compares each of these rankings with the reported one, by Kendall's tau-b over
@@ -36,7 +39,7 @@ def check_robustness(runs: pd.DataFrame, ranking: pd.DataFrame) -> dict[str, pd.
     their range over leaving out one, and the shift from the reported rank.
     """
     reported = choose_ranked(ranking).sort_values(["rank", "model"]).set_index("model")["rank"]
-    found = {bounds: rank_models(runs, bounds) for bounds in BOUNDS}
+    found = {bounds: rank_models(runs, bounds, cut) for bounds in BOUNDS}
     ranked = {
         (average, bounds): found[bounds][average].reindex(reported.index)
         for average, bounds in product(AVERAGES, BOUNDS)
@@ -65,7 +68,7 @@ def _compare(reported: "pd.Series[int]", ranks: "pd.Series[float]") -> tuple[flo
     return float(compute_kendall_tau(*pair)[0]), "".join(ranks.index[ranks == 1][:1]), known.sum()
 
 
-def rank_models(runs: pd.DataFrame, bounds: Bounds) -> dict[str, pd.DataFrame]:
+def rank_models(runs: pd.DataFrame, bounds: Bounds, cut: Cut) -> dict[str, pd.DataFrame]:
     """Rank models (rows) by each average, on all datasets (column "") and without each of them.
 
     Configured bounds leave scores as they are. Observed ones make the lowest run of a dataset 0 and
@@ -89,7 +92,7 @@ def rank_models(runs: pd.DataFrame, bounds: Bounds) -> dict[str, pd.DataFrame]:
         kind: _rank(pd.DataFrame({name: own[kind] for name, own in averages.items()}))
         for kind in AGGREGATIONS
     }
-    return {**ranks, "iqm": _rank(_average_runs(runs, names))}
+    return {**ranks, "iqm": _rank(_average_runs(runs, names, cut))}
 
 
 def _rank(scores: pd.DataFrame) -> pd.DataFrame:
@@ -115,14 +118,14 @@ def _average_cells(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found, index=models)
 
 
-def _average_runs(runs: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+def _average_runs(runs: pd.DataFrame, names: list[str], cut: Cut) -> pd.DataFrame:
     """Interquartile mean of each model on all its datasets, and without each of them."""
     table, left_out = {}, np.array(names, dtype=object)
     for model, own in runs.groupby("model", sort=True, observed=True):
         datasets = np.array(sorted(own["dataset"].unique()), dtype=object)
         times = (datasets[:, None] != left_out).astype(np.intp)
         has_any = times.any(axis=0)
-        strata = stratify_runs(own["score"], own["dataset"].tolist())
+        strata = stratify_runs(own["score"], own["dataset"].tolist(), cut=cut)
         scores = evaluate_statistic("iqm", strata, repeat_datasets(strata, times[:, has_any]))
         table[model] = dict(zip(left_out[has_any], scores, strict=True))
     return pd.DataFrame(table, index=names, dtype="float64").T
@@ -173,6 +176,7 @@ ANALYSIS = Analysis(
             check_robustness,
             tables=["robustness", "robustness_ranks"],
             reads=["runs", "ranking"],
+            options={"cut": "iqm"},
             pairs=True,
         )
     },

@@ -17,7 +17,7 @@ from capmap.ranking.standard_errors import (
     satterthwaite_freedom,
 )
 from capmap.ranking.table import choose
-from capmap.settings.choices import IntervalMethod
+from capmap.settings.choices import Cut, IntervalMethod
 
 SEEDS = (3, 5, 10, 20)
 # Spreads below this part of the largest score are floating-point noise.
@@ -61,7 +61,7 @@ class Noise:
         return float(2 * reach * np.sqrt(variances.sum()))
 
 
-def measure_noise(runs: pd.DataFrame) -> dict[str, Noise]:
+def measure_noise(runs: pd.DataFrame, cut: Cut = "exact") -> dict[str, Noise]:
     """Measure how sure the interquartile mean of each model is, by the influences of its runs.
 
     A single run has the pooled variance of the model's other cells, or that of the study; NaN where
@@ -76,7 +76,8 @@ def measure_noise(runs: pd.DataFrame) -> dict[str, Noise]:
     least = (QUIET * float(runs["score"].abs().max())) ** 2
     found = {}
     for model, own in runs.groupby("model", sort=True, observed=True):
-        strata = stratify_runs(own["score"], own["dataset"].tolist(), resolutions=units)
+        names = own["dataset"].tolist()
+        strata = stratify_runs(own["score"], names, resolutions=units, cut=cut)
         draws, owner = strata.draws, strata.datasets
         influences = measure_influences("iqm", strata)
         spread = _sum_squares(influences.values, owner) / np.maximum(draws - 1, 1)
@@ -136,10 +137,10 @@ def find_detectable(noise: dict[str, Noise], *, confidence_level: float) -> pd.D
 
 
 def advise_sample_size(
-    runs: pd.DataFrame, *, interval: IntervalMethod, confidence_level: float
+    runs: pd.DataFrame, *, interval: IntervalMethod, confidence_level: float, cut: Cut
 ) -> dict[str, pd.DataFrame]:
     """Expect widths of intervals, and differences that are detected, with more runs."""
-    noise = measure_noise(runs)
+    noise = measure_noise(runs, cut)
     return {
         "seed_widths": expect_widths(noise, interval=interval, confidence_level=confidence_level),
         "detectable": find_detectable(noise, confidence_level=confidence_level),
@@ -190,7 +191,11 @@ ANALYSIS = Analysis(
             advise_sample_size,
             tables=["seed_widths", "detectable"],
             reads=["runs"],
-            options={"interval": "bootstrap/interval", "confidence_level": "bootstrap/confidence"},
+            options={
+                "interval": "bootstrap/interval",
+                "confidence_level": "bootstrap/confidence",
+                "cut": "iqm",
+            },
         )
     },
     find_facts=find_facts,
