@@ -39,7 +39,7 @@ def plan_main(tables):
 def plan_comparisons(tables):
     order = list(choose(tables["ranking"])["model"])
     pairs, against = tables["pairwise"], {"reference": order[0], "order": order}
-    variations = (tables["robustness"], tables["robustness_ranks"], tables["flips"])
+    variations = (tables["robustness"], tables["robustness_ranks"])
     plan = {
         "pairwise": lambda: make_figure("pairwise", pairs, order=order, alpha=0.05),
         "pairwise_reference": lambda: make_figure("pairwise_reference", pairs, **against),
@@ -56,17 +56,14 @@ def plan_comparisons(tables):
 def plan_curves(tables):
     order = list(choose(tables["ranking"])["model"])
     tests = (tables["mean_ranks"], tables["nemenyi"], tables["friedman"])
-    profiles, conditions = tables["profiles"], (tables["conditions"], tables["condition_ranks"])
-    plan = {
+    conditions = tables["conditions"], tables["condition_ranks"]
+    return {
         "critical_difference": lambda: make_figure("critical_difference", *tests, alpha=0.05),
-        "profiles": lambda: make_figure("profiles", profiles, tables["profile_area"], order=order),
-        "score_profiles": lambda: make_figure("score_profiles", profiles, order=order),
+        "profiles": lambda: make_figure("profiles", tables["profiles"], order=order),
         "elo": lambda: make_figure("elo", tables["elo"], order=order, confidence_level=0.95),
         "conditions": lambda: make_figure("conditions", *conditions, order=order),
         "seed_widths": lambda: make_figure("seed_widths", tables["seed_widths"], tables["ranking"]),
     }
-    winrate = {"winrate": lambda: make_figure("winrate", tables["winrate"])}
-    return plan if tables["winrate"].empty else plan | winrate
 
 
 def plan_map(tables):

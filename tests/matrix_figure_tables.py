@@ -4,7 +4,7 @@ The values need not be right, only plausible: a figure computes nothing from the
 """
 
 from collections.abc import Sequence
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -66,7 +66,9 @@ def make_comparisons(
     scores = skill[:, None] + rng.normal(0, spread, (len(models), len(datasets)))
     scores[rng.random(scores.shape) < missing] = np.nan
     pairs = _make_pairs(models, scores, rng)
-    improvability = make_ranking(models, "improvability", 100 * (skill.max() - skill), 4.0)
+    improvability = make_ranking(models, "improvability", 100 * (skill.max() - skill), 4.0)[
+        ["model", "improvability", "rank"]
+    ]
     tables = {
         "ranking": make_ranking(models, "score", skill, 0.05).assign(
             group="", unit="runs", statistic="iqm"
@@ -161,19 +163,12 @@ def _make_robustness(
             ranks.append([model, aggregation, bounds, rank, low, high, rank - place - 1])
         for left_out in ("", *sorted(datasets)):
             tau = np.nan if count == 1 else 1 - rng.uniform(0, 0.3) * (not reported)
-            summary.append([aggregation, bounds, left_out, tau, 3, models[0], count])
-    columns = ["aggregation", "bounds", "left_out", "kendall_tau", "flips", "best", "models"]
+            summary.append([aggregation, bounds, left_out, tau, models[0], count])
+    columns = ["aggregation", "bounds", "left_out", "kendall_tau", "best", "models"]
     rank_columns = ["model", "aggregation", "bounds", "rank", "rank_low", "rank_high", "shift"]
-    flips = [
-        [above, below, rank + 1, rank + 2, rank % 12, 12, rank % 12 / 12, np.nan]
-        for rank, (above, below) in enumerate(pairwise(models))
-    ]
-    flip_columns = ["model_a", "model_b", "rank_a", "rank_b", "flips", "variations", "share"]
-    flip_columns += ["left_out"]
     return {
         "robustness": pd.DataFrame(summary, columns=columns),
         "robustness_ranks": pd.DataFrame(ranks, columns=rank_columns),
-        "flips": pd.DataFrame(flips, columns=flip_columns),
     }
 
 

@@ -16,7 +16,7 @@ from capmap.tables import read_declared
 from tests.toy_runs import draw_benchmark
 
 STEPS = "capmap.steps"
-FILES = ["friedman.csv", "elo.csv", "winrate.csv", "index.csv"]
+FILES = ["friedman.csv", "elo.csv", "index.csv"]
 
 
 class Study:

@@ -35,9 +35,11 @@ TABLES = {
 
 
 def test_declarations_and_settings_know_the_same_analyses():
-    assert STUDY["analyses"]["items"]["enum"] == analyses.ANALYSES
+    assert STUDY["analyses"]["anyOf"][1]["items"]["enum"] == analyses.ANALYSES
     chosen = [name for name in analyses.ANALYSES if DECLARED[name].default]
     assert chosen == STUDY["analyses"]["default"]
+    asked = make_settings(analyses="all")["analyses"]
+    assert {*chosen} < {*asked}
 
 
 @pytest.mark.parametrize("kind", ["tables", "figures", "steps"])
@@ -166,11 +168,8 @@ def test_a_section_holds_its_text_figures_and_tables():
     section = show_analysis(
         "ratings",
         {"answer": Markup("Elo was fitted."), "methods": Markup("")},
-        {
-            "comparisons/elo": pd.DataFrame({"model": ["A"], "elo": [1000.0]}),
-            "comparisons/winrate": pd.DataFrame(columns=["model", "opponent", "win_rate"]),
-        },
-        files={name: f"{name}.csv" for name in ("comparisons/elo", "comparisons/winrate")},
+        {"comparisons/elo": pd.DataFrame({"model": ["A"], "elo": [1000.0]})},
+        files={"comparisons/elo": "comparisons/elo.csv"},
     )
     ratings = DECLARED["ratings"]
     assert section.heading == ratings.question
@@ -178,7 +177,7 @@ def test_a_section_holds_its_text_figures_and_tables():
     assert section.figures == list(ratings.figures)
     captions = [table.caption for table in ratings.tables.values()]
     assert [view.caption for view in section.views] == captions
-    assert [len(view.rows) for view in section.views] == [1, 0]
+    assert [len(view.rows) for view in section.views] == [1]
     assert section.views[0].columns[1].label == "Elo"
 
 

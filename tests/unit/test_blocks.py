@@ -2,23 +2,7 @@
 
 import numpy as np
 
-from capmap.analyses import robustness
 from capmap.comparison import signed_rank
-from capmap.ranking import resampling
-from tests.toy_runs import draw_benchmark
-
-RUNS = draw_benchmark(0, models=6, datasets=7, seeds=3)
-
-
-def test_rankings_without_each_dataset(monkeypatch):
-    def list_scores():
-        found = robustness.iterate_variations(RUNS)
-        return np.array([variation.scores for variation in found])
-
-    whole = list_scores()
-    monkeypatch.setattr(resampling, "BLOCK_CELLS", 1)
-    monkeypatch.setattr(resampling, "BLOCK_RESAMPLES", (3, 3))
-    np.testing.assert_array_equal(list_scores(), whole)
 
 
 def test_samples_of_the_signed_rank_test(monkeypatch):

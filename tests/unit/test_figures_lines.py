@@ -1,6 +1,5 @@
 """Figures of ranks, profiles, ratings, conditions and sample sizes: faithful to their tables."""
 
-import numpy as np
 import pandas as pd
 from matplotlib.markers import CARETLEFT, CARETRIGHT
 
@@ -13,16 +12,11 @@ from tests.steps import make_figure
 def test_a_profile_is_a_step_function_up_to_the_largest_ratio():
     # A model best on half of its datasets, and 2 times away from the best on the other half.
     assert trace_steps([1, 2], [0.5, 1], end=4).tolist() == [[1, 0.5], [2, 0.5], [2, 1], [4, 1]]
-    rows = [("raw", "a", 1.0, 0.5), ("raw", "a", 2.0, 1.0), ("raw", "b", 1.0, 0.5)]
-    rows += [("raw", "b", 4.0, 1.0)]
-    profiles = pd.DataFrame(rows, columns=["kind", "model", "tau", "fraction"])
-    area = pd.DataFrame({"model": ["a", "b"], "share_raw": [0.75, 0.5], "share_normalized": np.nan})
-    figure = make_figure("profiles", profiles, area)
+    rows = [("a", 1.0, 0.5), ("a", 2.0, 1.0), ("b", 1.0, 0.5), ("b", 4.0, 1.0)]
+    figure = make_figure("profiles", pd.DataFrame(rows, columns=["model", "tau", "fraction"]))
     best, other = figure.axes[0].lines
     assert best.get_xydata().tolist() == [[1, 0.5], [2, 0.5], [2, 1], [4, 1]]
     assert other.get_xydata()[-1].tolist() == [4, 1]
-    words = drawn_words(figure)
-    assert {"75%", "\N{EN DASH}", "No ratios: no best score > 0."} <= set(words)
 
 
 def test_endless_elo_intervals_leave_room_for_the_ratings():
@@ -37,21 +31,6 @@ def test_endless_elo_intervals_leave_room_for_the_ratings():
     assert [(*line.get_xdata(), *line.get_ydata()) for line in arrows] == [(500, 1), (1500, 0)]
     kept = make_figure("elo", elo.assign(ci_low=880.0, ci_high=1120.0), confidence_level=0.95)
     assert "Arrow: the interval goes on." not in drawn_words(kept)
-
-
-def test_win_rates_stand_in_the_row_of_the_winner_sorted_by_their_average():
-    # b wins 3 of 4 against a and always against c; a wins 60% against c; a and d never meet.
-    rates = {("a", "b"): 0.25, ("b", "a"): 0.75, ("b", "c"): 1.0, ("c", "b"): 0.0}
-    rates |= {("a", "c"): 0.6, ("c", "a"): 0.4, ("a", "d"): np.nan, ("d", "a"): np.nan}
-    rows = [(*pair, rate) for pair, rate in rates.items()]
-    figure = make_figure("winrate", pd.DataFrame(rows, columns=["model", "opponent", "win_rate"]))
-    axes = figure.axes[0]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["b", "a", "c", "d"]
-    cells = {text.get_position(): text.get_text() for text in axes.texts if text.get_text()}
-    assert cells[1.5, 0.5] == "75"
-    assert cells[0.5, 1.5] == "25"
-    assert len(cells) == 6
-    assert "Hatched: no dataset in common." in drawn_words(figure)
 
 
 def draw_critical(tables):
@@ -96,8 +75,8 @@ def test_critical_differences_are_drawn_at_the_ranks_of_the_common_datasets():
 
 def test_a_line_leads_from_the_rank_here_to_the_rank_there_and_ties_stand_below_each_other():
     ranks = pd.DataFrame({"model": list("abc"), "rank": [1, 2, 3], "rank_other": [3, 1, 1]})
-    row = ("dark", "kendall_tau", -1 / 3, np.nan, np.nan, 3, 1)
-    names = ["condition", "statistic", "estimate", "ci_low", "ci_high", "models", "datasets"]
+    row = ("dark", -1 / 3, 3, 1)
+    names = ["condition", "kendall_tau", "models", "datasets"]
     figure = make_figure(
         "conditions", pd.DataFrame([row], columns=names), ranks.assign(condition="dark")
     )

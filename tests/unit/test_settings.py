@@ -49,7 +49,7 @@ FAULTS = {
     "select: [a]": 'select: expected a section with "models" or "datasets", found a list of 1.',
     "select: {models: [A, no]}": "select.models item 2: expected text, found false.",
     "capabilities: {dimensions: [99]}": "capabilities.dimensions item 1: expected a whole number",
-    "analyses: ranks": 'analyses: expected a list of "pairwise", "ranks", "strengths", "profiles"',
+    "analyses: ranks": 'analyses: expected "all" or a list of "strengths", "pairwise", "ranks"',
     "analyses: [ranks, ranks]": 'analyses: "ranks" is listed twice. Keep one of them.',
     "min_datasets: 0": 'min_datasets: expected "all", a whole number of at least 1 or a number',
     "checkpoints: {rankings: []}": "checkpoints.rankings: the list must not be empty.",

@@ -22,6 +22,7 @@ from capmap.analyses import INDEX, load_analysis, place_read, rendering
 from capmap.claims import find_candidates
 from capmap.paper.references import name_reference, read_references
 from capmap.ranking.table import choose
+from capmap.settings.study import OF_SCORES
 from capmap.tables import LATEX
 from tests.whole_studies import PROJECT, Told, open_workflow, run_study, tell
 
@@ -63,7 +64,6 @@ D,f,acc,0,0.2
 """
 PRINTED = "model,iqm\nA,0.8\nB,0.9\n"
 OWN = {"group": "", "unit": "runs", "statistic": "iqm"}
-ANALYSES = list(yaml.safe_load((PROJECT / "config.yaml").read_text())["studies"]["toy"]["analyses"])
 SMALL = [f"{kind}-{size}" for kind in ("Conv", "Mixer", "Hybrid") for size in ("S1", "S2", "M1")]
 IMAGENET = [
     *("tf_efficientnet_b7.ns_jft_in1k", "seresnet50.ra2_in1k", "res2net101_26w_4s.in1k"),
@@ -85,7 +85,7 @@ CHANGES: dict[str, dict[str, Any]] = {
         "exports": "holes.csv",
         "failed": "worst",
         "incomplete": "adjust",
-        "analyses": [*ANALYSES, "published"],
+        "analyses": [*OF_SCORES, "published"],
         "groups": {"two": {"datasets": ["d", "e"]}},
         "published": {
             "Table 1": {

@@ -94,9 +94,6 @@ COLUMNS = {
         "Posterior probability that the difference is in the region of equivalence.",
         label="P(equivalent)",
     ),
-    "p_front": Column(
-        "Share of bootstrap resamples in which the model is on the Pareto front.", label="P(front)"
-    ),
     "p_improvement": Column(
         "Probability that a run of a is better than one of b, mean over datasets.",
         label="P(improvement)",

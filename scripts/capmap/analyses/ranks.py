@@ -585,7 +585,6 @@ def find_facts(
 ANALYSIS = Analysis(
     question="Do the mean ranks differ?",
     position=20,
-    default=True,
     tables={
         "friedman": Table(
             "Tests of all models together: do they rank alike on the datasets that all have?",

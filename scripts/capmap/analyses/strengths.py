@@ -7,8 +7,8 @@ import pandas as pd
 from scipy import special
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.claims import BETTER, WORSE, Claim, claim_strengths
-from capmap.comparison.score_matrix import BoolArray, ScoreMatrix, arrange_runs
+from capmap.claims import BETTER, WORSE, claim_strengths
+from capmap.comparison.score_matrix import BoolArray, arrange_runs
 from capmap.ranking.aggregation import FloatArray, IntArray
 
 COLUMNS = ["model", "dataset", "score", "expected", "difference", "ci_low", "ci_high"]
@@ -28,96 +28,54 @@ TRUSTED = 0.5
 def measure_strengths(
     runs: pd.DataFrame, ranking: pd.DataFrame, *, confidence_level: float
 ) -> pd.DataFrame:
-    """Compare every cell with what the levels of its model and of its dataset add up to.
+    """Compare every filled cell with what the levels of its model and of its dataset add up to.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score`` (normalized, finite), a row per run.
-    ranking : pandas.DataFrame
-        Column ``model``, best first.
-    confidence_level : float
-        Probability that all intervals hold at once, between 0 and 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `COLUMNS`, a row per filled cell; models by rank, their best dataset first.
-        Intervals are over new runs; NaN without an estimate of their noise: no cell has two, none
-        varies, or the cell's model or dataset has no other cell.
-
-    Notes
-    -----
-    Expected is the fit of an additive model of the cells' means, by least squares over the filled
-    cells. The residual is a linear form of the means, so its variance follows from those of the
-    cells, which `moderate_variances` estimates; its degrees of freedom are Satterthwaite's, with
-    the fewest of any cell for what the other cells add. Intervals are Student's, with Bonferroni's
-    correction over all cells. Runs are taken as independent: where runs of a seed have something in
-    common over datasets or models, that leaves with the levels, and intervals are too wide.
+    Models are in the order of the ranking, their best dataset first. Intervals are over new runs
+    and hold for all cells at once: Student's, with Bonferroni's correction. The residual of the
+    additive model is a linear form of the means, so its variance follows from those of the cells,
+    which `moderate_variances` estimates; its degrees of freedom are Satterthwaite's, with the
+    fewest of any cell for what the other cells add. There are none where no cell has two runs, none
+    varies, or the cell's model or dataset has no other cell.
     """
     matrix = arrange_runs(runs)
-    rows, columns = np.nonzero(matrix.is_filled)
-    means = matrix.means[rows, columns]
-    fit = AdditiveFit(matrix.is_filled)
-    expected = fit.predict(matrix.means)[rows, columns]
-    error, df = (found[rows, columns] for found in _measure_errors(matrix, fit))
-    difference = np.where(np.abs(means - expected) < NEGLIGIBLE, 0.0, means - expected)
-    is_sure = error > 0
+    filled = matrix.is_filled
+    rows, columns = np.nonzero(filled)
+    variance, df = moderate_variances(matrix.variances, matrix.counts)
+    known = np.isfinite(variance) & filled
+    noise = np.where(known, variance, 0) / np.maximum(matrix.counts, 1)
+    fitted, leverage, spread = fit_levels(matrix.means, noise, filled)
+    own = (1 - leverage) ** 2 * noise
+    total = np.maximum(noise * (1 - 2 * leverage) + spread, own)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        freedom = total**2 / (own**2 / df + (total - own) ** 2 / df[known].min(initial=np.inf))
+    is_sure = (known == filled).all() & (1 - leverage > NEGLIGIBLE) & (total > 0) & filled
     tail = (1 - confidence_level) / (2 * max(is_sure.sum(), 1))
-    half = np.where(is_sure, special.stdtrit(df, 1 - tail) * error, np.nan)
-    table = pd.DataFrame(
-        {
-            "model": np.array(matrix.models, dtype=object)[rows],
-            "dataset": np.array(matrix.datasets, dtype=object)[columns],
-            "score": means,
-            "expected": means - difference,
-            "difference": difference,
-            "ci_low": difference - half,
-            "ci_high": difference + half,
-        }
-    )
+    reach = special.stdtrit(np.where(is_sure, freedom, 1), 1 - tail)
+    half = np.where(is_sure, reach * np.sqrt(np.where(is_sure, total, 0)), np.nan)[rows, columns]
+    means, expected = matrix.means[rows, columns], fitted[rows, columns]
+    difference = np.where(np.abs(means - expected) < NEGLIGIBLE, 0.0, means - expected)
+    names = np.array(matrix.models, dtype=object)[rows], np.array(matrix.datasets, object)[columns]
+    ends = difference - half, difference + half
+    values = *names, means, means - difference, difference, *ends
+    table = pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
     place = {model: number for number, model in enumerate(ranking["model"].unique())}
-    order = table["model"].map(place).fillna(len(place))
-    table = table.assign(order=order).sort_values(
-        ["order", "model", "difference", "dataset"], ascending=[True, True, False, True]
-    )
-    return table[COLUMNS].reset_index(drop=True)
+    table = table.assign(order=table["model"].map(place).fillna(len(place)))
+    by, ascending = ["order", "model", "difference", "dataset"], [True, True, False, True]
+    return table.sort_values(by, ascending=ascending, ignore_index=True)[COLUMNS]
 
 
-def moderate_variances(
-    variances: FloatArray, counts: IntArray
-) -> tuple[FloatArray, FloatArray] | None:
+def moderate_variances(variances: FloatArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
     """Variance of the runs of each cell, drawn towards that of the cells of its dataset.
 
-    Parameters
-    ----------
-    variances : numpy.ndarray, shape (models, datasets)
-        Sample variances; NaN with fewer than two runs.
-    counts : numpy.ndarray of int, shape (models, datasets)
-        Number of runs.
-
-    Returns
-    -------
-    tuple of numpy.ndarray, shape (models, datasets), or None
-        Variances and their degrees of freedom, NaN on datasets where no variance is known; None
-        where none is known at all, or none is above zero.
-
-    Notes
-    -----
-    Empirical Bayes: variances of a dataset are scaled inverse chi-squared with a center of its own
-    and degrees of freedom common to all, both by the moments of their logarithms. No cell gets more
-    degrees of freedom than its dataset has altogether.
-
-    References
-    ----------
-    Smyth, G. K. (2004). Linear models and empirical Bayes methods for assessing differential
-    expression in microarray experiments. Statistical Applications in Genetics and Molecular Biology
-    3(1), article 3. Section 6.
+    Empirical Bayes (Smyth 2004): variances of a dataset are scaled inverse chi-squared with a
+    center of its own and degrees of freedom common to all, both by the moments of their logarithms.
+    Returned are the variances and their degrees of freedom; NaN on datasets where no variance is
+    known, and everywhere if none is above zero.
     """
     df = np.where(np.isfinite(variances), counts - 1, 0)
     known = df > 0
     if not (variances[known] > 0).any():
-        return None
+        return np.full(counts.shape, np.nan), np.full(counts.shape, np.nan)
     pooled_df = df.sum(axis=0)
     with np.errstate(invalid="ignore"):
         pooled = np.where(known, df * variances, 0).sum(axis=0) / pooled_df
@@ -126,15 +84,14 @@ def moderate_variances(
     logs = np.log(np.maximum(np.where(known, variances, 1), floor))
     logs = np.where(known, logs - special.digamma(half) + np.log(half), 0)
     cells = known.sum(axis=0)
-    center = logs.sum(axis=0) / np.maximum(cells, 1)
+    shared = np.maximum(cells, 1)
+    center = logs.sum(axis=0) / shared
     spread = np.where(known, (logs - center) ** 2, 0).sum()
     noise = np.where(known, special.polygamma(1, half), 0).sum(axis=0)
-    own = noise - noise / np.maximum(cells, 1)
-    freedom = np.maximum(cells - 1, 0).sum()
+    own, freedom = noise - noise / shared, np.maximum(cells - 1, 0).sum()
     excess = max((spread - own.sum()) / freedom, 0.0) if freedom else np.inf
     # The center is uncertain as well.
-    wide = excess + (excess + noise / np.maximum(cells, 1)) / np.maximum(cells, 1)
-    prior_df = 2 * _invert_trigamma(wide)
+    prior_df = 2 * _invert_trigamma(excess + (excess + noise / shared) / shared)
     half = np.maximum(prior_df, NEGLIGIBLE) / 2
     prior = np.exp(center + special.digamma(half) - np.log(half))
     total = prior_df + df
@@ -162,98 +119,57 @@ def _invert_trigamma(values: FloatArray) -> FloatArray:
     return np.where(finite, x, 0.0)
 
 
-class AdditiveFit:
-    """Least squares of a level for each model and each dataset.
+def fit_levels(
+    means: FloatArray, noise: FloatArray, filled: BoolArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Least squares of a level for each model and each dataset, from the filled cells.
 
-    Of the normal equations only what the longer axis leaves of those of the shorter one is
-    inverted (Schur's complement).
-
-    Parameters
-    ----------
-    filled : numpy.ndarray of bool, shape (models, datasets)
-        Which cells there are; each model and dataset has one or more.
+    Returned are the fitted values of all cells, their leverages, and the variances of the fitted
+    values, from those of the cells' means (0 for empty cells). Of the normal equations only what
+    the longer axis leaves of those of the shorter one is inverted (Schur's complement).
     """
-
-    def __init__(self, filled: BoolArray) -> None:
-        self._lay = np.transpose if filled.shape[1] > filled.shape[0] else np.asarray
-        self._filled = self._lay(filled)
-        self._cells = self._filled.sum(axis=1, keepdims=True)
-        self._shares = self._filled / self._cells
-        left = np.diag(self._filled.sum(axis=0)) - self._shares.T @ self._filled
-        self._inverse = np.linalg.pinv(left, rcond=SINGULAR, hermitian=True)
-
-    def predict(self, means: FloatArray) -> FloatArray:
-        """Fitted values of all cells; `means` of empty ones are not read."""
-        known = np.where(self._filled, self._lay(means), 0)
-        rows = known.sum(axis=1, keepdims=True) / self._cells
-        columns = self._inverse @ (known - self._filled * rows).sum(axis=0)
-        return self._lay(rows - (self._shares @ columns)[:, None] + columns)
-
-    def measure_leverages(self) -> FloatArray:
-        """Leverage of each cell."""
-        return self._lay(1 / self._cells + self._read_form(self._inverse))
-
-    def spread_noise(self, noise: FloatArray) -> FloatArray:
-        """Variances of the fitted values from those of the cells' means, 0 for empty cells."""
-        noise = self._lay(noise)
-        rows = noise.sum(axis=1, keepdims=True)
-        crossed = noise.T @ self._shares
-        moved = np.diag(noise.sum(axis=0)) - crossed - crossed.T
-        moved += self._shares.T @ (rows * self._shares)
-        common = (noise - rows * self._shares) @ self._inverse
-        common -= (common * self._shares).sum(axis=1, keepdims=True)
-        own = (rows / self._cells + 2 * common) / self._cells
-        return self._lay(own + self._read_form(self._inverse @ moved @ self._inverse))
-
-    def _read_form(self, matrix: FloatArray) -> FloatArray:
-        """Form u'Mu of each cell, whose u is one in its column, less the shares of its row."""
-        crossed = self._shares @ matrix
-        rows = (crossed * self._shares).sum(axis=1, keepdims=True)
-        return np.asarray(np.diag(matrix) - 2 * crossed + rows)
+    if filled.shape[1] > filled.shape[0]:
+        fitted, leverage, spread = fit_levels(means.T, noise.T, filled.T)
+        return fitted.T, leverage.T, spread.T
+    cells = filled.sum(axis=1, keepdims=True)
+    shares = filled / cells
+    left = np.diag(filled.sum(axis=0)) - shares.T @ filled
+    inverse = np.linalg.pinv(left, rcond=SINGULAR, hermitian=True)
+    scores = np.where(filled, means, 0)
+    rows = scores.sum(axis=1, keepdims=True) / cells
+    columns = inverse @ (scores - filled * rows).sum(axis=0)
+    fitted = rows - (shares @ columns)[:, None] + columns
+    totals, crossed = noise.sum(axis=1, keepdims=True), noise.T @ shares
+    moved = np.diag(noise.sum(axis=0)) - crossed - crossed.T
+    moved += shares.T @ (totals * shares)
+    common = (noise - totals * shares) @ inverse
+    common -= (common * shares).sum(axis=1, keepdims=True)
+    spread = (totals / cells + 2 * common) / cells
+    spread += _read_form(inverse @ moved @ inverse, shares)
+    return fitted, 1 / cells + _read_form(inverse, shares), spread
 
 
-def _measure_errors(matrix: ScoreMatrix, fit: AdditiveFit) -> tuple[FloatArray, FloatArray]:
-    """Standard error of each residual and its degrees of freedom; 0 where runs do not allow one."""
-    found = moderate_variances(matrix.variances, matrix.counts)
-    if found is None:
-        return np.zeros(matrix.counts.shape), np.ones(matrix.counts.shape)
-    variance, df = found
-    known: BoolArray = np.isfinite(variance) & matrix.is_filled
-    noise = np.where(known, variance, 0) / np.maximum(matrix.counts, 1)
-    leverage = fit.measure_leverages()
-    own = (1 - leverage) ** 2 * noise
-    total = np.maximum(noise * (1 - 2 * leverage) + fit.spread_noise(noise), own)
-    fewest = df[known].min()
-    with np.errstate(invalid="ignore", divide="ignore"):
-        freedom = total**2 / (own**2 / df + (total - own) ** 2 / fewest)
-    sure = (known == matrix.is_filled).all() & (1 - leverage > NEGLIGIBLE) & (total > 0)
-    return np.where(sure, np.sqrt(total), 0), np.where(sure, freedom, 1)
+def _read_form(matrix: FloatArray, shares: FloatArray) -> FloatArray:
+    """Form u'Mu of each cell, whose u is one in its column, less the shares of its row."""
+    crossed = shares @ matrix
+    return np.asarray(np.diag(matrix) - 2 * crossed + (crossed * shares).sum(axis=1, keepdims=True))
 
 
 def find_facts(strengths: pd.DataFrame, *, confidence_level: float) -> dict[str, Any]:
     """Where models do better and worse than expected, the largest residuals first."""
     claims = claim_strengths(strengths, confidence_level=confidence_level)
-    return {
-        "tested": int(strengths["ci_low"].notna().sum()),
-        "found": len(claims),
-        "strongest": _list_cells(strengths, claims, BETTER),
-        "weakest": _list_cells(strengths, claims, WORSE),
-    }
-
-
-def _list_cells(
-    strengths: pd.DataFrame, claims: list[Claim], relation: str
-) -> list[tuple[str, str, float]]:
-    """Model, dataset and residual of the cells of which that is claimed, the first three."""
-    claimed = {(claim.subject, claim.object) for claim in claims if claim.relation == relation}
-    cells = zip(strengths["model"], strengths["dataset"], strengths["difference"], strict=True)
-    own = [cell for cell in cells if cell[:2] in claimed]
-    return sorted(own, key=lambda cell: -abs(cell[2]))[:SHOWN_CELLS]
+    cells = strengths[["model", "dataset", "difference"]].to_numpy().tolist()
+    shown = {}
+    for name, relation in (("strongest", BETTER), ("weakest", WORSE)):
+        claimed = {(claim.subject, claim.object) for claim in claims if claim.relation == relation}
+        own = sorted((cell for cell in cells if (*cell[:2],) in claimed), key=lambda c: -abs(c[2]))
+        shown[name] = own[:SHOWN_CELLS]
+    return {"tested": int(strengths["ci_low"].notna().sum()), "found": len(claims), **shown}
 
 
 ANALYSIS = Analysis(
     question="Where does each model do better than expected?",
-    position=30,
+    position=5,
     default=True,
     tables={
         "strengths": Table(
@@ -277,9 +193,7 @@ ANALYSIS = Analysis(
             measure_strengths,
             tables=["strengths"],
             reads=["runs", "ranking"],
-            options={
-                "confidence_level": "bootstrap/confidence",
-            },
+            options={"confidence_level": "bootstrap/confidence"},
         ),
     },
     find_facts=find_facts,

@@ -163,8 +163,7 @@ def draw_conditions(
     Parameters
     ----------
     conditions : DataFrame
-        condition, statistic, estimate, ci_low, ci_high, models, datasets; Kendall's tau is told
-        from the rows ``kendall_tau``. Estimates and intervals may be empty.
+        condition, kendall_tau (may be empty), models, datasets.
     condition_ranks : DataFrame
         condition, model, rank, rank_other; rows in any order.
     order : sequence of str
@@ -181,7 +180,7 @@ def draw_conditions(
     conditions by name are drawn, and the best models of each, 40 rows in all. A model has its color
     of all figures.
     """
-    taus = conditions[conditions["statistic"] == "kendall_tau"].sort_values("condition")
+    taus = conditions.sort_values("condition")
     if taus.empty:
         raise NothingToDraw(NO_CONDITION)
     notes = [_describe(row) for row in taus[:MAX_CONDITIONS].itertuples()]
@@ -217,9 +216,7 @@ def _describe(row: Any) -> str:
     """Name a condition, how alike the rankings are, and what they have in common."""
     shared = f"{count_things(int(row.models), 'model')}, "
     shared += f"{count_things(int(row.datasets), 'dataset')} in common"
-    if np.isnan(row.estimate):
+    if np.isnan(row.kendall_tau):
         return f"{row.condition}: too little in common for Kendall's tau ({shared})."
-    known = not np.isnan([row.ci_low, row.ci_high]).any()
-    ends = f" ({row.ci_low:z.2f} to {row.ci_high:z.2f})" if known else ""
-    tau = f"Kendall's tau {row.estimate:z.2f}{ends}".replace("-", "\N{MINUS SIGN}")
+    tau = f"Kendall's tau {row.kendall_tau:z.2f}".replace("-", "\N{MINUS SIGN}")
     return f"{row.condition}: {tau}, {shared}."

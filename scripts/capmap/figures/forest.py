@@ -131,7 +131,8 @@ def rank_rows(table: pd.DataFrame, column: str) -> tuple[pd.DataFrame, list[str]
     Parameters
     ----------
     table : DataFrame
-        model, rank, rank_low, rank_high, ci_low, ci_high and the column; rows in any order.
+        model, rank and the column; rank_low, rank_high, ci_low and ci_high where they are known;
+        rows in any order.
     column : str
         The estimate.
 
@@ -144,6 +145,8 @@ def rank_rows(table: pd.DataFrame, column: str) -> tuple[pd.DataFrame, list[str]
     tuple of str
         Notes on models that are left out, and on the intervals of ranks.
     """
+    ends = pd.Index(["ci_low", "ci_high", "rank_low", "rank_high"])
+    table = table.reindex(columns=table.columns.union(ends, sort=False))
     ranked = table.sort_values(["rank", "model"]).set_index("model")
     models, notes = choose_models(ranked.index, list(ranked.index))
     rows = ranked.loc[models].rename(

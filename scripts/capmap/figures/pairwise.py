@@ -302,7 +302,6 @@ def draw_bayes_matrix(pairwise: pd.DataFrame, *, order: Sequence[str] = ()) -> F
     )
 
 
-SCALE_LABEL = "datasets on which the row beats the column (%)"
 ODDS = "200 points more: 76% of battles won. Elo depends on which models are compared."
 SEPARATED_NOTE = (
     "In {:.1%} of the resamples some models only won or only lost: ends of intervals there depend "
@@ -310,7 +309,6 @@ SEPARATED_NOTE = (
 )
 # 10 battles won to one lost, in points.
 REACH = 400.0
-GROUPS_NOTE = "Groups that never met: ratings between them mean nothing."
 
 
 @figure_style()
@@ -320,10 +318,9 @@ def draw_elo(elo: pd.DataFrame, *, order: Sequence[str] = (), confidence_level: 
     Parameters
     ----------
     elo : DataFrame
-        model, elo, ci_low, ci_high (points), rank, rank_low, rank_high; rows in any order. Ends of
-        intervals may be empty. separated (share of resamples, 0 to 1, in which some models only
-        won or only lost; the same in all rows) and component (number of a group of models that met
-        each other).
+        model, elo, ci_low, ci_high (points), rank; rows in any order. Ends of intervals may be
+        empty. separated (share of resamples, 0 to 1, in which some models only won or only lost;
+        the same in all rows).
     order : sequence of str
         All models of the study, for their colors; empty: those of the table.
     confidence_level : float
@@ -337,55 +334,17 @@ def draw_elo(elo: pd.DataFrame, *, order: Sequence[str] = (), confidence_level: 
     Notes
     -----
     A model without an interval has an open marker, and a note says so. Of more than 40 models the
-    best 40 are drawn. Of several groups of models that never met, each model's is stated, with a
-    note; so are separated resamples where they reach the ends of an interval.
+    best 40 are drawn. A note tells of separated resamples where they reach the ends of an interval.
     """
     table, ranks, notes = rank_rows(elo, "elo")
     separated = float(elo["separated"].iloc[0])
     if depends_on_ridge(separated, confidence_level=confidence_level):
         notes += (SEPARATED_NOTE.format(separated),)
-    groups = [""] * len(table)
-    if elo["component"].max() > 1:
-        groups = [f"{component:.0f}" for component in table["component"]]
-        notes += (GROUPS_NOTE,)
     ratings = [f"{rating:.0f}" if rating == rating else "" for rating in table["estimate"]]
     return draw_forest(
         table,
         everyone=[*elo["model"], *order],
-        columns={"Elo": ratings, "rank": ranks, "group": groups},
+        columns={"Elo": ratings, "rank": ranks},
         wording=Wording("Elo rating with interval", "Elo rating (points)", (ODDS, *notes)),
         reach=max(REACH, float(elo["elo"].max() - elo["elo"].min())),
-    )
-
-
-@figure_style()
-def draw_winrate(winrate: pd.DataFrame) -> Figure:
-    """Draw the share of datasets on which one model beats another, as a matrix.
-
-    Parameters
-    ----------
-    winrate : DataFrame
-        model, opponent, win_rate (0 to 1; may be empty) for ordered pairs; rows in any order.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A heat map with the model of the highest average win rate on top and at the left. A column
-        wide (3.4 in), or a page (7 in) where names or cells need it.
-
-    Notes
-    -----
-    The middle of the colors is 50%. The diagonal is gray, and pairs without a common dataset are
-    hatched. Of more than 40 models the best 40 are drawn.
-    """
-    by_pair = winrate.set_index(["model", "opponent"])["win_rate"].astype(float).sort_index()
-    rates = 100 * by_pair.unstack()  # noqa: PD010
-    average = rates.mean(axis=1).rename("average").reset_index()
-    order = list(average.sort_values(["average", "model"], ascending=[False, True])["model"])
-    models, notes = choose_models(order, order)
-    table = rates.reindex(index=models, columns=models)
-    return _draw_pairs(
-        table,
-        scale=Scale(SCALE_LABEL, 0.0, 100.0, (lambda rate: f"{rate:.0f}",), DIVERGING),
-        wording=Wording("Win rate", "", ("A tie counts half.", *notes)),
     )

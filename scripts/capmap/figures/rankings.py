@@ -47,8 +47,6 @@ BOUNDS = {"configured": "configured bounds", "observed": "observed bounds", "ran
 LINE = 0.13
 HEAD = 3 * LINE + 0.05
 LEAST_CELL = 0.32
-NAME_WIDTH = 1.5
-MOST_FLIPS = 3
 HEADING = "Ranks under other aggregations and bounds"
 SHIFT_UNIT = "places above (+) or below (\N{MINUS SIGN}) the reported rank"
 RANGE_NOTE = (
@@ -176,13 +174,12 @@ UNIT = "error that the best model would save (%, lower is better)"
 
 @figure_style()
 def draw_improvability(improvability: pd.DataFrame) -> Figure:
-    """Draw each model's improvability with its interval and rank.
+    """Draw each model's improvability with its rank.
 
     Parameters
     ----------
     improvability : DataFrame
-        model, improvability, ci_low, ci_high (percent), rank, rank_low, rank_high; rows in any
-        order; ends of intervals may be empty.
+        model, improvability (percent), rank; rows in any order.
 
     Returns
     -------
@@ -203,7 +200,6 @@ def draw_improvability(improvability: pd.DataFrame) -> Figure:
 def draw_robustness(
     robustness: pd.DataFrame,
     robustness_ranks: pd.DataFrame,
-    flips: pd.DataFrame,
     *,
     order: Sequence[str] = (),
 ) -> Figure:
@@ -215,8 +211,6 @@ def draw_robustness(
         aggregation, bounds, left_out (empty: none), kendall_tau.
     robustness_ranks : DataFrame
         model, aggregation, bounds, rank, rank_low, rank_high, shift (rank minus reported rank).
-    flips : DataFrame
-        model_a, model_b, flips, variations.
     order : sequence of str
         Models from the best to the worst; by name where empty.
 
@@ -224,8 +218,8 @@ def draw_robustness(
     -------
     matplotlib.figure.Figure
         A heat map, a page wide (7 in), of at most 40 models, colored by the shift of the rank.
-        Above each column stand Kendall's tau and its least value over left out datasets. The
-        three pairs that flip most often are named below. Rows of tables may come in any order.
+        Above each column stand Kendall's tau and its least value over left out datasets. Rows
+        of tables may come in any order.
     """
     models, notes = choose_models(robustness_ranks["model"], order)
     variations = pd.Series(
@@ -236,7 +230,7 @@ def draw_robustness(
     cells = robustness_ranks.assign(variation=number).set_index(["model", "variation"])
     table = _arrange(-cells["shift"].astype(float), models, columns)
     limit = max(1.0, span_evenly(table))
-    notes = (*notes, TAU_NOTE, *_name_flips(flips))
+    notes = (*notes, TAU_NOTE)
     if table.isna().to_numpy().any():
         notes = (*notes, "Hatched: no rank.")
     sheet = draw_grid(
@@ -273,23 +267,6 @@ def _write_ranks(cells: pd.DataFrame) -> list[tuple["pd.Series[Any]", str]]:
     if not ranges.any():
         return [plain]
     return [(ranks.str.cat(ranges, sep="\n").str.strip("\n"), RANGE_NOTE), plain]
-
-
-def _name_flips(flips: pd.DataFrame) -> tuple[str, ...]:
-    """Name the pairs that change places in most variations."""
-    most = flips[flips["flips"] > 0].sort_values(
-        ["flips", "model_a", "model_b"], ascending=[False, True, True]
-    )[:MOST_FLIPS]
-    if most.empty:
-        return ()
-    names = shorten_names({*most["model_a"], *most["model_b"]}, width=NAME_WIDTH, size=SMALL_SIZE)
-    pairs = [
-        f"{names[model_a]} and {names[model_b]} ({count} of {variations} variations)"
-        for model_a, model_b, count, variations in zip(
-            *(most[name] for name in ("model_a", "model_b", "flips", "variations")), strict=True
-        )
-    ]
-    return ("Change places most often: " + "; ".join(pairs) + ".",)
 
 
 def _head_bounds(sheet: Sheet, bounds: Sequence[str]) -> None:

@@ -77,6 +77,15 @@ if TYPE_CHECKING:
     Analysis = str
 else:
     Analysis = Literal[tuple(ANALYSES)]
+# Those before the map of capabilities need nothing but scores.
+OF_SCORES = ANALYSES[: ANALYSES.index("capabilities")]
+Analyses = Annotated[
+    Unique[Analysis],
+    BeforeValidator(
+        lambda given: OF_SCORES if given == "all" else given,
+        json_schema_input_type=Literal["all"] | Unique[Analysis],
+    ),
+]
 STUDY_NAMES = (
     'One named analysis per key. Names become folders in results/, so letters, digits, "_" and '
     '"-" only, at most 100 of them; "logs" and "benchmarks" are folders of capmap itself.'
@@ -315,10 +324,11 @@ class Study(Section):
         description="Whether the interquartile mean cuts exactly a quarter of the weight from each "
         'tail, or "whole" runs only, as SciPy and published tables do.',
     )
-    analyses: Unique[Analysis] = Field(
+    analyses: Analyses = Field(
         [name for name in ANALYSES if INDEX[name]["default"]],
-        description="What to compute beyond the ranking; groups, conditions, drift, releases and "
-        "published also need settings of their own.",
+        description='What to compute beyond the ranking, "all" of what needs scores alone; '
+        "frontier, groups, conditions, drift, releases and published also need settings of their "
+        "own.",
     )
     comparison: Comparison = Comparison()
     frontier: Frontier = Frontier()
