@@ -50,6 +50,7 @@ INDEPENDENT = pd.DataFrame(
     {
         "datasets": [1],
         "effective": 1.0,
+        "expected": 1.0,
         "seed_variance": 0.0,
         "seed_freedom": 1.0,
         "paired": False,

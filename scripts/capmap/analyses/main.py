@@ -6,7 +6,7 @@ import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Table
 from capmap.claims import claim_ranking, find_candidates
-from capmap.ranking.dependence import ALIKE
+from capmap.ranking.dependence import Dependence
 from capmap.ranking.ranks import BEHIND
 from capmap.ranking.table import choose, compare_ranks
 from capmap.wording import name_statistic
@@ -25,9 +25,10 @@ def find_facts(ranking: pd.DataFrame, dependence: pd.DataFrame) -> dict[str, Any
 
 
 def describe_likeness(dependence: pd.DataFrame) -> list[int]:
-    """How many datasets there are and as how many they count; empty where most of them count."""
-    [(total, share)] = dependence[["datasets", "effective"]].to_numpy()
-    return [int(total), max(round(total * share), 1)] if share < ALIKE else []
+    """How many datasets there are and as how many they count, where they are much alike."""
+    known = Dependence.read(dependence.iloc[0].to_dict())
+    total = int(dependence["datasets"].iloc[0])
+    return [total, round(float(known.count_effective(total)))] if known.is_alike else []
 
 
 def _summarize(ranking: pd.DataFrame) -> dict[str, Any]:
@@ -107,7 +108,7 @@ ANALYSIS = Analysis(
             "What runs have in common. effective: share of the datasets that count, as some are "
             "alike; correlation: that of two datasets over the seeds of a model, with the p-value "
             "of a permutation test; paired: whether runs of a seed are compared between models.",
-            "datasets effective seed_variance seed_freedom paired correlation p models",
+            "datasets effective expected seed_variance seed_freedom paired correlation p models",
         ),
     },
     figures={
@@ -148,6 +149,7 @@ ANALYSIS = Analysis(
         "boot_high": "Upper end of the percentile interval of the bootstrap.",
         "boot_low": "Lower end of the percentile interval of the bootstrap.",
         "effective": "Share of the datasets that count.",
+        "expected": "What that share would be if datasets were independent.",
         "paired": "Whether noise of a seed on a dataset is common to models.",
         "seed_freedom": "Degrees of freedom of this variance.",
         "seed_variance": "Variance over seeds of a model's mean score over datasets.",

@@ -8,19 +8,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Step, Table
-from capmap.analyses.reliability import count_effective
 from capmap.comparison.score_matrix import arrange_runs
 from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.ranking.dependence import Dependence
 from capmap.settings.choices import PREDICTION_LEVEL
 
-COLUMNS = [
-    *("model", "datasets", "effective", "effective_independent"),
-    *("mean_rank", "low", "high", "level"),
-]
+COLUMNS = ["model", "datasets", "effective_datasets", "mean_rank", "low", "high", "level"]
 # Of fewer, no dataset would ever be called unusual at this level.
 FEWEST_DATASETS = 9
-# Near duplicates are not a random choice of datasets, which the sets assume.
-FEWEST_SHARE = 0.7
 ROUNDING = 1e-9
 
 
@@ -102,30 +97,31 @@ def _count_unusual(datasets: int, confidence_level: float) -> int:
     return math.floor((1 - confidence_level) * (datasets + 1) + ROUNDING)
 
 
-def predict_ranks(runs: pd.DataFrame) -> pd.DataFrame:
+def predict_ranks(runs: pd.DataFrame, dependence: pd.DataFrame) -> pd.DataFrame:
     """Predict the rank of each model on a new dataset.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         Normalized runs of the ranked models.
+    dependence : pandas.DataFrame
+        Whether datasets are alike: then they are no random choice, which the sets assume.
 
     Returns
     -------
     pandas.DataFrame
-        `COLUMNS`, best mean rank first. There are no sets of fewer than 9 datasets, nor where their
-        effective number is below 70% of that of independent ones.
+        `COLUMNS`, best mean rank first. There are no sets of fewer than 9 datasets, nor where they
+        are alike.
     """
     matrix = arrange_runs(runs)
     models, datasets = matrix.means.shape
-    complete = matrix.choose_datasets(matrix.is_filled.all(axis=0))
-    effective, independent = count_effective(complete.means)
+    known = Dependence.read(dependence.iloc[0].to_dict())
     low, high = bound_ranks(matrix.means)
     table = pd.DataFrame({"model": matrix.models, "datasets": datasets})
-    table = table.assign(effective=effective, effective_independent=independent)
+    table["effective_datasets"] = float(known.count_effective(datasets))
     table["mean_rank"] = ((low + high) / 2).mean(axis=1)
     table = table.assign(low=math.nan, high=math.nan, level=math.nan)
-    if datasets >= FEWEST_DATASETS and effective >= FEWEST_SHARE * independent:
+    if datasets >= FEWEST_DATASETS and not known.is_alike:
         table[["low", "high"]] = [
             predict_rank(*own, models=models, confidence_level=PREDICTION_LEVEL)
             for own in zip(low, high, strict=True)
@@ -146,7 +142,6 @@ def find_facts(new_dataset: pd.DataFrame) -> dict[str, Any]:
         "narrowest": known[widths == widths.min()][:1].to_dict("records"),
         "anywhere": int((widths == models - 1).sum()),
         "fewest": FEWEST_DATASETS,
-        "fewest_share": FEWEST_SHARE,
     }
 
 
@@ -160,11 +155,12 @@ ANALYSIS = Analysis(
             " ".join(COLUMNS),
         ),
     },
-    steps={"predict_ranks": Step(predict_ranks, tables=["new_dataset"], reads=["runs"])},
+    steps={
+        "predict_ranks": Step(predict_ranks, tables=["new_dataset"], reads=["runs", "dependence"])
+    },
     find_facts=find_facts,
     meanings={
-        "effective": "Effective number of datasets, by what they say beyond overall levels.",
-        "effective_independent": "What that number would be if datasets were independent.",
+        "effective_datasets": "As how many datasets they count.",
         "high": "Worst rank in the prediction set.",
         "level": "Probability with which the set holds the rank, at least.",
         "low": "Best rank in the prediction set.",

@@ -25,8 +25,9 @@ class Dependence:
 
     Parameters
     ----------
-    effective : float
-        Share of the datasets that count, above 0 and at most 1.
+    effective, expected : float
+        Share of the datasets that count, above 0 and at most 1, and about what it would be for
+        independent datasets: of few models, chance makes some look alike.
     seed_variance, seed_freedom : float
         Variance over seeds of a model's mean score over datasets, pooled over models, and the
         degrees of freedom for each of two models; 0 where no seed has runs on several datasets.
@@ -35,6 +36,7 @@ class Dependence:
     """
 
     effective: float = 1.0
+    expected: float = 1.0
     seed_variance: float = 0.0
     seed_freedom: float = 1.0
     paired: bool = False
@@ -43,6 +45,11 @@ class Dependence:
     def read(cls, known: Mapping[Any, Any]) -> Self:
         """Take what is known from other entries, as of a row of ``tables/dependence``."""
         return cls(**{field.name: known[field.name] for field in fields(cls)})
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether datasets are so much alike that it has to be said."""
+        return self.effective < ALIKE * self.expected
 
     @property
     def needs_seeds(self) -> bool:
@@ -67,14 +74,15 @@ def measure_dependence(matrix: "ScoreMatrix", *, paired: bool = False) -> Depend
     paired : bool, optional
         Handed on.
     """
-    share = count_effective(matrix.means) / max(len(matrix.datasets), 1)
+    n = len(matrix.datasets)
+    share = count_effective(matrix.means) / max(n, 1), expect_share(len(matrix.models), n)
     variances, freedom = vary_by_seed(matrix)
     pooled = float(variances.mean()) if len(variances) else 0.0
     if pooled == 0:
-        return Dependence(share, paired=paired)
+        return Dependence(*share, paired=paired)
     # Each of two models has half of the pooled degrees of freedom, so that both have all.
     own = max(float(freedom.mean()), float(freedom.sum()) / 2)
-    return Dependence(share, pooled, own, paired)
+    return Dependence(*share, pooled, own, paired)
 
 
 def count_effective(means: FloatArray) -> float:
@@ -116,6 +124,18 @@ def count_effective(means: FloatArray) -> float:
     above = correlations - min(float(np.median(correlations)), 0.0)
     excess = (n_datasets - 1) * float((np.sign(above) * above**2).mean())
     return float(n_datasets / (1 + np.sqrt(max(excess, 0.0))))
+
+
+def expect_share(models: int, datasets: int) -> float:
+    """About what share of independent datasets `count_effective` finds, by simulation.
+
+    It lies within 0.05 for 5 to 50 models and 8 to 50 datasets.
+    """
+    if models < FEWEST_MODELS or datasets < 3:
+        return 1.0
+    # The standard deviation of the mean signed square of correlations, times n - 1.
+    spread = np.sqrt(6 * (datasets - 1) / datasets) / (models - 2)
+    return float(1 / (1 + 0.55 * np.sqrt(spread)))
 
 
 def vary_by_seed(matrix: "ScoreMatrix", *, every: bool = False) -> tuple[FloatArray, FloatArray]:
