@@ -26,11 +26,11 @@ from capmap.claims import (
     claim_pairs,
 )
 from capmap.comparison.pairwise import compare_pairs
-from capmap.comparison.score_matrix import arrange_runs
 from capmap.comparison.signed_rank import compare_posteriors
 from capmap.ranking.models import ESTIMATES
 from capmap.ranking.ranks import rank_models
 from capmap.ranking.resampling import stratify_runs
+from capmap.ranking.score_matrix import arrange_runs
 from capmap.ranking.standard_errors import measure_error
 from capmap.ranking.statistics import evaluate_runs
 from capmap.rng import make_stream

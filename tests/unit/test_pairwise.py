@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.comparison.pairwise import compare_pairs, estimate_differences
-from capmap.comparison.score_matrix import Pairs, ScoreMatrix, arrange_runs
 from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
 from capmap.errors import ValidationError
+from capmap.ranking.score_matrix import Pairs, ScoreMatrix, arrange_runs
 from tests.toy_runs import draw_benchmark, make_runs
 from tests.toy_scores import run_on_runs
 

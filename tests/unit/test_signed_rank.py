@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.comparison import signed_rank
-from capmap.comparison.score_matrix import arrange_runs
 from capmap.comparison.signed_rank import compare_posteriors, scale_means
+from capmap.ranking.score_matrix import arrange_runs
 from capmap.rng import make_stream
 from tests.toy_runs import draw_benchmark, make_runs
 

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.comparison.score_matrix import arrange_runs
 from capmap.metrics import find_metric
 from capmap.normalization.rules import DatasetRule, find_transform
 from capmap.ranking.aggregation import rank_competitors, round_significant
+from capmap.ranking.score_matrix import arrange_runs
 
 DECIMALS = 12
 SHARE, PERCENT = (0.0, 1.0), 100.0

@@ -9,10 +9,10 @@ import pandas as pd
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.claims import BAYESIAN, claim_decisions, claim_pairs
 from capmap.comparison.pairwise import compare_pairs, estimate_improvement
-from capmap.comparison.score_matrix import arrange_runs
 from capmap.comparison.signed_rank import compare_posteriors, scale_means
 from capmap.problems import require_known
 from capmap.ranking.dependence import Dependence
+from capmap.ranking.score_matrix import arrange_runs
 from capmap.rng import make_stream
 from capmap.settings.choices import DECIDED, POSTERIOR_SAMPLES, Unit
 from capmap.wording import can_separate

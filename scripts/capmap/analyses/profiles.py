@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.comparison.score_matrix import BoolArray, arrange_runs
 from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.ranking.score_matrix import BoolArray, arrange_runs
 
 DECIMALS = 12
 CURVES = ["model", "tau", "fraction"]

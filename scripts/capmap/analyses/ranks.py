@@ -11,15 +11,15 @@ from scipy.stats import studentized_range
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.claims import FEWEST_RANKED, claim_mean_ranks, claim_nemenyi
-from capmap.comparison.score_matrix import (
+from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.ranking.dependence import Dependence, vary_by_seed
+from capmap.ranking.ranks import display_letters
+from capmap.ranking.score_matrix import (
     BoolArray,
     ScoreMatrix,
     arrange_runs,
     list_pairs,
 )
-from capmap.ranking.aggregation import FloatArray, round_significant
-from capmap.ranking.dependence import Dependence, vary_by_seed
-from capmap.ranking.ranks import display_letters
 from capmap.wording import MOST_LETTERED
 
 TEST_COLUMNS = {

@@ -10,9 +10,9 @@ import pandas as pd
 from scipy.special import expit, ndtri, stdtrit
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.comparison.score_matrix import BoolArray, arrange_runs, resample_means
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
 from capmap.ranking.resampling import DatasetPool, draw_datasets
+from capmap.ranking.score_matrix import BoolArray, arrange_runs, resample_means
 from capmap.rng import make_stream
 from capmap.wording import depends_on_ridge
 

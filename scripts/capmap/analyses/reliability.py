@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import special
 
 from capmap.analyses.declarations import Analysis, Step, Table
-from capmap.comparison.score_matrix import ScoreMatrix, arrange_runs
+from capmap.ranking.score_matrix import ScoreMatrix, arrange_runs
 
 COEFFICIENTS = ["datasets", "seeds", "relative", "ci_low", "ci_high"]
 NEGLIGIBLE = 1e-12

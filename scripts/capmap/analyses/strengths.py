@@ -8,8 +8,8 @@ from scipy import special
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.claims import BETTER, WORSE, claim_strengths
-from capmap.comparison.score_matrix import BoolArray, arrange_runs
 from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.score_matrix import BoolArray, arrange_runs
 
 COLUMNS = ["model", "dataset", "score", "expected", "difference", "ci_low", "ci_high"]
 NEGLIGIBLE = 1e-9

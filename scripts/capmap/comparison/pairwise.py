@@ -8,7 +8,6 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import special
 
-from capmap.comparison.score_matrix import BoolArray, Pairs, ScoreMatrix, arrange_runs, list_pairs
 from capmap.comparison.wilcoxon import (
     SMALLEST_DECADE,
     compute_wilcoxon,
@@ -25,6 +24,7 @@ from capmap.ranking.resampling import (
     draw_resamples,
     stratify_runs,
 )
+from capmap.ranking.score_matrix import BoolArray, Pairs, ScoreMatrix, arrange_runs, list_pairs
 from capmap.settings.choices import Unit
 
 COLUMNS = [

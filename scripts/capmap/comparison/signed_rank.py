@@ -8,12 +8,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.comparison.pairwise import subtract_means
-from capmap.comparison.score_matrix import ScoreMatrix, list_pairs
 from capmap.comparison.wilcoxon import find_decades
 from capmap.errors import ValidationError
 from capmap.metrics import canonical_name
 from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray
+from capmap.ranking.score_matrix import ScoreMatrix, list_pairs
 from capmap.wording import quote_name
 
 DECISIONS = ("a better", "equivalent", "b better")

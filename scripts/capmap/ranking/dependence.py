@@ -9,7 +9,7 @@ import numpy as np
 from capmap.ranking.aggregation import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from capmap.comparison.score_matrix import ScoreMatrix
+    from capmap.ranking.score_matrix import ScoreMatrix
 
 # With fewer models, what datasets have in common cannot be told from chance.
 FEWEST_MODELS = 5

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from capmap.artifacts import read_parquet
-from capmap.comparison.score_matrix import arrange_runs
 from capmap.ranking.dependence import Dependence, measure_dependence
 from capmap.ranking.groups import Group
 from capmap.ranking.holes import Effects
 from capmap.ranking.models import Options, bootstrap_models
 from capmap.ranking.ranks import rank_models
 from capmap.ranking.scopes import Scope
+from capmap.ranking.score_matrix import arrange_runs
 from capmap.ranking.statistics import STATISTICS
 from capmap.ranking.table import COLUMNS
 from capmap.rng import make_stream

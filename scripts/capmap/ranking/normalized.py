@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.comparison.score_matrix import arrange_runs
 from capmap.errors import ValidationError
 from capmap.normalization import (
     apply_transforms,
@@ -33,6 +32,7 @@ from capmap.ranking.scopes import (
     resolve_unit,
     share_noise,
 )
+from capmap.ranking.score_matrix import arrange_runs
 
 logger = logging.getLogger(__name__)
 
