@@ -12,12 +12,9 @@ rule compare:
         runs="results/{study}/normalized/runs.parquet",
         bounds="results/{study}/normalized/bounds.csv",
         ranking="results/{study}/tables/ranking.csv",
-<<<<<<< HEAD
         dependence="results/{study}/tables/dependence.csv",
-=======
         estimates=shards("results/{study}/bootstrap/{shard}.parquet", "winners_curse"),
         scope=asked("winners_curse", "results/{study}/normalized/", ["scope.json"]),
->>>>>>> 71d1af3 (The leader's score corrected for having been chosen: hybrid inference on winners)
         others=files(studies.list_conditions),
         model_file=files(exports.find_attributes, "models"),
         embedded=asked(
