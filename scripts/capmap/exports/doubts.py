@@ -4,14 +4,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from capmap.problems import Problem, Severity, row_problem
-from capmap.wording import list_names, quote_name, write_key
+from capmap.problems import Problem, RowCheck, Severity
+from capmap.wording import list_names, write_key
 
 AVERAGE = re.compile(
     r"(macro |micro |overall |grand )?"
@@ -71,19 +70,12 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
         return []
     problems = [*find_alike(runs, "model"), *find_alike(runs, "dataset"), *_find_summaries(runs)]
     doubtful = list_doubtful(runs)
-    is_wide = _is_wide(runs)
+    check = DATASET._replace(remedy=COLUMN) if _is_wide(runs) else DATASET
     for name, (reason, is_sure) in doubtful.items():
-        row = runs[runs["dataset"] == name].iloc[0]
-        remedy = f"Leave it out with `select: {{datasets: {{exclude: [{write_key(name)}]}}}}`."
-        if is_wide:
-            remedy = (
-                f"Leave it out with `columns: {{ignore: [{write_key(row['column'])}]}}`, or list "
-                "the columns that are datasets under `columns: {datasets: […]}`."
-            )
+        row = runs[runs["dataset"] == name].head(1)
+        key = write_key(row["column"].iloc[0] if _is_wide(runs) else name)
         severity: Severity = "error" if is_sure and not listed else "warning"
-        reason = f"The dataset {quote_name(name)} {reason}."
-        problem = row_problem(row, "doubtful_dataset", reason, remedy, severity=severity)
-        problems.append(replace(problem, column=str(row["column"]), value=row["raw"]))
+        problems += check._replace(severity=severity).report(row.assign(_reason=reason, _key=key))
     cells = _average_cells(runs[~runs["dataset"].isin([*doubtful])])
     averages = _find_averages(runs, cells.T, "model")
     for name in runs["model"].unique().tolist():
@@ -93,17 +85,28 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
             reason = "holds the mean of the others"
         elif not (_is_called(AVERAGE, plain) or _is_called(SPREAD, plain)):
             continue
-        problems.append(
-            row_problem(
-                runs[runs["model"] == name].iloc[0],
-                "doubtful_model",
-                f"The model {quote_name(name)} {reason}.",
-                f"Leave it out with `select: {{models: {{exclude: [{write_key(name)}]}}}}`.",
-                severity="warning",
-                value=name,
-            )
-        )
+        row = runs[runs["model"] == name].head(1)
+        problems += MODEL.report(row.assign(_reason=reason, _key=write_key(name)), column="")
     return problems
+
+
+DATASET = RowCheck(
+    "doubtful_dataset",
+    "score",
+    "The dataset {dataset} {_reason}.",
+    "Leave it out with `select: {{datasets: {{exclude: [{_key}]}}}}`.",
+)
+COLUMN = (
+    "Leave it out with `columns: {{ignore: [{_key}]}}`, or list the columns that are datasets "
+    "under `columns: {{datasets: […]}}`."
+)
+MODEL = RowCheck(
+    "doubtful_model",
+    "model",
+    "The model {model} {_reason}.",
+    "Leave it out with `select: {{models: {{exclude: [{_key}]}}}}`.",
+    "warning",
+)
 
 
 def _is_wide(runs: pd.DataFrame) -> bool:
@@ -221,19 +224,27 @@ def find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
     problems = []
     for names in spellings.values():
         if len(names) > 1:
-            first = runs[runs[kind] == names[1]].iloc[0]
-            problems.append(
-                row_problem(
-                    first,
-                    "alike_names",
-                    f"The {kind}s {list_names(sorted(names))} differ in case, white "
-                    "space, separators or invisible characters only, and count as different.",
-                    "If they are one, write it one way in the export.",
-                    severity="warning",
-                    value=names[1],
-                )
-            )
+            first = runs[runs[kind] == names[1]].head(1)
+            said = first.assign(_kind=kind, _names=list_names(sorted(names)))
+            problems += ALIKE._replace(column=kind).report(said, column="")
     return problems
+
+
+ALIKE = RowCheck(
+    "alike_names",
+    "",
+    "The {_kind}s {_names} differ in case, white space, separators or invisible characters only, "
+    "and count as different.",
+    "If they are one, write it one way in the export.",
+    "warning",
+)
+SUMMARY_SEED = RowCheck(
+    "summary_seed",
+    "seed",
+    "The seeds {_found} are called like summaries of others.",
+    "Remove these rows, or read the others only with `where: {{seed: [{_kept}]}}`, by the name of "
+    "their column.",
+)
 
 
 def _find_summaries(runs: pd.DataFrame) -> list[Problem]:
@@ -242,18 +253,9 @@ def _find_summaries(runs: pd.DataFrame) -> list[Problem]:
     others = sorted({*runs["seed"].unique()} - {*found, ""})
     if not found or not others:
         return []
-    first = runs[runs["seed"].isin(found)].iloc[0]
+    first = runs[runs["seed"].isin(found)].head(1)
     kept = ", ".join(map(write_key, others)) if len(others) <= MOST_LISTED else "…"
-    return [
-        row_problem(
-            first,
-            "summary_seed",
-            f"The seeds {list_names(found)} are called like summaries of others.",
-            f"Remove these rows, or read the others only with `where: {{seed: [{kept}]}}`, "
-            "by the name of their column.",
-            value=first["seed"],
-        )
-    ]
+    return SUMMARY_SEED.report(first.assign(_found=list_names(found), _kept=kept), column="")
 
 
 def _average_cells(runs: pd.DataFrame) -> pd.DataFrame:

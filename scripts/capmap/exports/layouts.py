@@ -48,6 +48,7 @@ from capmap.exports.runs import (
     Metrics,
     Part,
     Place,
+    Reading,
     find_bad_beside,
     find_bad_scores,
     find_blanks,
@@ -238,17 +239,21 @@ def read_table(
             "decimal_commas": grid.numbers.decimal_commas,
         },
         filter_values=seen,
-        reading={
-            "names": {role: plan.roles[role] for role in NAMED if plan.roles[role]},
-            "scores": titles[:SHOWN],
-            "columns": len(titles),
-            "path": source,
-            "files": 1,
-        },
+        reading=_describe_reading(plan, titles, source),
         unmeasured=set(names["dataset"].filter(names["metric"].is_null()).to_pylist()),
         # A column may be filled in a row that was rejected.
         filled={} if rejected or not len(cells.lines) else grid.filled,
     )
+
+
+def _describe_reading(plan: _Plan, titles: Sequence[str], source: str) -> Reading:
+    return {
+        "names": {role: plan.roles[role] for role in NAMED if plan.roles[role]},
+        "scores": [*titles[:SHOWN]],
+        "columns": len(titles),
+        "path": source,
+        "files": 1,
+    }
 
 
 class _NamedSheet(NamedTuple):

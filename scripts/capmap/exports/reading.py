@@ -39,7 +39,7 @@ from capmap.wording import format_count, list_names, quote_name
 COUNTS = ("rows", "rows_filtered", "rows_empty_score", "percent_signs", "decimal_commas")
 NO_PLACE = {"path": "", "files": 0}
 IGNORE = "add the column to `columns: {ignore: […]}`"
-# Of what stands beside scores.
+# Faults of numbers beside scores, which are of no use where one of them is none.
 UNUSABLE = ("bad_step", "bad_selection", "bad_summary")
 
 
@@ -152,7 +152,6 @@ def read_exports(
     ``null`` are names. Nothing in a file is ever executed.
     """
     columns, where = columns or {}, where or {}
-    metrics = Metrics(metric, dataset_metrics or {})
     problems: list[Problem] = []
     files: list[ExportFile] = []
     parts: list[Part] = []
@@ -167,7 +166,7 @@ def read_exports(
                 path,
                 columns=columns,
                 where=where,
-                metrics=metrics,
+                metrics=Metrics(metric, dataset_metrics or {}),
                 decimal=decimal,
                 layout=layout,
                 values=values,
@@ -184,10 +183,8 @@ def read_exports(
             parts.append(replace(part, runs=part.runs.schema.empty_table()))
         files += _describe_file(path, rows)
     if len(parts) == len(paths):
-        problems += _check_filters(parts, where)
-        problems += _check_ignored(parts, list_columns(columns, "ignore"))
+        problems += _check_filters(parts, where) + _check_ignored(parts, columns)
     problems += _check_metrics(parts, list_columns(columns, "metric")[0])
-    # Numbers beside scores are of no use where one of them is none.
     if any(problem.code in UNUSABLE for problem in problems):
         take, summary = "all", None
     runs, doubts = _arrange_runs(tables, columns, take, summary)
@@ -320,7 +317,7 @@ def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
     return problems
 
 
-def _check_ignored(parts: Sequence[Part], ignored: Sequence[str]) -> list[Problem]:
+def _check_ignored(parts: Sequence[Part], columns: Mapped) -> list[Problem]:
     """Find columns to ignore that no file has."""
     present = sorted(set().union(*(part.columns for part in parts)))
     return [
@@ -330,7 +327,7 @@ def _check_ignored(parts: Sequence[Part], ignored: Sequence[str]) -> list[Proble
             remedy=f"{ask_nearest(name, present)}Correct or remove it.",
             column=name,
         )
-        for name in ignored
+        for name in list_columns(columns, "ignore")
         if name not in present
     ]
 
