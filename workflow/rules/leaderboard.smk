@@ -77,9 +77,7 @@ rule validate_checkpoints:
             checkpoints=leaderboards.read_choice,
             renamed=exports.read_renames,
         ),
-        checked=unwatched(
-            named=analyses.list_named, rankings=analyses.list_checkpoint_rankings
-        ),
+        checked=unwatched(named=analyses.list_named),
         library=code("validate"),
     script:
         "../../scripts/validate.py"

@@ -226,18 +226,10 @@ def _find_raw(
 def _find_range(
     dataset: str, metric: str, rules: Rules, stored: Mapping[str, Mapping[str, float]]
 ) -> tuple[float, float]:
-    """Find the least and the largest score that runs on a dataset can have.
-
-    That is the range of the metric or of the conversion, widened by what the study gives.
-    """
+    """Find what scores on a dataset can be by their nature, unless the study gives its bounds."""
     natural = find_transform(stored) or find_metric(metric)
-    given = [rules.of_dataset(dataset), rules.of_metric(metric)]
-    if stored or "transform" in given[0]:
-        given = []
-    limits = [rule.get(side) for rule in given for side in ("low", "high")]
-    numbers = [limit for limit in limits if isinstance(limit, int | float)]
-    low, high = (natural.low, natural.high) if natural else (None, None)
-    return (
-        -np.inf if low is None else min([low, *numbers]),
-        np.inf if high is None else max([high, *numbers]),
-    )
+    given = {*rules.of_dataset(dataset), *rules.of_metric(metric)} & {"low", "high"}
+    if natural is None or (given and not stored):
+        return -np.inf, np.inf
+    low, high = natural.low, natural.high
+    return -np.inf if low is None else low, np.inf if high is None else high

@@ -20,7 +20,6 @@ ABOUT = ["model", "method", "name", "backbone", "size", "submission"]
 PARTS = ("method", "backbone", "submission")
 DESCRIBED = ("paper", "code", "license", "hpo_trials", "information", "comments")
 COUNTS = ("models", "runs", "datasets")
-ENTRY = ["method", "model", "name", "submission"]
 ORDER = ["method", "name", "model", "dataset"]
 
 
@@ -45,14 +44,11 @@ def rank_entries(
     cells, (unit, statistic) = summarize_cells(runs), ranking[["unit", "statistic"]].iloc[0]
     common = {"unit": unit, "statistic": statistic}
     wanted = {ALL: sorted(set(cells["dataset"])), **dimension_datasets}
-    ranked = {
-        name: rank_dimension(
-            join_estimates(
-                replicates,
-                {"kind": "study", "group": "", **common}
-                if name == ALL
-                else {"kind": "dimension", "group": name, **common},
-            ),
+    ranked = {}
+    for name, members in wanted.items():
+        kind = ("study", "") if name == ALL else ("dimension", name)
+        ranked[name] = rank_dimension(
+            join_estimates(replicates, {"kind": kind[0], "group": kind[1], **common}),
             cells[cells["dataset"].isin(members)],
             about,
             expected=len(set(members)),
@@ -60,8 +56,6 @@ def rank_entries(
             confidence_level=confidence_level,
             limits=find_limits(bounds, runs),
         ).assign(dimension=name)
-        for name, members in wanted.items()
-    }
     dimensions = pd.concat(ranked.values(), ignore_index=True)
     return {
         "entries": ranked[ALL],
@@ -125,9 +119,7 @@ def choose_best(entries: pd.DataFrame, *, statistic: Statistic = "iqm") -> pd.Da
     table = first.sort_values(["submission", "model"]).drop_duplicates(keys)
     table = table.drop(columns="rank").merge(offered, on=keys, how="left", validate="one_to_one")
     table["rank"] = _rank_within(table, ["method"], statistic)
-    about = ["method", "rank", "backbone", "name", "size", "submission"]
-    columns = [*about, statistic, "ci_low", "ci_high", "submissions"]
-    return table.sort_values(["method", "rank", "name", "backbone"], ignore_index=True)[columns]
+    return table.sort_values(["method", "rank", "name", "backbone"], ignore_index=True)
 
 
 def _rank_within(table: pd.DataFrame, keys: list[str], statistic: Statistic) -> "pd.Series[int]":
@@ -160,10 +152,9 @@ def rank_cells(
 ) -> pd.DataFrame:
     """Rank the entries on each dataset within each method, by estimates on single datasets."""
     cells = cells.rename(columns={"group": "dataset", "runs": "seeds", "estimate": statistic})
-    columns = ["dataset", "seeds", statistic, "ci_low", "ci_high"]
-    table = cells[["model", *columns]].merge(about, on="model", validate="many_to_one")
+    table = cells.merge(about, on="model", validate="many_to_one")
     table["rank"] = _rank_within(table, ["method", "dataset"], statistic)
-    return table.sort_values(ORDER, ignore_index=True)[[*ENTRY, *columns, "rank"]]
+    return table.sort_values(ORDER, ignore_index=True)
 
 
 def summarize_raw(runs: pd.DataFrame, about: pd.DataFrame) -> pd.DataFrame:
@@ -172,8 +163,7 @@ def summarize_raw(runs: pd.DataFrame, about: pd.DataFrame) -> pd.DataFrame:
     cells = summarize_cells(runs).rename(columns={"n": "seeds"})
     table = cells.merge(metrics, on=["model", "dataset"], validate="one_to_one")
     table = table.merge(about, on="model", validate="many_to_one")
-    columns = [*ENTRY, "dataset", "metric", "seeds", "mean", "sem"]
-    return table.sort_values(ORDER, ignore_index=True)[columns]
+    return table.sort_values(ORDER, ignore_index=True)
 
 
 def _describe(
