@@ -117,15 +117,12 @@ rule lead:
 
 
 rule board:
-    """Tables of a leaderboard → one page to sort and search."""
+    """Tables of a leaderboard, or of checkpoints → one page to sort and search."""
     input:
-        entries="results/{study}/leaderboard/entries.csv",
-        dimensions="results/{study}/leaderboard/dimensions.csv",
-        raw="results/{study}/leaderboard/raw.csv",
-        normalized="results/{study}/leaderboard/normalized.csv",
-        best="results/{study}/leaderboard/best.csv",
-        submissions="results/{study}/leaderboard/submissions.csv",
+        tables=asked("leaderboard", "results/{study}/leaderboard/", LEADERBOARD),
+        comparisons=asked("checkpoints", "results/{study}/", ["comparisons"]),
         runs="results/{study}/runs.parquet",
+        benchmark=files(leaderboards.find_benchmark),
     output:
         page="results/{study}/leaderboard/index.html",
     log:
