@@ -68,11 +68,6 @@ ANALYSIS = Analysis(
             order="ranking",
             options={"metric": "checkpoints/select/metric"},
         ),
-        "checkpoint_optimism": Figure(
-            "Best, mean and last checkpoint of each training on the split of the choice.",
-            draw="capmap.figures.leaderboard:draw_checkpoint_optimism",
-            reads=["selected"],
-        ),
     },
     steps={
         "rank_checkpoints": Step(

@@ -91,7 +91,7 @@ ANALYSIS = Analysis(
     },
     figures={
         "leaderboard_dimensions": Figure(
-            "Normalized score of each entry in each dimension, with interval and rank within its "
+            "Normalized score of each entry in each dimension, with rank within its "
             "method. Entries with too few datasets have no rank.",
             draw="capmap.figures.leaderboard:draw_leaderboard_dimensions",
             reads=["dimensions"],
