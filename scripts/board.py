@@ -1,12 +1,11 @@
 """Put a study's leaderboard, or its rankings of trainings, on one page that needs no network."""
 
 import logging
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from capmap.analyses import load_analysis
 from capmap.artifacts import read_parquet, write_text
-from capmap.benchmarks import read_benchmark
 from capmap.pages.leaderboard import (
     describe_entries,
     describe_trainings,
@@ -24,21 +23,12 @@ def board(
     *,
     page: str,
     study: str,
-    title: str,
-    about: str,
-    benchmark: list[str],
-    groups: Mapping[str, list[str]],
-    confidence: float,
     runs: str,
     tables: list[str],
     comparisons: list[str],
+    **settings: Any,
 ) -> None:
     """Write the page of a leaderboard, or of trainings where their tables are given."""
-    descriptions: dict[str, dict[str, str]] = {"datasets": {}, "dimensions": {}}
-    for path in benchmark:
-        definition = read_benchmark(path)
-        own = {name: dataset.description for name, dataset in definition.datasets.items()}
-        descriptions = {"datasets": own, "dimensions": definition.described}
     if comparisons:
         tables = [f"{comparisons[0]}/{name}.csv" for name in TRAININGS]
         content = describe_trainings(*map(read_declared, tables))
@@ -47,19 +37,19 @@ def board(
         content = describe_entries(
             {Path(path).stem: read_texts(path) for path in tables},
             read_parquet(runs),
-            groups=groups,
-            confidence_level=confidence,
+            groups=settings["groups"],
+            confidence_level=settings["confidence"],
         )
         declared = load_analysis("leaderboard").tables["entries"]
     files = {Path(path).stem: relate_path(path, page) for path in tables}
     text = render_board(
         content,
         study=study,
-        title=title,
-        about=about,
+        title=settings["title"],
+        about=settings["about"],
         caption=declared.caption,
         files=files,
-        descriptions=descriptions,
+        descriptions=settings["descriptions"],
     )
     write_text(page, text)
     logger.info("%d entries", content["tables"]["entries"]["rows"])

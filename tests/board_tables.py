@@ -112,7 +112,8 @@ def write_board(folder: Path, board: Mapping[str, Any], **settings: Any) -> Path
         put(board[path.stem], path)
     page = folder / "index.html"
     options: dict[str, Any] = {"study": "toy", "title": "Toy leaderboard", "confidence": 0.95}
-    options |= {"groups": board["groups"], "about": "", "benchmark": [], "comparisons": []}
+    options |= {"groups": board["groups"], "about": "", "comparisons": []}
+    options["descriptions"] = {"datasets": {}, "dimensions": {}}
     options |= {"runs": str(folder / "runs.parquet"), "tables": [str(path) for path in tables]}
     write_page(page=str(page), **{**options, **settings})
     return page
@@ -142,9 +143,8 @@ def write_trainings(folder: Path) -> Path:
         put(table, folder / f"comparisons/{name}.csv")
     page = str(folder / "index.html")
     about = {"study": "toy", "title": "Toy", "about": "", "groups": {}, "confidence": 0.95}
-    write_page(
-        page=page, **about, benchmark=[], runs="", tables=[], comparisons=[f"{folder}/comparisons"]
-    )
+    about["descriptions"] = {"datasets": {}, "dimensions": {}}
+    write_page(page=page, **about, runs="", tables=[], comparisons=[f"{folder}/comparisons"])
     return Path(page)
 
 

@@ -89,13 +89,9 @@ def test_trainings_have_a_switch_of_rankings_and_list_their_checkpoints(open_pag
 
 
 def test_dimensions_and_datasets_are_described(open_page, tmp_path):
-    path = tmp_path / "benchmark.yaml"
-    path.write_text(
-        "datasets: {d: {metric: accuracy, direction: max, description: Crops.}}\n"
-        "dimensions: {Core: [d]}\ndescribed: {Core: The core.}\n"
-    )
+    told = {"datasets": {"d": "Crops."}, "dimensions": {"Core": "The core."}}
     board = make_board(["A", "B"], ["d"], groups={"Core": ["d"]})
-    page = open_page(write_board(tmp_path, board, benchmark=[str(path)]))
+    page = open_page(write_board(tmp_path, board, descriptions=told))
     head = page.locator("#board thead button", has_text="Core")
     expect(head).to_have_attribute("title", "Core: The core.\nd")
     assert page.locator("#described dd").all_inner_texts() == ["The core. d", "Crops."]

@@ -167,19 +167,6 @@ def test_trainings_are_ranked_as_asked_and_so_are_all_checkpoints(tmp_path):
     assert entries["model"].is_unique
 
 
-def test_the_page_describes_datasets_and_dimensions(tmp_path):
-    path = tmp_path / "benchmark.yaml"
-    path.write_text(
-        "datasets: {d: {metric: accuracy, direction: max, description: Crops.}}\n"
-        "dimensions: {Core: [d]}\ndescribed: {Core: The core.}\n"
-    )
-    page = write_board(tmp_path, make_board(["A"], ["d"]), benchmark=[str(path)])
-    assert read_content(page)["descriptions"] == {
-        "datasets": {"d": "Crops."},
-        "dimensions": {"Core": "The core."},
-    }
-
-
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 
 

@@ -85,6 +85,8 @@ def test_every_table_figure_and_page_is_made(finished: Checkout) -> None:
     assert len(rows) == len(read_table(finished.folder / BOARD / "entries.csv"))
     page = (finished.folder / BOARD / "index.html").read_text()
     assert "Northlight-ViT-S" in page
+    trainings = finished.folder / "results/trainings/leaderboard/index.html"
+    assert "Dense-L-run2" in trainings.read_text()
     assert len(page.encode()) < 2_000_000
 
 

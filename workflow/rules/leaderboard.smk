@@ -122,7 +122,6 @@ rule board:
         tables=asked("leaderboard", "results/{study}/leaderboard/", LEADERBOARD),
         comparisons=asked("checkpoints", "results/{study}/", ["comparisons"]),
         runs="results/{study}/runs.parquet",
-        benchmark=files(leaderboards.find_benchmark),
     output:
         page="results/{study}/leaderboard/index.html",
     log:
@@ -140,6 +139,7 @@ rule board:
             *("bootstrap/confidence", "leaderboard/about"),
             title=studies.find_title,
             groups=leaderboards.find_dimensions,
+            descriptions=leaderboards.find_descriptions,
         ),
         library=code("board"),
     script:

@@ -9,7 +9,6 @@ import pandas as pd
 
 from capmap.artifacts import read_table
 from capmap.pages.rendering import TEMPLATES, render_page
-from capmap.ranking.aggregation import rank_competitors
 from capmap.wording import find_statistic, name_most, spell_statistic
 
 # A script element ends at its end tag wherever that stands, and old engines end lines at U+2028.
@@ -50,6 +49,7 @@ TRAININGS = {
     "facets": {"backbone": "Models"},
 }
 EVERY = "all checkpoints"
+DIGITS = 12
 
 
 def describe_entries(
@@ -90,7 +90,8 @@ def describe_trainings(
     keys = ["model", "training", "checkpoint"]
     is_error = (selected["optimism_mean"] * (selected["selection"] - selected["mean"])).sum() < 0
     every = checkpoints.dropna(subset="selection").assign(ranking=EVERY)
-    every["rank"] = rank_competitors(every["selection"], best="min" if is_error else "max")
+    scores = every["selection"].round(DIGITS)
+    every["rank"] = scores.rank(method="min", ascending=is_error).astype("int64")
     every = every.assign(score=every["selection"])[["ranking", *keys, "rank", "score"]]
     table = pd.concat([rankings[["ranking", *keys, "rank", "score"]], every.sort_values("rank")])
     table = table.merge(selected.drop(columns="selection"), on=keys, how="left")
