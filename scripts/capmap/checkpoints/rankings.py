@@ -42,16 +42,9 @@ OPERATORS: dict[type[ast.operator], Callable[[FloatArray, FloatArray], FloatArra
     ast.Mult: np.multiply,
     ast.Div: np.divide,
 }
-SINGLE: dict[str, Callable[[FloatArray], FloatArray]] = {
-    "abs": np.abs,
-    "log": np.log,
-    "sqrt": np.sqrt,
-}
-SEVERAL: dict[str, Callable[[list[FloatArray]], FloatArray]] = {
-    "max": np.maximum.reduce,
-    "mean": lambda parts: np.add.reduce(parts) / len(parts),
-    "min": np.minimum.reduce,
-}
+# Of one part, and of one or more.
+SINGLE: dict[str, Callable[..., FloatArray]] = {"abs": np.abs, "log": np.log, "sqrt": np.sqrt}
+SEVERAL: dict[str, Callable[..., FloatArray]] = {"max": np.max, "mean": np.mean, "min": np.min}
 
 
 def analyse_checkpoints(
@@ -110,17 +103,14 @@ def check_rankings(
     rankings: Sequence[Mapping[str, Any]], reported: pd.DataFrame, plan: Plan
 ) -> list[str]:
     """Say what is wrong with the configured rankings, of values on the report split."""
-    names = [ranking["name"] for ranking in rankings]
-    faults = {
-        position: find_fault(ranking, reported, plan)
-        or "Another ranking has this name." * (names[position] in names[:position])
-        for position, ranking in enumerate(rankings)
-    }
-    return [
-        f"checkpoints.rankings[{position}] ({quote_name(names[position])}): {fault}"
-        for position, fault in faults.items()
-        if fault
-    ]
+    told, names = [], list[str]()
+    for position, ranking in enumerate(rankings):
+        fault, name = find_fault(ranking, reported, plan), ranking["name"]
+        if fault or name in names:
+            fault = fault or "Another ranking has this name."
+            told.append(f"checkpoints.rankings[{position}] ({quote_name(name)}): {fault}")
+        names.append(name)
+    return told
 
 
 def find_fault(ranking: Mapping[str, Any], reported: pd.DataFrame, plan: Plan) -> str:
@@ -375,8 +365,8 @@ def _work_out(node: ast.expr, find: Callable[[str], FloatArray]) -> FloatArray:
         case ast.Call(func=ast.Name(id=name), args=[part], keywords=[]) if name in SINGLE:
             result = SINGLE[name](_work_out(part, find))
         case ast.Call(func=ast.Name(id=name), args=[_, *_], keywords=[]) if name in SEVERAL:
-            parts = (_work_out(part, find) for part in node.args)
-            result = SEVERAL[name](list(np.broadcast_arrays(*parts)))
+            parts = np.broadcast_arrays(*(_work_out(part, find) for part in node.args))
+            result = SEVERAL[name](parts, axis=0)
         case _:
             raise ValueError
     return np.where(np.isfinite(result), result, np.nan)

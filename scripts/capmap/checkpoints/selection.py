@@ -187,11 +187,7 @@ def _choose_primary(
 
 
 def average_values(
-    values: pd.DataFrame,
-    metrics: Mapping[str, str],
-    *,
-    split: str,
-    directions: Mapping[tuple[str, str], Direction],
+    values: pd.DataFrame, plan: Plan, metrics: Mapping[str, str], split: str
 ) -> pd.DataFrame:
     """Average each checkpoint's values on a split over datasets, and count these.
 
@@ -203,7 +199,7 @@ def average_values(
     rows = values[wanted & (values["split"] == split)].sort_values([*CHECKPOINT, "dataset"])
     scores = rows["score"].to_numpy(dtype=np.float64)
     if len(metrics) > 1:
-        scores = normalize_values(rows, directions)
+        scores = normalize_values(rows, plan.directions)
     means = rows[CHECKPOINT].assign(value=scores).groupby(CHECKPOINT, as_index=False)
     return means.agg(value=("value", "mean"), datasets=("value", "size"))
 
@@ -238,9 +234,8 @@ def choose_checkpoints(values: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     ``selection`` is empty for a checkpoint that lacks a dataset of the selection; it is not
     chosen. Of checkpoints with equal values, up to 12 significant digits, the earliest is chosen.
     """
-    averages = average_values(
-        values, plan.metrics, split=plan.split, directions=plan.directions
-    ).rename(columns={"value": "selection"})
+    averages = average_values(values, plan, plan.metrics, plan.split)
+    averages = averages.rename(columns={"value": "selection"})
     listed = values[CHECKPOINT].drop_duplicates().merge(averages, on=CHECKPOINT, how="left")
     listed = listed.sort_values(CHECKPOINT, ignore_index=True)
     listed["datasets"] = listed["datasets"].fillna(0).astype("int64")
@@ -284,7 +279,7 @@ def measure_optimism(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan
     groups = whole.groupby(TRAINING)["selection"]
     chosen = whole[whole["chosen"]].set_index(TRAINING)
     last = whole.drop_duplicates(TRAINING, keep="last").set_index(TRAINING)
-    averages = average_values(values, plan.primary, split=plan.report, directions=plan.directions)
+    averages = average_values(values, plan, plan.primary, plan.report)
     is_complete = averages["datasets"] == len(plan.primary)
     report = averages[is_complete].set_index(CHECKPOINT)["value"]
     best, final = (

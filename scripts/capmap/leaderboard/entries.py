@@ -124,10 +124,9 @@ def choose_best(entries: pd.DataFrame, *, statistic: Statistic = "iqm") -> pd.Da
 
 def _rank_within(table: pd.DataFrame, keys: list[str], statistic: Statistic) -> "pd.Series[int]":
     """Competition ranks by a statistic among the rows that share the keys."""
-    ranks = pd.Series(0, index=table.index, dtype="int64")
-    for _, own in table.groupby(keys):
-        ranks[own.index] = rank_competitors(own[statistic], best=STATISTICS[statistic].best)
-    return ranks
+    best = STATISTICS[statistic].best
+    scores = table.groupby(keys)[statistic]
+    return scores.transform(lambda own: rank_competitors(own, best=best)).astype("int64")
 
 
 def summarize_entries(
