@@ -141,16 +141,14 @@ def test_a_faulty_submission_stops_and_the_page_stays(project: Checkout) -> None
     lines = path.read_text().splitlines()
     cells = lines[1].split(",")
     lines[1] = ",".join([*cells[:-2], "abc", cells[-1]])
-    path.write_text("\n".join([*lines, lines[-1]]) + "\n")
+    path.write_text("\n".join(lines) + "\n")
     run = project.snakemake()
-    last = len(lines) + 1
     assert {"validate_submissions"} == run.rules
     assert_told_once(
         run,
         [
             "The submission has no file additional_info.json.",
             "faulty/results_and_parameters.csv, line 2, column 'test metric', value 'abc': The",
-            f"faulty/results_and_parameters.csv, line {last}, column 'Seed', value",
         ],
     )
     assert digest_kept(project, kept) == published
