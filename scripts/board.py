@@ -1,41 +1,58 @@
-"""Put a study's leaderboard on one page that needs no network."""
+"""Put a study's leaderboard, or its rankings of trainings, on one page that needs no network."""
 
 import logging
-from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from capmap.analyses import load_analysis
 from capmap.artifacts import read_parquet, write_text
-from capmap.pages.leaderboard import Board, read_texts, render_board
+from capmap.pages.leaderboard import (
+    describe_entries,
+    describe_trainings,
+    read_texts,
+    render_board,
+)
 from capmap.pages.rendering import relate_path
+from capmap.tables import read_declared
 
 logger = logging.getLogger(__name__)
+TRAININGS = ("checkpoint_rankings", "selected", "checkpoints")
 
 
 def board(
     *,
-    runs: str,
     page: str,
     study: str,
-    title: str,
-    groups: Mapping[str, list[str]],
-    confidence: float,
-    about: str,
-    **paths: str,
+    runs: str,
+    tables: list[str],
+    comparisons: list[str],
+    **settings: Any,
 ) -> None:
-    """Write the page of a leaderboard."""
-    declared = load_analysis("leaderboard").tables
-    tables = {name: read_texts(path) for name, path in paths.items()}
-    content = Board(
-        tables=tables,
-        runs=read_parquet(runs),
-        groups=groups,
-        captions={name: table.caption for name, table in declared.items()},
-        files={name: relate_path(path, page) for name, path in paths.items()},
-        confidence_level=confidence,
-        about=about,
+    """Write the page of a leaderboard, or of trainings where their tables are given."""
+    if comparisons:
+        tables = [f"{comparisons[0]}/{name}.csv" for name in TRAININGS]
+        content = describe_trainings(*map(read_declared, tables))
+        declared = load_analysis("checkpoints").tables["checkpoint_rankings"]
+    else:
+        content = describe_entries(
+            {Path(path).stem: read_texts(path) for path in tables},
+            read_parquet(runs),
+            groups=settings["groups"],
+            confidence_level=settings["confidence"],
+        )
+        declared = load_analysis("leaderboard").tables["entries"]
+    files = {Path(path).stem: relate_path(path, page) for path in tables}
+    text = render_board(
+        content,
+        study=study,
+        title=settings["title"],
+        about=settings["about"],
+        caption=declared.caption,
+        files=files,
+        descriptions=settings["descriptions"],
     )
-    write_text(page, render_board(content, study=study, title=title))
-    logger.info("%d entries", len(content.tables["entries"]))
+    write_text(page, text)
+    logger.info("%d entries", content["tables"]["entries"]["rows"])
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def _find_check(kind: str) -> Callable[..., Checked]:
 
         return check_submissions
     if kind == "checkpoints":
-        from capmap.checkpoints.rankings import check_checkpoints
+        from capmap.checkpoints.checks import check_checkpoints
 
         return check_checkpoints
     if kind == "predictions":

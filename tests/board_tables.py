@@ -21,6 +21,7 @@ HOSTILE = [
     "-1+1",
 ]
 METHODS = ["frozen", "full_ft"]
+TABLES = ("entries", "dimensions", "raw", "normalized", "best", "submissions")
 SUBMISSION = {
     "paper": "https://example.org/paper",
     "code": "javascript:alert(1)",
@@ -106,16 +107,45 @@ def make_board(
 def write_board(folder: Path, board: Mapping[str, Any], **settings: Any) -> Path:
     """Write a leaderboard's tables and its page; returns the page."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths: dict[str, Any] = {}
-    for name in ("entries", "dimensions", "raw", "normalized", "best", "submissions", "runs"):
-        paths[name] = str(folder / f"{name}.{'parquet' if name == 'runs' else 'csv'}")
-        put(board[name], Path(paths[name]))
+    tables = [folder / f"{name}.csv" for name in TABLES]
+    for path in (*tables, folder / "runs.parquet"):
+        put(board[path.stem], path)
     page = folder / "index.html"
     options: dict[str, Any] = {"study": "toy", "title": "Toy leaderboard", "confidence": 0.95}
-    options["groups"] = board["groups"]
-    options["about"] = ""
-    write_page(page=str(page), **paths, **{**options, **settings})
+    options |= {"groups": board["groups"], "about": "", "comparisons": []}
+    options["descriptions"] = {"datasets": {}, "dimensions": {}}
+    options |= {"runs": str(folder / "runs.parquet"), "tables": [str(path) for path in tables]}
+    write_page(page=str(page), **{**options, **settings})
     return page
+
+
+def write_trainings(folder: Path) -> Path:
+    """Write the page of two trainings of one model, in two rankings."""
+    keys = {"model": "M", "stamp": ""}
+    chosen = pd.DataFrame({"training": ["b", "a"], "checkpoint": ["step=2", "step=1"]})
+    best = chosen.assign(**keys, ranking="best", method="best", rank=[1, 2], score=[0.8, 0.7])
+    other = best.assign(ranking="calibration", method="single", score=[0.1, 0.3])
+    listed = pd.DataFrame(
+        {
+            **{"training": list("aabb"), "checkpoint": ["step=1", "step=2"] * 2},
+            **{"step": [1, 2] * 2, "selection": [0.7, 0.6, 0.5, 0.8]},
+        }
+    )
+    listed = listed.assign(**keys, chosen=[True, False, False, True], datasets=1, split="val")
+    told = {"checkpoints": 2, "last": [0.8, 0.6], "mean": [0.65, 0.65], "report": [0.8, 0.7]}
+    told |= {"selection": [0.8, 0.7], "optimism_mean": [0.15, 0.05], "optimism_last": [0, 0.1]}
+    tables = {
+        "checkpoint_rankings": pd.concat([best, other]),
+        "selected": chosen.assign(**keys, **told, step=[2, 1], gain_report=0.0),
+        "checkpoints": listed,
+    }
+    for name, table in tables.items():
+        put(table, folder / f"comparisons/{name}.csv")
+    page = str(folder / "index.html")
+    about = {"study": "toy", "title": "Toy", "about": "", "groups": {}, "confidence": 0.95}
+    about["descriptions"] = {"datasets": {}, "dimensions": {}}
+    write_page(page=page, **about, runs="", tables=[], comparisons=[f"{folder}/comparisons"])
+    return Path(page)
 
 
 def _make_runs(

@@ -99,7 +99,6 @@ def plan_checkpoints(tables, *, metric="accuracy", order=()):
     curves = (tables["curves"], tables["selected"], tables["checkpoints"])
     return {
         "curves": lambda: make_figure("checkpoint_curves", *curves, metric=metric, order=order),
-        "optimism": lambda: make_figure("checkpoint_optimism", tables["selected"]),
     }
 
 

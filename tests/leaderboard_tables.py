@@ -5,8 +5,7 @@ import pandas as pd
 
 from bootstrap import bootstrap
 from capmap.artifacts import write_json
-from capmap.leaderboard.entries import describe_entries
-from capmap.leaderboard.scores import join_dimensions, rank_dimension
+from capmap.leaderboard.entries import describe_entries, rank_dimension
 from capmap.ranking import aggregation
 from capmap.ranking.estimates import estimate_models, list_parts
 from capmap.wording import ALL
@@ -67,28 +66,29 @@ def estimate(runs, dimensions=DIMENSIONS, *, unit="runs", **options):
     return found[(found["statistic"] == "iqm") & (found["unit"] == unit)]
 
 
-def rank(runs, dimensions=DIMENSIONS, *, estimates=None, about=None):
+def rank(runs, dimensions=DIMENSIONS, *, about=None):
     """Rank all dimensions of runs; the rankings by dimension."""
-    estimates = estimate(runs, dimensions) if estimates is None else estimates
+    estimates = estimate(runs, dimensions)
     about = describe_entries(runs, submissions=[], models={}) if about is None else about
     estimates = estimates[estimates["kind"].isin(["study", "dimension"])]
     return {
         name: rank_dimension(
             estimates[estimates["group"] == ("" if name == ALL else name)],
-            aggregation.summarize_cells(runs),
+            aggregation.summarize_cells(runs[runs["dataset"].isin(members)]),
             about,
-            dimension=name,
-            members=members,
+            expected=len(set(members)),
             confidence_level=0.95,
         )
-        for name, members in {ALL: None, **dimensions}.items()
+        for name, members in {ALL: set(runs["dataset"]), **dimensions}.items()
     }
 
 
-def make_leaderboard(runs, dimensions=DIMENSIONS, **options):
+def make_leaderboard(runs, dimensions=DIMENSIONS):
     """Make the tables of entries and dimensions."""
-    rankings = rank(runs, dimensions, **options)
-    return rankings[ALL], join_dimensions(rankings.values())
+    rankings = rank(runs, dimensions)
+    table = pd.concat(own.assign(dimension=name) for name, own in rankings.items())
+    dimensions = table.sort_values("method", kind="stable", ignore_index=True)
+    return rankings[ALL].assign(dimension=ALL), dimensions
 
 
 def write_board_inputs(folder, runs, normalized=None, *, records=(), rank_by="iqm", limits=(0, 1)):

@@ -53,6 +53,7 @@ class Definition(Section):
         min_length=1, description="Each dataset with its metric and direction."
     )
     dimensions: dict[str, Annotated[list[Name], Field(min_length=1)]] = Field({})
+    described: dict[str, str] = Field({}, description="What each dimension is.")
     models: dict[str, DefinedModel] = Field({})
 
 
@@ -100,6 +101,8 @@ class Benchmark:
         In the order of the file.
     dimensions : dict of str to list of str
         Named groups of datasets, in the order of the file.
+    described : dict of str to str
+        What each dimension is, in words.
     models : dict of str to BenchmarkModel
         The models that it knows, by the key of their backbone.
     """
@@ -109,6 +112,7 @@ class Benchmark:
     datasets: dict[str, BenchmarkDataset]
     dimensions: dict[str, list[str]]
     models: dict[str, BenchmarkModel]
+    described: dict[str, str] = field(default_factory=dict)
 
 
 def read_benchmark(path: str) -> Benchmark:
@@ -117,7 +121,8 @@ def read_benchmark(path: str) -> Benchmark:
     Parameters
     ----------
     path : str
-        YAML with the keys ``title``, ``description``, ``datasets``, ``dimensions`` and ``models``.
+        YAML with the keys ``title``, ``description``, ``datasets``, ``dimensions``, ``described``
+        and ``models``.
 
     Returns
     -------
@@ -152,6 +157,7 @@ def read_benchmark(path: str) -> Benchmark:
         datasets={name: BenchmarkDataset(**rule) for name, rule in checked["datasets"].items()},
         dimensions=checked["dimensions"],
         models={key: BenchmarkModel(**model) for key, model in checked["models"].items()},
+        described=checked["described"],
     )
 
 

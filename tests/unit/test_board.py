@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.pages import leaderboard
-from tests.board_tables import HOSTILE, make_board, write_board
+from tests.board_tables import HOSTILE, TABLES, make_board, write_board, write_trainings
 
 MAX_SIZE = 2_000_000
 
@@ -67,9 +67,7 @@ def hostile(tmp_path_factory):
 
 def test_the_page_holds_every_table_as_its_file_has_it(hostile):
     tables = read_content(hostile)["tables"]
-    assert list(tables) == [
-        *("entries", "dimensions", "raw", "normalized", "best", "submissions"),
-    ]
+    assert tuple(tables) == TABLES
     for name, table in tables.items():
         with open(hostile.parent / f"{name}.csv", encoding="utf-8", newline="") as file:
             head, *rows = csv.reader(file)
@@ -146,6 +144,27 @@ def test_a_study_without_entries_has_a_page(tmp_path):
     empty = {name: board[name].iloc[:0] for name in board if name != "groups"}
     page = write_board(tmp_path, {**empty, "groups": {}})
     assert read_content(page)["tables"]["entries"]["rows"] == 0
+
+
+def test_trainings_are_ranked_as_asked_and_so_are_all_checkpoints(tmp_path):
+    content = read_content(write_trainings(tmp_path))
+    entries = unpack(content["tables"]["entries"])
+    assert entries["method"].unique().tolist() == ["best", "calibration", "all checkpoints"]
+    assert content["first"] == "best"
+    own = entries[entries["method"] == "calibration"]
+    assert own[["name", "rank", "score", "submission"]].to_numpy().tolist() == [
+        ["b", "1", "0.1", "step=2"],
+        ["a", "2", "0.3", "step=1"],
+    ]
+    # By accuracy, higher is better: of the run "a" 0.7 and 0.6, of "b" 0.5 and 0.8.
+    every = entries[entries["method"] == "all checkpoints"]
+    assert every[["name", "rank", "step"]].to_numpy().tolist() == [
+        ["b", "1", "2"],
+        ["a", "2", "1"],
+        ["a", "3", "2"],
+        ["b", "4", "1"],
+    ]
+    assert entries["model"].is_unique
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

@@ -236,6 +236,8 @@ def test_dimensions_are_those_of_the_benchmark_and_the_groups() -> None:
     assert leaderboards.find_benchmark(study) == ["b.yaml"]
     assert leaderboards.find_dimensions(study) == {"one": ["e"], "both": ["d", "e"]}
     assert leaderboards.find_dimensions(make_board()) == {}
+    assert leaderboards.find_descriptions(study)["datasets"] == {"d": "", "e": ""}
+    assert leaderboards.find_descriptions(make_board()) == {"datasets": {}, "dimensions": {}}
 
 
 def test_a_benchmark_rules_tables_and_submissions() -> None:

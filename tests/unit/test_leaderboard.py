@@ -1,4 +1,4 @@
-"""Rankings of a leaderboard: entries, dimensions, the best of each backbone, and cells."""
+"""Rankings of a leaderboard: entries, dimensions, the best of each backbone, cells and releases."""
 
 import json
 
@@ -7,50 +7,66 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from capmap.analyses import releases
 from capmap.errors import ValidationError
-from capmap.leaderboard.entries import describe_entries, summarize_submissions
-from capmap.leaderboard.scores import (
-    choose_best,
-    rank_cells,
-    summarize_raw,
-)
+from capmap.leaderboard.entries import choose_best, describe_entries, summarize_submissions
 from capmap.tables import read_declared, write_table
 from capmap.wording import ALL
 from tests.leaderboard_tables import (
     DATASETS,
+    DIMENSIONS,
     HOSTILE,
     estimate,
+    estimate_shard,
     make_entry_runs,
     make_leaderboard,
     make_record,
     name_model,
     rank,
+    rank_study,
+    write_board_inputs,
 )
+from tests.steps import read_step, run_step
 
 THREE = [("a", "frozen", "s1"), ("b", "frozen", "s1"), ("c", "frozen", "s2")]
 TWO_METHODS = [("a", "frozen", "s1"), ("b", "full_ft", "s1"), ("c", "frozen", "s1")]
+SETTINGS = {"study": "toy", "replicates": 100, "confidence": 0.95, "seed": 0}
 
 
-def estimate_cells(runs):
-    found = estimate(runs)
-    return found[found["kind"] == "dataset"]
+def write_study(folder, runs, *, records=(), rank_by="iqm"):
+    """Make the tables of the leaderboard of runs, which are normalized already."""
+    write_board_inputs(folder, runs, records=records, rank_by=rank_by)
+    estimate_shard(folder, dimensions=DIMENSIONS, interval="percentile", **SETTINGS)
+    return rank_study(folder)
 
 
-def rank_all(runs):
-    return pd.concat(rank(runs).values())
+def cut_quarters(scores):
+    """The interquartile mean, exactly cut: each score stands four times."""
+    return stats.trim_mean(np.repeat(scores, 4), 0.25)
 
 
 def about(runs, **options):
     return describe_entries(runs, **{"submissions": [], "models": {}} | options)
 
 
-def test_scores_of_a_dimension_are_the_trimmed_mean_of_its_runs():
-    runs = make_entry_runs(THREE, seeds=5)
-    table = rank_all(runs).set_index(["model", "dimension"])["iqm"]
-    for (model, dimension), iqm in table.items():
-        members = {"Core": ["w", "x"], "Rest": ["y", "z"]}.get(dimension, DATASETS)
-        own = runs[(runs["model"] == model) & runs["dataset"].isin(members)]
-        assert iqm == pytest.approx(stats.trim_mean(np.repeat(own["score"], 4), 0.25), abs=1e-12)
+def test_scores_are_the_trimmed_mean_of_runs_by_dimension_and_by_dataset(tmp_path):
+    runs = make_entry_runs(TWO_METHODS, seeds=5, missing=[("a", "w")])
+    tables = write_study(tmp_path, runs)
+    assert len(tables["dimensions"]) == 9
+    for row in tables["dimensions"].itertuples():
+        own = runs[(runs["model"] == row.model)]
+        own = own[own["dataset"].isin({ALL: DATASETS, **DIMENSIONS}[row.dimension])]
+        assert row.iqm == pytest.approx(cut_quarters(own["score"]), abs=1e-12)
+    cells = tables["normalized"].set_index(["model", "dataset"])
+    raw = tables["raw"].set_index(["model", "dataset"])
+    for place, own in runs.groupby(["model", "dataset"])["score"]:
+        assert cells.loc[place, "iqm"] == pytest.approx(cut_quarters(own), abs=1e-12)
+        assert cells.loc[place, "ci_low"] <= cells.loc[place, "iqm"] <= cells.loc[place, "ci_high"]
+        assert raw.loc[place, "mean"] == pytest.approx(own.mean(), abs=1e-12)
+        assert raw.loc[place, "sem"] == pytest.approx(stats.sem(own), abs=1e-12)
+    ranks = cells.reset_index().pivot_table(index="name", columns="dataset", values="rank")
+    assert ranks.loc["c"].tolist() == [1, 2, 2, 2]
+    assert ranks.loc["b"].tolist() == [1, 1, 1, 1]
 
 
 def test_the_mean_is_that_of_dataset_means_and_replicates_tell_their_own_error():
@@ -91,25 +107,20 @@ def test_an_incomplete_entry_is_shown_without_a_rank_and_moves_no_other():
     assert rest.iloc[0][["backbone", "rank", "complete"]].tolist() == ["a", 1, True]
 
 
-def test_entries_without_any_run_in_a_dimension_have_no_row():
+def test_a_dimension_has_the_entries_with_runs_and_expects_its_datasets():
     runs = make_entry_runs(THREE, missing=[("a", "w"), ("a", "x")])
-    rankings = rank(runs, {"Core": ["w", "x"], "Nobody": ["q"]})
+    rankings = rank(runs, {"Core": ["w", "x"], "Nobody": ["q"], "More": ["w", "q", "w"]})
     assert set(rankings["Core"]["backbone"]) == {"b", "c"}
     assert rankings["Nobody"].empty
     assert rankings["Nobody"]["rank"].dtype == "Int64"
-
-
-def test_a_dimension_expects_its_datasets_even_where_nobody_has_runs_on_them():
-    rankings = rank(make_entry_runs(THREE), {"Core": ["w", "q", "w"]})
-    assert set(rankings["Core"]["expected"]) == {2}
-    assert not rankings["Core"]["complete"].any()
+    assert set(rankings["More"]["expected"]) == {2}
+    assert not rankings["More"]["complete"].any()
 
 
 def test_equal_entries_share_their_rank_and_stand_by_display_name():
     runs = make_entry_runs(THREE[:2])
-    runs.loc[runs["backbone"] == "b", "score"] = runs.loc[
-        runs["backbone"] == "a", "score"
-    ].to_numpy()
+    first = runs.loc[runs["backbone"] == "a", "score"].to_numpy()
+    runs.loc[runs["backbone"] == "b", "score"] = first
     models = {"a": {"name": "Zebra"}, "b": {"name": "Ant"}}
     entries = rank(runs, about=about(runs, models=models))[ALL]
     assert entries[["name", "rank", "tie_group"]].to_numpy().tolist() == [
@@ -121,52 +132,17 @@ def test_equal_entries_share_their_rank_and_stand_by_display_name():
 def test_the_best_entry_of_a_backbone_is_chosen_across_submissions_and_ranked_anew():
     entries = [("a", "frozen", "s1"), ("b", "frozen", "s1"), ("a", "frozen", "s2")]
     entries += [("b", "frozen", "s2"), ("b", "full_ft", "s2")]
-    best = choose_best(make_leaderboard(make_entry_runs(entries, spread=0))[0])
+    board = make_leaderboard(make_entry_runs(entries, spread=0))[0]
     columns = ["method", "rank", "backbone", "submission", "submissions"]
-    assert best[columns].to_numpy().tolist() == [
+    assert choose_best(board)[columns].to_numpy().tolist() == [
         ["frozen", 1, "a", "s1", 2],
         ["frozen", 2, "b", "s1", 2],
         ["full_ft", 1, "b", "s2", 1],
     ]
-
-
-def test_of_equal_entries_the_first_submission_by_name_is_the_best():
-    runs = make_entry_runs([("a", "frozen", "s2"), ("a", "frozen", "s1")], spread=0)
-    runs["score"] = 0.5
-    [row] = choose_best(make_leaderboard(runs)[0]).to_dict("records")
+    assert choose_best(board.assign(complete=False)).empty
+    # Of equal entries the first submission by name.
+    [row] = choose_best(board.iloc[[2, 0]].assign(iqm=0.5)).to_dict("records")
     assert (row["submission"], row["rank"], row["submissions"]) == ("s1", 1, 2)
-
-
-def test_a_backbone_without_a_complete_entry_is_not_among_the_best():
-    runs = make_entry_runs(THREE, missing=[("a", "w")])
-    assert choose_best(make_leaderboard(runs)[0])["backbone"].tolist() == ["b", "c"]
-    alone = make_leaderboard(runs)[0].assign(complete=False)
-    assert choose_best(alone).empty
-
-
-def test_raw_scores_have_the_standard_error_of_the_mean_and_none_for_one_seed():
-    runs = make_entry_runs(THREE, seeds=4)
-    table = summarize_raw(runs, about(runs)).set_index(["model", "dataset"])
-    for place, own in runs.groupby(["model", "dataset"])["score"]:
-        assert table.loc[place, "mean"] == pytest.approx(own.mean(), abs=1e-12)
-        assert table.loc[place, "sem"] == pytest.approx(stats.sem(own), abs=1e-12)
-    single = summarize_raw(runs[runs["seed"] == "0"], about(runs))
-    assert single["sem"].isna().all()
-    assert single["seeds"].eq(1).all()
-
-
-def test_normalized_cells_are_trimmed_means_ranked_by_method_and_dataset():
-    runs = make_entry_runs(TWO_METHODS, seeds=5, missing=[("a", "w")])
-    table = rank_cells(estimate_cells(runs), about(runs)).set_index(["model", "dataset"])
-    for place, own in runs.groupby(["model", "dataset"])["score"]:
-        assert table.loc[place, "iqm"] == pytest.approx(
-            stats.trim_mean(np.repeat(own, 4), 0.25), abs=1e-12
-        )
-    ranks = table.reset_index().pivot_table(index="name", columns="dataset", values="rank")
-    assert ranks.loc["c"].tolist() == [1, 2, 2, 2]
-    assert ranks.loc["b"].tolist() == [1, 1, 1, 1]
-    assert (table["ci_low"] <= table["iqm"]).all()
-    assert (table["iqm"] <= table["ci_high"]).all()
 
 
 def test_names_come_from_the_benchmark_then_the_own_submission_then_any_other():
@@ -182,7 +158,7 @@ def test_names_come_from_the_benchmark_then_the_own_submission_then_any_other():
     assert table["size"].to_dict() == {"a": "1M", "b": "9M", "c": "9M", "d": ""}
 
 
-def test_a_study_without_submissions_has_models_that_are_their_own_backbones():
+def test_a_study_without_submissions_has_models_that_are_their_own_backbones(tmp_path):
     runs = make_entry_runs(THREE).drop(columns=["method", "submission", "backbone"])
     table = about(runs)
     assert (table["name"] == table["model"]).all()
@@ -192,13 +168,7 @@ def test_a_study_without_submissions_has_models_that_are_their_own_backbones():
     conditions = runs.assign(method=np.where(runs["seed"] == "0", "dark", "light"))
     pd.testing.assert_frame_equal(about(conditions), table)
     pd.testing.assert_frame_equal(about(runs.assign(method=None, backbone="")), table)
-
-
-def test_a_model_that_mixes_submissions_is_refused_with_a_remedy():
-    runs = make_entry_runs(THREE).assign(model="one")
-    message = r"'one' has runs of several values of 'backbone': 'a', 'b', 'c'.*columns: \{model"
-    with pytest.raises(ValidationError, match=message):
-        about(runs, submissions=[make_record("s1"), make_record("s2")])
+    assert write_study(tmp_path, runs)["submissions"].empty
 
 
 def test_submissions_are_listed_with_their_counts_and_words():
@@ -211,15 +181,11 @@ def test_submissions_are_listed_with_their_counts_and_words():
         ["s2", 1, 9, 3, "", ""],
         ["s3", 0, 0, 0, "", "16"],
     ]
-    empty = summarize_submissions(runs[["model"]], [])
-    assert list(empty.columns) == list(table.columns)
-    assert empty.empty
 
 
 def test_hostile_names_survive_all_formats(tmp_path):
     runs = make_entry_runs([(name, name, name) for name in HOSTILE])
-    dimensions = {name: ["w"] for name in HOSTILE}
-    table = make_leaderboard(runs, dimensions)[1]
+    table = make_leaderboard(runs, {name: ["w"] for name in HOSTILE})[1]
     paths = [tmp_path / f"t.{suffix}" for suffix in ("csv", "tex", "json")]
     write_table(table, paths)
     rows = json.loads(paths[2].read_text("utf-8"))
@@ -230,11 +196,76 @@ def test_hostile_names_survive_all_formats(tmp_path):
         assert back[column].tolist() == table[column].tolist()
 
 
-def test_resampled_datasets_widen_the_intervals_and_single_ones_have_none():
-    runs = make_entry_runs(THREE, spread=0.01)
-    runs["score"] += runs["dataset"].map({"w": 0.3, "x": 0.1, "y": -0.1, "z": -0.3})
-    wide = estimate(runs, {"One": ["w"]}, unit="runs_and_datasets", interval="calibrated")
-    narrow = estimate(runs, {}).iloc[:3]
-    width = wide["ci_high"] - wide["ci_low"]
-    assert (width[:3] > 5 * (narrow["ci_high"] - narrow["ci_low"])).all()
-    assert width[3:].isna().all()
+@pytest.mark.parametrize(("rank_by", "best"), [("mean", "b"), ("median", "a")])
+def test_entries_go_by_what_ranks_the_models(tmp_path, rank_by, best):
+    # The mean punishes a failure on one of the datasets.
+    runs = make_entry_runs([("a", "", "s"), ("b", "", "s")], spread=0)
+    runs["score"] = np.repeat([0.8, 0.8, 0.8, 0.2, 0.75, 0.75, 0.75, 0.7], 3)
+    tables = write_study(tmp_path, runs, rank_by=rank_by)
+    for name in ("entries", "dimensions", "normalized", "best"):
+        columns = list(tables[name].columns)
+        assert columns[columns.index("ci_low") - 1] == rank_by
+    assert tables["entries"].loc[tables["entries"]["rank"] == 1, "name"].tolist() == [best]
+    assert tables["best"]["name"].iloc[0] == best
+    entries = tmp_path / "leaderboard/entries.csv"
+    history = releases.track_releases(str(tmp_path), [str(entries)])
+    assert history.columns[-1] == rank_by
+    (tmp_path / "old.csv").write_text(entries.read_text().replace(rank_by, "iqm"))
+    with pytest.raises(ValidationError, match=f"lacks the columns '{rank_by}'"):
+        releases.track_releases(str(tmp_path), [str(tmp_path / "old.csv")])
+
+
+def keep_release(folder, name, entries, **options):
+    """Keep the table of entries of a release."""
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    write_table(make_leaderboard(make_entry_runs(entries, **options))[0], [path])
+    return str(path)
+
+
+def test_history_follows_each_entry_through_its_releases(tmp_path):
+    old = keep_release(tmp_path, "2025-01.csv", [("b", "frozen", "s1")])
+    both = [("a", "frozen", "s1"), ("b", "frozen", "s1")]
+    newer = keep_release(tmp_path, "2025-02.csv", both, missing=[("a", "w")])
+    keep_release(tmp_path / "leaderboard", "entries.csv", both)
+    run_step("track_releases", tmp_path, {"releases": [newer, old]})
+    table = read_step("track_releases", tmp_path)["rank_history"]
+    facts = {"former": "2025-02", "new": ["a"], "gone": [], "moves": [("b", 1, 2)]}
+    assert releases.find_facts(table) == facts
+    assert list(table.columns) == ["release", "method", "model", "name", "rank", "iqm"]
+    rows = table[["release", "name", "rank"]].astype({"rank": "Int64"}).to_numpy().tolist()
+    assert rows == [
+        ["2025-01", "b", 1],
+        ["2025-02", "b", 1],
+        ["2025-02", "a", pd.NA],
+        ["current", "a", 1],
+        ["current", "b", 2],
+    ]
+
+
+def test_releases_are_named_by_what_tells_them_apart():
+    assert releases.name_releases(["v1/entries.csv", "v2/entries.csv"]) == ["v1", "v2"]
+    assert releases.name_releases(["x/current.csv"]) == ["x"]
+    twice = ["x/1.csv", "y/1.csv", "y/2.csv"]
+    assert releases.name_releases(twice) == twice
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not a readable CSV table"),
+        ("model,rank\na,1\n", r"lacks the columns 'method', 'name', 'iqm'"),
+        ("method,model,name,rank,iqm\n,,A,1,0.5\n", "a row has no model"),
+        ("method,model,name,rank,iqm\n,a,A,1,0.5\n,a,A,2,0.4\n", "lists 'a' twice"),
+        ("method,model,name,rank,iqm\n,a,A,first,0.5\n", "'first' is no rank"),
+        ("method,model,name,rank,iqm\n,a,A,1.5,0.5\n", "'1.5' is no rank"),
+        ("method,model,name,rank,iqm\n,a,A,1,inf\n", "'inf' is no iqm"),
+    ],
+)
+def test_a_broken_release_is_refused_with_its_file_and_a_remedy(tmp_path, text, message):
+    path = tmp_path / "old.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValidationError, match=message) as found:
+        releases.read_release(path)
+    assert str(path) in str(found.value)
+    assert "copies of leaderboard/entries.csv" in str(found.value)

@@ -85,6 +85,8 @@ def test_every_table_figure_and_page_is_made(finished: Checkout) -> None:
     assert len(rows) == len(read_table(finished.folder / BOARD / "entries.csv"))
     page = (finished.folder / BOARD / "index.html").read_text()
     assert "Northlight-ViT-S" in page
+    trainings = finished.folder / "results/trainings/leaderboard/index.html"
+    assert "Dense-L-run2" in trainings.read_text()
     assert len(page.encode()) < 2_000_000
 
 
@@ -139,16 +141,14 @@ def test_a_faulty_submission_stops_and_the_page_stays(project: Checkout) -> None
     lines = path.read_text().splitlines()
     cells = lines[1].split(",")
     lines[1] = ",".join([*cells[:-2], "abc", cells[-1]])
-    path.write_text("\n".join([*lines, lines[-1]]) + "\n")
+    path.write_text("\n".join(lines) + "\n")
     run = project.snakemake()
-    last = len(lines) + 1
     assert {"validate_submissions"} == run.rules
     assert_told_once(
         run,
         [
             "The submission has no file additional_info.json.",
             "faulty/results_and_parameters.csv, line 2, column 'test metric', value 'abc': The",
-            f"faulty/results_and_parameters.csv, line {last}, column 'Seed', value",
         ],
     )
     assert digest_kept(project, kept) == published

@@ -77,9 +77,7 @@ rule validate_checkpoints:
             checkpoints=leaderboards.read_choice,
             renamed=exports.read_renames,
         ),
-        checked=unwatched(
-            named=analyses.list_named, rankings=analyses.list_checkpoint_rankings
-        ),
+        checked=unwatched(named=analyses.list_named),
         library=code("validate"),
     script:
         "../../scripts/validate.py"
@@ -119,14 +117,10 @@ rule lead:
 
 
 rule board:
-    """Tables of a leaderboard → one page to sort and search."""
+    """Tables of a leaderboard, or of checkpoints → one page to sort and search."""
     input:
-        entries="results/{study}/leaderboard/entries.csv",
-        dimensions="results/{study}/leaderboard/dimensions.csv",
-        raw="results/{study}/leaderboard/raw.csv",
-        normalized="results/{study}/leaderboard/normalized.csv",
-        best="results/{study}/leaderboard/best.csv",
-        submissions="results/{study}/leaderboard/submissions.csv",
+        tables=asked("leaderboard", "results/{study}/leaderboard/", LEADERBOARD),
+        comparisons=asked("checkpoints", "results/{study}/", ["comparisons"]),
         runs="results/{study}/runs.parquet",
     output:
         page="results/{study}/leaderboard/index.html",
@@ -145,6 +139,7 @@ rule board:
             *("bootstrap/confidence", "leaderboard/about"),
             title=studies.find_title,
             groups=leaderboards.find_dimensions,
+            descriptions=leaderboards.find_descriptions,
         ),
         library=code("board"),
     script:

@@ -13,7 +13,7 @@ REPORTS = expand("results/{study}/report.html", study=STUDIES)
 BOARDS = [
     f"results/{name}/leaderboard/index.html"
     for name in STUDIES
-    if "leaderboard" in config["studies"][name]["analyses"]
+    if {"leaderboard", "checkpoints"} & {*config["studies"][name]["analyses"]}
 ]
 
 

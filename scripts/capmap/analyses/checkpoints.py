@@ -47,11 +47,6 @@ ANALYSIS = Analysis(
             "ranking_a ranking_b kendall_tau checkpoints tied_a tied_b moved stamp",
             formats="csv json",
         ),
-        "ranking_moves": Table(
-            "Changes of rank from the first ranking to others, largest first; above 0: a rise.",
-            "ranking_a ranking_b model training checkpoint rank_a rank_b change stamp",
-            formats="csv json",
-        ),
         "checkpoints": Table(
             "Checkpoints of each training, and the values by which they are chosen.",
             "training model checkpoint step selection chosen datasets split stamp",
@@ -73,11 +68,6 @@ ANALYSIS = Analysis(
             order="ranking",
             options={"metric": "checkpoints/select/metric"},
         ),
-        "checkpoint_optimism": Figure(
-            "Best, mean and last checkpoint of each training on the split of the choice.",
-            draw="capmap.figures.leaderboard:draw_checkpoint_optimism",
-            reads=["selected"],
-        ),
     },
     steps={
         "rank_checkpoints": Step(
@@ -86,7 +76,6 @@ ANALYSIS = Analysis(
                 "selected",
                 "checkpoint_rankings",
                 "ranking_agreement",
-                "ranking_moves",
                 "checkpoints",
                 "curves",
             ],
@@ -121,9 +110,6 @@ ANALYSIS = Analysis(
         "curves.mean": "Mean over datasets, normalized where there are several.",
         "ranking_agreement.checkpoints": "Number of checkpoints that both rank.",
         "ranking_agreement.kendall_tau": "Kendall's tau-b of the two rankings, -1 to 1.",
-        "ranking_moves.change": "First rank less the second; above 0: a rise.",
-        "ranking_moves.rank_a": "Rank in the first ranking; 1 is best.",
-        "ranking_moves.rank_b": "Rank in the second ranking; 1 is best.",
         "selected.mean": "Mean value of all checkpoints.",
     },
 )

@@ -6,7 +6,7 @@ import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.claims import claim_ranking, find_rivals, label_entries
-from capmap.leaderboard.scores import rank_entries, summarize_entries
+from capmap.leaderboard.entries import rank_entries, summarize_entries
 from capmap.wording import find_statistic
 
 SHOWN_METHODS = 3
@@ -91,7 +91,7 @@ ANALYSIS = Analysis(
     },
     figures={
         "leaderboard_dimensions": Figure(
-            "Normalized score of each entry in each dimension, with interval and rank within its "
+            "Normalized score of each entry in each dimension, with rank within its "
             "method. Entries with too few datasets have no rank.",
             draw="capmap.figures.leaderboard:draw_leaderboard_dimensions",
             reads=["dimensions"],

@@ -1,71 +1,205 @@
-"""Which checkpoint of each training is chosen, and how much the choice flatters it."""
+"""Which checkpoint of each training is chosen, by what, and how much the choice flatters it."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from capmap.checkpoints.plan import Plan, tell
-from capmap.problems import Problem
+from capmap.normalization.precedence import Rules
+from capmap.problems import Problem, Severity, ask_nearest
 from capmap.ranking.aggregation import FloatArray, round_significant
-from capmap.settings.choices import Direction, Incomplete
-from capmap.wording import list_names, quote_name
+from capmap.settings.choices import Direction
+from capmap.wording import list_names, quote_name, write_key
 
+STAMP = "selected on the test split"
+SPLIT, REPORT = "validation", "test"
 TRAINING = ["model", "training"]
 CHECKPOINT = [*TRAINING, "step", "checkpoint"]
 MIDDLE = 0.5
-CHECKPOINTS = [
-    *("training", "model", "checkpoint", "step", "selection", "chosen", "datasets"),
-    *("split", "stamp"),
-]
-SELECTED = [
-    *("model", "training", "checkpoint", "step", "selection", "report", "checkpoints"),
-    *("mean", "last", "optimism_mean", "optimism_last", "gain_report", "stamp"),
-]
 RUNS = ["model", "dataset", "metric", "seed", "score", "raw", "source", "line", "column"]
+# What can be wrong with the choice of checkpoints: what is said, and what to do.
+PROBLEMS = {
+    "no_splits": (
+        "The exports name no split, so checkpoints are chosen and compared by the same values.",
+        "The scores of chosen checkpoints flatter them; add a column of splits if you can.",
+    ),
+    "no_split": (
+        "No value is of the split {value} (checkpoints.{place}.split).",
+        "{hint}The splits are {present}.",
+    ),
+    "test_selection": (
+        "Checkpoints would be chosen on the test split {value}, so that what is found of them "
+        "there is too good.",
+        "Choose them on another split (checkpoints.select.split), or set "
+        "checkpoints.allow_test_selection: true, which is said in every table.",
+    ),
+    "unknown_metric": (
+        "No checkpoint has a value of the metric {value} ({place}).",
+        "{hint}The metrics are {present}.",
+    ),
+    "no_primary_metric": (
+        "The dataset {value} has the metrics {present}, and nothing says by which of them models "
+        "are compared.",
+        "Set metric, or datasets: {{{key}: {{metric: {metric}}}}}.",
+    ),
+    "no_selection_value": (
+        "The selection split has no value of {what} of any dataset.",
+        "Correct checkpoints.select, or evaluate checkpoints there.",
+    ),
+    "unknown_direction": (
+        "Checkpoints are chosen by the metric {value}, and nothing says whether its higher or its "
+        "lower value is better.",
+        "Set metrics: {{{key}: {{direction: max}}}} or min.",
+    ),
+    "no_candidate": (
+        "{lacking} of {total} checkpoints of the training {value} cannot be chosen: they lack "
+        "datasets of the selection, as {checkpoint} does.",
+        "Evaluate them there, or leave datasets or the training out with where.",
+    ),
+    "no_report_value": (
+        "The checkpoint {checkpoint} that is chosen of the training {value} has no value on the "
+        "report split {split}.",
+        "Evaluate it there, or set checkpoints.report.split.",
+    ),
+    "not_compared": (
+        "Models are not compared on {names}: no chosen checkpoint has a value there on the report "
+        "split {split}.",
+        "Check how splits are spelled, or evaluate the chosen checkpoints there.",
+    ),
+}
 
 
-def average_values(
-    values: pd.DataFrame,
-    metrics: Mapping[str, str],
-    *,
-    split: str,
-    directions: Mapping[tuple[str, str], Direction],
-) -> pd.DataFrame:
-    """Average each checkpoint's values over datasets.
+def tell(code: str, value: str = "", severity: Severity = "error", **said: Any) -> Problem:
+    """Make a problem of `PROBLEMS`, whose sentences say more than the value."""
+    reason, remedy = (text.format(value=quote_name(value), **said) for text in PROBLEMS[code])
+    return Problem(severity=severity, code=code, value=value, reason=reason, remedy=remedy)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the checkpoints of a study are chosen and compared.
 
     Parameters
     ----------
-    values : pandas.DataFrame
-        ``model``, ``training``, ``checkpoint``, ``step``, ``dataset``, ``metric``, ``split`` and
-        ``score``, a row per value.
+    split, report : str
+        Where they are chosen and where the chosen ones are compared; empty where the exports name
+        no splits.
     metrics : mapping of str to str
-        The metric to take on each dataset.
-    split : str
-        The split to take.
-    directions : mapping
-        As in `Plan`; where nobody says it, higher is taken as better.
+        The metric by which they are chosen on each dataset of the selection.
+    primary : mapping of str to str
+        The metric by which they are compared on each dataset of the study.
+    directions : mapping of (dataset, metric) to {"max", "min"}
+        Which value is better; without those of which nobody says it.
+    stamp : str
+        What every table says of a choice on a test split; otherwise empty.
+    """
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``model``, ``training``, ``step``, ``checkpoint``, ``value`` and ``datasets`` (how many it
-        has) of each checkpoint that has any, by model, training and step.
+    split: str
+    report: str
+    metrics: Mapping[str, str]
+    primary: Mapping[str, str]
+    directions: Mapping[tuple[str, str], Direction]
+    stamp: str
 
-    Notes
-    -----
-    One dataset: its raw value. Several: the mean of normalized values, 0 for the worst and 1 for
-    the best value that any checkpoint of any training has on the dataset, split and metric. A
-    dataset on which all values are equal says nothing and counts as 0.5 for all of them. The ends
-    are those of the study, so with several datasets a training that is added or diverges changes
-    the weight of a dataset for all others, and with it may change their choice.
+    def find_direction(self, metrics: Mapping[str, str]) -> Direction:
+        """Find which mean over datasets is better: normalized ones are turned, one is raw."""
+        if len(metrics) != 1:
+            return "max"
+        return self.directions.get(next(iter(metrics.items())), "max")
+
+
+def plan_selection(
+    values: pd.DataFrame, settings: Mapping[str, Any], *, metric: str, rules: Rules
+) -> tuple[Plan, list[Problem]]:
+    """Decide by what checkpoints are chosen and compared, and say what is wrong with that.
+
+    Datasets are compared by the metric of their rule, else by the study's, else by that of the
+    selection, else by the only one that they have. Checkpoints are chosen by the metric of the
+    selection, else by that by which the dataset is compared; on all datasets that have the
+    metric on the selection split. Values without any split have one nameless split, which
+    serves for both. The plan is of use only when there is no error.
+    """
+    wanted = settings.get("select", {}).get("metric", "")
+    split, report, problems = _choose_splits(values, settings)
+    present = sorted(values["metric"].unique())
+    own = {f"datasets.{name}": rule.get("metric", "") for name, rule in rules.datasets.items()}
+    for place, name in {"metric": metric, "checkpoints.select": wanted, **own}.items():
+        if name and name not in present:
+            hint, listed = ask_nearest(name, present), list_names(present)
+            problems.append(tell("unknown_metric", name, place=place, hint=hint, present=listed))
+    reported = values[values["split"] == report]
+    primary, faults = _choose_primary(reported, [metric, wanted], rules)
+    problems += faults
+    offered = values[values["split"] == split]
+    by = dict.fromkeys(values["dataset"], wanted) if wanted else primary
+    pairs = {*offered[["dataset", "metric"]].itertuples(index=False, name=None)}
+    metrics = {name: by[name] for name in sorted(by) if (name, by[name]) in pairs}
+    if not metrics and len(offered) and (not wanted or wanted in present):
+        what = f"the metric {quote_name(wanted)}" if wanted else "a metric to choose by"
+        problems.append(tell("no_selection_value", wanted, what=what))
+    pairs = {*values[["dataset", "metric"]].itertuples(index=False, name=None)}
+    found = {pair: rules.find_direction(*pair)[0] for pair in pairs}
+    directions = {pair: direction for pair, direction in found.items() if direction}
+    problems += [
+        tell("unknown_direction", name, key=write_key(name))
+        for name in sorted({pair[1] for pair in metrics.items() if pair not in directions})
+    ]
+    stamp = STAMP if split and split.casefold() == report.casefold() else ""
+    return Plan(split, report, metrics, primary, directions, stamp), problems
+
+
+def _choose_splits(
+    values: pd.DataFrame, settings: Mapping[str, Any]
+) -> tuple[str, str, list[Problem]]:
+    split = settings.get("select", {}).get("split", SPLIT)
+    report = settings.get("report", {}).get("split", REPORT)
+    present = sorted(values["split"].unique())
+    if present in ([""], []):
+        return "", "", [tell("no_splits", severity="warning")] if present else []
+    problems = []
+    for place, name in (("select", split), ("report", report)):
+        if name not in present:
+            hint, listed = ask_nearest(name, present), list_names(present)
+            problems.append(tell("no_split", name, place=place, hint=hint, present=listed))
+    if split.casefold() == report.casefold() and not settings.get("allow_test_selection", False):
+        problems.append(tell("test_selection", split))
+    return split, report, problems
+
+
+def _choose_primary(
+    reported: pd.DataFrame, usual: Sequence[str], rules: Rules
+) -> tuple[dict[str, str], list[Problem]]:
+    """Choose the metric by which each dataset of the report split is compared."""
+    primary, problems = {}, []
+    for dataset, names in reported.groupby("dataset")["metric"]:
+        name, present = str(dataset), sorted(names.unique())
+        wanted = [rules.of_dataset(name).get("metric", ""), *usual]
+        known = [metric for metric in wanted if metric in present]
+        if known or len(present) == 1:
+            primary[name] = (known or present)[0]
+        else:
+            key, metric = write_key(name), write_key(present[0])
+            listed = list_names(present)
+            problems.append(tell("no_primary_metric", name, present=listed, key=key, metric=metric))
+    return primary, problems
+
+
+def average_values(
+    values: pd.DataFrame, plan: Plan, metrics: Mapping[str, str], split: str
+) -> pd.DataFrame:
+    """Average each checkpoint's values on a split over datasets, and count these.
+
+    One dataset: its raw value. Several: the mean of normalized values, see `normalize_values`. The
+    ends are those of the study, so with several datasets a training that is added or diverges
+    changes the weight of a dataset for all others, and with it may change their choice.
     """
     wanted = values["dataset"].map(metrics) == values["metric"]
     rows = values[wanted & (values["split"] == split)].sort_values([*CHECKPOINT, "dataset"])
     scores = rows["score"].to_numpy(dtype=np.float64)
     if len(metrics) > 1:
-        scores = normalize_values(rows, directions)
+        scores = normalize_values(rows, plan.directions)
     means = rows[CHECKPOINT].assign(value=scores).groupby(CHECKPOINT, as_index=False)
     return means.agg(value=("value", "mean"), datasets=("value", "size"))
 
@@ -73,19 +207,9 @@ def average_values(
 def normalize_values(
     rows: pd.DataFrame, directions: Mapping[tuple[str, str], Direction]
 ) -> FloatArray:
-    """Map the values of each dataset and metric to 0 (worst) to 1 (best).
+    """Map the values of each dataset and metric to 0 (worst of any checkpoint) to 1 (best).
 
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        ``dataset``, ``metric`` and ``score``, of one split.
-    directions : mapping
-        As in `Plan`; where nobody says it, higher is taken as better.
-
-    Returns
-    -------
-    numpy.ndarray, shape (rows,)
-        0.5 where all values of a dataset and metric are equal.
+    Where all are equal it is 0.5; where nobody says which is better, higher is taken as better.
 
     Examples
     --------
@@ -107,27 +231,11 @@ def normalize_values(
 def choose_checkpoints(values: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """List all checkpoints with the value that they are chosen by, and choose one per training.
 
-    Parameters
-    ----------
-    values : pandas.DataFrame
-        As `average_values` takes them.
-    plan : Plan
-        By what to choose.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `CHECKPOINTS`, by model, training, step and name. ``selection`` is empty for
-        a checkpoint that lacks a dataset of the selection; it is not chosen. ``datasets`` says how
-        many it has.
-
-    Notes
-    -----
-    Of checkpoints with equal values, up to 12 significant digits, the earliest is chosen.
+    ``selection`` is empty for a checkpoint that lacks a dataset of the selection; it is not
+    chosen. Of checkpoints with equal values, up to 12 significant digits, the earliest is chosen.
     """
-    averages = average_values(
-        values, plan.metrics, split=plan.split, directions=plan.directions
-    ).rename(columns={"value": "selection"})
+    averages = average_values(values, plan, plan.metrics, plan.split)
+    averages = averages.rename(columns={"value": "selection"})
     listed = values[CHECKPOINT].drop_duplicates().merge(averages, on=CHECKPOINT, how="left")
     listed = listed.sort_values(CHECKPOINT, ignore_index=True)
     listed["datasets"] = listed["datasets"].fillna(0).astype("int64")
@@ -136,8 +244,7 @@ def choose_checkpoints(values: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     sign = -1.0 if plan.find_direction(plan.metrics) == "max" else 1.0
     order = whole[CHECKPOINT].assign(key=round_significant(sign * whole["selection"]))
     best = order.sort_values([*TRAINING, "key", "step", "checkpoint"]).drop_duplicates(TRAINING)
-    table = listed.assign(chosen=listed.index.isin(best.index), split=plan.split, stamp=plan.stamp)
-    return table[CHECKPOINTS]
+    return listed.assign(chosen=listed.index.isin(best.index), split=plan.split, stamp=plan.stamp)
 
 
 def measure_optimism(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan) -> pd.DataFrame:
@@ -145,17 +252,15 @@ def measure_optimism(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan
 
     Parameters
     ----------
-    values : pandas.DataFrame
-        As `average_values` takes them.
-    checkpoints : pandas.DataFrame
-        Of `choose_checkpoints`.
+    values, checkpoints : pandas.DataFrame
+        A row per value, and what `choose_checkpoints` makes of them.
     plan : Plan
         By what they were chosen, and where they are compared.
 
     Returns
     -------
     pandas.DataFrame
-        The columns of `SELECTED`, by model and training. ``selection``, ``mean`` and ``last`` are
+        By model and training. ``selection``, ``mean`` and ``last`` are
         the best, mean and last of the ``checkpoints`` that were compared, on the selection split;
         ``report`` is the value of the chosen one on the report split, empty where it lacks one of
         the study's datasets there.
@@ -174,10 +279,15 @@ def measure_optimism(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan
     groups = whole.groupby(TRAINING)["selection"]
     chosen = whole[whole["chosen"]].set_index(TRAINING)
     last = whole.drop_duplicates(TRAINING, keep="last").set_index(TRAINING)
-    report = read_report(values, plan)
+    averages = average_values(values, plan, plan.primary, plan.report)
+    is_complete = averages["datasets"] == len(plan.primary)
+    report = averages[is_complete].set_index(CHECKPOINT)["value"]
+    best, final = (
+        report.reindex(pd.MultiIndex.from_frame(own.reset_index()[CHECKPOINT])).to_numpy()
+        for own in (chosen, last)
+    )
     sign = 1.0 if plan.find_direction(plan.metrics) == "max" else -1.0
     report_sign = 1.0 if plan.find_direction(plan.primary) == "max" else -1.0
-    best, final = (_look_up(report, table.reset_index()) for table in (chosen, last))
     is_equal = round_significant(best) == round_significant(final)
     table = chosen.assign(
         report=best,
@@ -188,146 +298,14 @@ def measure_optimism(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan
     )
     table["optimism_mean"] = sign * (table["selection"] - table["mean"])
     table["optimism_last"] = sign * (table["selection"] - table["last"])
-    return table.reset_index()[SELECTED]
-
-
-def read_report(values: pd.DataFrame, plan: Plan) -> "pd.Series[float]":
-    """Values on the report split of the checkpoints that have all datasets there."""
-    averages = average_values(
-        values, plan.primary, split=plan.report, directions=plan.directions
-    ).set_index(CHECKPOINT)
-    return averages.loc[averages["datasets"] == len(plan.primary), "value"]
-
-
-def _look_up(report: "pd.Series[float]", checkpoints: pd.DataFrame) -> FloatArray:
-    keys = pd.MultiIndex.from_frame(checkpoints[CHECKPOINT])
-    return np.asarray(report.reindex(keys), dtype=np.float64)
+    return table.reset_index()
 
 
 def gather_runs(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    """Take the chosen checkpoints on the report split as runs.
-
-    Parameters
-    ----------
-    values : pandas.DataFrame
-        As `average_values` takes them, with the other columns of runs.
-    checkpoints : pandas.DataFrame
-        Of `choose_checkpoints`.
-    plan : Plan
-        Where they are compared, and by which metrics.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns that `capmap.validation.validate_runs` takes, then ``training``,
-        ``checkpoint`` and ``step`` as text: a row per training and dataset, in the order of
-        reading.
-    """
+    """Take the chosen checkpoints on the report split as runs, in the order of reading."""
     chosen = checkpoints.loc[checkpoints["chosen"], CHECKPOINT]
     is_primary = values["dataset"].map(plan.primary) == values["metric"]
     rows = values[is_primary & (values["split"] == plan.report)]
     runs = rows.merge(chosen, on=CHECKPOINT, how="inner", validate="many_to_one")
     runs["step"] = runs["step"].astype("str")
     return runs[[*RUNS, "training", "checkpoint", "step"]]
-
-
-def find_unreported(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan) -> list[Problem]:
-    """Find trainings whose chosen checkpoint has no value on the report split.
-
-    Parameters
-    ----------
-    values, checkpoints, plan
-        As `gather_runs` takes them.
-
-    Returns
-    -------
-    list of Problem
-        An error per such training, with the code "no_report_value".
-    """
-    chosen = checkpoints.loc[checkpoints["chosen"], [*TRAINING, "checkpoint"]]
-    reported = gather_runs(values, checkpoints, plan)[[*TRAINING, "checkpoint"]]
-    known = set(reported.itertuples(index=False, name=None))
-    return [
-        tell(
-            "no_report_value",
-            training,
-            checkpoint=quote_name(checkpoint),
-            split=quote_name(plan.report),
-        )
-        for model, training, checkpoint in chosen.itertuples(index=False, name=None)
-        if (model, training, checkpoint) not in known
-    ]
-
-
-def find_absent_datasets(
-    values: pd.DataFrame,
-    checkpoints: pd.DataFrame,
-    plan: Plan,
-    *,
-    incomplete: Incomplete,
-) -> list[Problem]:
-    """Find datasets that have no part in the choice, or on which nothing chosen is compared.
-
-    Parameters
-    ----------
-    values : pandas.DataFrame
-        As `gather_runs` takes them, of the datasets that are analysed.
-    checkpoints, plan
-        As `gather_runs` takes them.
-    incomplete : str
-        The policy on empty cells.
-
-    Returns
-    -------
-    list of Problem
-        A warning "one_split" for all datasets with values on the selection split only and for all
-        with values on the report split only, unless no dataset has both; and "no_chosen_value" for
-        all on which no chosen checkpoint has a value to compare, an error where empty cells are.
-    """
-    compared = set(gather_runs(values, checkpoints, plan)["dataset"])
-    unseen = sorted(set(values["dataset"]).intersection(plan.primary) - compared)
-    problems = []
-    if unseen and compared:
-        split = f" on the split {quote_name(plan.report)}" if plan.report else ""
-        problem = tell("no_chosen_value", unseen[0], names=list_names(unseen), split=split)
-        is_error = incomplete == "error"
-        problems.append(problem if is_error else replace(problem, severity="warning"))
-    offered, reported = (
-        set(values.loc[values["split"] == split, "dataset"]) for split in (plan.split, plan.report)
-    )
-    splits = [quote_name(plan.split), quote_name(plan.report)]
-    for names, (here, there), lack in (
-        (sorted(offered - reported), splits, "are not compared"),
-        (sorted(reported - offered), splits[::-1], "have no part in the choice"),
-    ):
-        if names and offered & reported:
-            said = {"names": list_names(names), "here": here, "there": there, "lack": lack}
-            problems.append(tell("one_split", names[0], **said))
-    return problems
-
-
-def count_choices(
-    values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan
-) -> dict[str, int | str]:
-    """Count what was chosen, and of what.
-
-    Parameters
-    ----------
-    values, checkpoints, plan
-        As `gather_runs` takes them.
-
-    Returns
-    -------
-    dict
-        ``trainings``, ``checkpoints``, ``candidates`` (checkpoints with all datasets of the
-        selection), ``values``, ``selection_split``, ``report_split`` and ``stamp``.
-    """
-    return {
-        "trainings": len(checkpoints[TRAINING].drop_duplicates()),
-        "checkpoints": len(checkpoints),
-        "candidates": int(checkpoints["selection"].notna().sum()),
-        "values": len(values),
-        "selection_split": plan.split,
-        "report_split": plan.report,
-        "stamp": plan.stamp,
-    }

@@ -1,50 +1,55 @@
 """Submissions to a leaderboard: a folder each, with a table of results and a description."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import pandas as pd
 from jsonschema import Draft202012Validator
 
 from capmap.artifacts import digest_file
-from capmap.exports.cells import Mapped, Wish, check_columns, list_columns, trim
+from capmap.exports.cells import Mapped, Wish, check_columns, list_columns
 from capmap.exports.files import read_bounded
 from capmap.exports.reading import ExportFile, Exports, read_exports
 from capmap.exports.records import read_document
 from capmap.exports.sheets import open_sheet
 from capmap.packing import unpack_columns
-from capmap.problems import Problem, Severity, UnreadableExportError, ask_nearest, shorten
+from capmap.problems import Problem, UnreadableExportError, shorten
 from capmap.settings.choices import Decimal
 from capmap.settings.files import leads_out
 from capmap.wording import list_names
 
 RESULTS, INFORMATION = "results_and_parameters.csv", "additional_info.json"
-NAME, BACKBONE, METHOD, DATASET = "submission", "backbone", "frozen_or_full_ft", "dataset"
-METRIC, SCORE, SEED = "Metric", "test metric", "Seed"
-IDENTITY = (BACKBONE, METHOD, DATASET, METRIC, SCORE, SEED)
+NAME, BACKBONE, METHOD = "submission", "backbone", "frozen_or_full_ft"
+ROLES = {"dataset": "dataset", "metric": "Metric", "score": "test metric", "seed": "Seed"}
+IDENTITY = frozenset({BACKBONE, METHOD, *ROLES.values()})
 PARAMETERS = (
     *("experiment_name", "decoder", "n_trials", "batch_size", "lr", "weight_decay"),
     *("data_percentages", "early_stop_patience", "batch_size_selection", "partition name"),
 )
-REQUIRED = (*IDENTITY, *PARAMETERS)
+REQUIRED = (BACKBONE, METHOD, *ROLES.values(), *PARAMETERS)
 # What a file may lack, unless the board is strict, and the method of a file that does not say it.
 SPARED = frozenset({METHOD, "decoder", "partition name", "data_percentages"})
 ASSUMED = "full_ft"
 # What is kept of a run, and the name of its column.
 KEPT = {NAME: NAME, BACKBONE: BACKBONE, METHOD: "method", **{name: name for name in PARAMETERS}}
 KEPT["partition name"] = "partition_name"
-# What the reader of tables says, and `check_rows` says better of a submission.
-REPORTED = frozenset(
-    {
-        *("empty_model", "empty_dataset", "empty_metric", "empty_seed", "overruled_metric"),
-        *("confused_name", "no_metric"),
-    }
-)
 FILL_IN = "Fill in the score, or remove all rows of the dataset if it was not evaluated."
-LARGEST = {RESULTS: 1 << 27, INFORMATION: 1 << 20}
+# What the reader says of any table, and what is said of a submission instead.
+SHARPENED: dict[str, dict[str, Any]] = {
+    "empty_score": {"severity": "error", "reason": "The score is empty.", "remedy": FILL_IN},
+    "nan_score": {"remedy": FILL_IN},
+    "infinite_score": {"remedy": FILL_IN},
+    "not_a_number": {"remedy": FILL_IN},
+    "overruled_metric": {
+        "severity": "error",
+        "reason": "This is not the metric of the dataset.",
+        "remedy": "Evaluate it with the metric of the benchmark, or correct the cell.",
+    },
+}
+LARGEST = 1 << 20
 
 TRIALS, NEW_MODELS = "Number of HPO trials", "New model info"
 TEXTS = {
@@ -56,7 +61,6 @@ TEXTS = {
     "Comments on new models in submission": "comments",
 }
 MODEL_KEYS = {"unique_backbone_key": "key", "model_display_name": "name", "model_size": "size"}
-KNOWN = [*TEXTS, "Number of repeated seeds trials", NEW_MODELS]
 REMEDY = f"Write one JSON object with the keys {list_names([*TEXTS, NEW_MODELS])}."
 TEXT = {"type": "string", "maxLength": 10_000}
 MODEL = {"type": "object", "required": [*MODEL_KEYS], "properties": dict.fromkeys(MODEL_KEYS, TEXT)}
@@ -72,25 +76,6 @@ SCHEMA = {
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-class Submissions(NamedTuple):
-    """Submissions that were read.
-
-    Parameters
-    ----------
-    exports : Exports
-        Runs with the columns of `KEPT`, problems and files.
-    rows : pandas.DataFrame
-        All rows: the columns of `REQUIRED` as trimmed text, missing where the file lacks one, then
-        ``submission``, ``source`` and ``line``.
-    listed : list of dict
-        By name: what each submission says of itself, and its ``models``, by key.
-    """
-
-    exports: Exports
-    rows: pd.DataFrame
-    listed: list[dict[str, Any]]
-
-
 def read_submissions(
     folders: Sequence[str],
     *,
@@ -99,55 +84,33 @@ def read_submissions(
     metrics: Mapping[str, str] | None = None,
     decimal: Decimal = "auto",
     strict: bool = False,
-) -> Submissions:
+) -> tuple[Exports, list[dict[str, Any]]]:
     """Read the submissions of a study, whatever is wrong with them.
 
-    Parameters
-    ----------
-    folders : sequence of str
-        A folder per submission, which is called after it.
-    files : sequence of str
-        The files that were found in them; others of a folder are missing.
-    columns : mapping, optional
-        Only "model" matters: the columns that make up the name of a model, joined with " / ", by
-        default ``backbone``, ``frozen_or_full_ft`` and ``submission``.
-    metrics : mapping of str to str, optional
-        The metric of datasets, which wins over what the files say.
-    decimal : {"auto", ".", ","}, optional
-        Decimal mark of numbers.
-    strict : bool, optional
-        Whether every column must be there, and no other key in a description.
-
-    Returns
-    -------
-    Submissions
-        What was read.
+    `files` are those that were found in the folders; `columns` may say what makes up the name of a
+    model, by default backbone, method and submission; `metrics` of datasets win over the files;
+    `strict` asks for every column. Returns runs with the columns of `KEPT`, problems and files, and
+    by name what each submission says of itself.
     """
-    distinct = list(dict.fromkeys(str(Path(folder)) for folder in folders))
-    problems, readable = _check_folders(distinct)
+    problems, readable = _check_folders(list(dict.fromkeys(str(Path(path)) for path in folders)))
     found, listed = {str(Path(file)) for file in files}, []
-    tables, fields, others = [_make_empty()], {}, []
+    fields, others = dict[str, dict[str, str]](), list[str]()
     for folder in sorted(readable, key=lambda folder: Path(folder).name):
         name, (paths, faults) = Path(folder).name, _list_files(folder, found)
-        described, doubts = read_information(paths.get(INFORMATION), strict=strict)
+        described, doubts = read_information(paths.get(INFORMATION))
         problems += [*faults, *doubts]
         listed.append({"name": name, "folder": folder, **described})
         others += [path for file, path in paths.items() if file == INFORMATION]
         if path := paths.get(RESULTS):
-            try:
-                rows, absent, faults = _read_rows(path, strict=strict)
-            except UnreadableExportError as error:
-                problems += error.problems
+            absent, faults = _find_absent(path, strict=strict)
+            problems += faults
+            if absent is None:
                 others.append(path)
             else:
-                problems += faults
                 fields[path] = {**absent, NAME: name}
-                tables.append(rows.assign(**{NAME: name, "source": path}))
-    rows = pd.concat(tables, ignore_index=True)
-    read = _read_runs(rows, fields, columns or {}, metrics or {}, decimal)
+    read = _read_runs(fields, columns or {}, metrics or {}, decimal)
     files_read = [*read.files, *map(_describe_file, others)]
-    exports = replace(read, problems=[*problems, *read.problems], files=files_read)
-    return Submissions(exports, rows, listed)
+    return replace(read, problems=[*problems, *read.problems], files=files_read), listed
 
 
 def _describe_file(path: str) -> ExportFile:
@@ -158,26 +121,26 @@ def _describe_file(path: str) -> ExportFile:
 def _check_folders(folders: Sequence[str]) -> tuple[list[Problem], list[str]]:
     """Find folders that cannot be told apart, and return the others."""
     if not folders:
-        remedy = f"Add a folder with the files {RESULTS} and {INFORMATION}."
         reason = "There is no submission."
+        remedy = f"Add a folder with the files {RESULTS} and {INFORMATION}."
         return [Problem(code="no_submissions", reason=reason, remedy=remedy)], []
-    names = [Path(folder).name for folder in folders]
-    bad = [
+    counts = Counter(Path(folder).name for folder in folders)
+    readable = [
         folder
-        for folder, name in zip(folders, names, strict=True)
-        if names.count(name) > 1 or not name.isprintable()
+        for folder in folders
+        if counts[Path(folder).name] == 1 and Path(folder).name.isprintable()
     ]
     problems = [
         Problem(
             code="bad_folder",
             source=repr(folder)[1:-1],
-            reason="The name of the folder has characters that cannot be shown, or is that of "
-            "another submission.",
+            reason="Its name has characters that cannot be shown, or another folder has it.",
             remedy="Rename the folder; its name is that of the submission.",
         )
-        for folder in bad
+        for folder in folders
+        if folder not in readable
     ]
-    return problems, [folder for folder in folders if folder not in bad]
+    return problems, readable
 
 
 def _list_files(folder: str, found: set[str]) -> tuple[dict[str, str], list[Problem]]:
@@ -185,39 +148,22 @@ def _list_files(folder: str, found: set[str]) -> tuple[dict[str, str], list[Prob
     paths, problems = {}, []
     for name in (RESULTS, INFORMATION):
         path = Path(folder) / name
-        reason = f"The submission has no file {name}."
-        if str(path) in found:
-            reason = "The file is a link out of the folder of its submission, and not followed."
-            if not leads_out(path, path.parent):
-                paths[name] = str(path)
-                continue
-        remedy = "Add the file, or move the folder elsewhere if it is no submission."
-        problems.append(
-            Problem(code="missing_file", source=str(path), reason=reason, remedy=remedy)
-        )
+        if str(path) not in found:
+            code, reason = "missing_file", f"The submission has no file {name}."
+            remedy = "Add it, or move the folder elsewhere if it is no submission."
+        elif leads_out(path, path.parent):
+            code, reason = "foreign_file", "The file is a link out of the folder of its submission."
+            remedy = "Put a copy of the file in its place; the link is not followed."
+        else:
+            paths[name] = str(path)
+            continue
+        problems.append(Problem(code=code, source=str(path), reason=reason, remedy=remedy))
     return paths, problems
 
 
-def read_information(path: str | None, *, strict: bool) -> tuple[dict[str, Any], list[Problem]]:
-    """Read what a submission says of itself, whatever is wrong with it.
+def read_information(path: str | None) -> tuple[dict[str, Any], list[Problem]]:
+    """Read what a submission says of itself: texts, and ``models`` with key, name and size.
 
-    Parameters
-    ----------
-    path : str or None
-        ``additional_info.json``, of 1 MiB at most; None where there is none.
-    strict : bool
-        Whether unknown keys are errors.
-
-    Returns
-    -------
-    described : dict
-        paper, code, license, hpo_trials, information and comments as text, and ``models``: a dict
-        with key, name and size of each new one.
-    problems : list of Problem
-        Everything that is wrong, with the key as column.
-
-    Notes
-    -----
     Keys are compared without white space around them, as real files write
     ``"Code Repository Link "``. A new model without any text is a placeholder. Control characters
     are written as escapes.
@@ -226,7 +172,7 @@ def read_information(path: str | None, *, strict: bool) -> tuple[dict[str, Any],
     if path is None:
         return nothing, []
     try:
-        read_bounded(path, limit=LARGEST[INFORMATION], remedy="Shorten the texts.")
+        read_bounded(path, limit=LARGEST, remedy="Shorten the texts.")
         document = _trim_keys(read_document(path))
     except UnreadableExportError as error:
         return nothing, error.problems
@@ -236,19 +182,14 @@ def read_information(path: str | None, *, strict: bool) -> tuple[dict[str, Any],
             _explain(path, _write_place(error.absolute_path), f"{shorten(error.message)}.")
             for error in errors
         ]
-    problems = _find_unknown_keys(path, document, KNOWN, "", strict=strict)
-    models: dict[str, dict[str, str]] = {}
+    problems, models = [], {}
     for number, entry in enumerate(document[NEW_MODELS], start=1):
-        place = f"{NEW_MODELS}[{number}]"
-        problems += _find_unknown_keys(path, entry, [*MODEL_KEYS], f"{place}.", strict=strict)
         own = {name: _escape(entry[key]) for key, name in MODEL_KEYS.items()}
-        if any(own.values()) and (own["key"] in models or not all(own.values())):
-            reason = "A text of the model is empty, or the model is described twice."
-            problems.append(
-                _explain(path, place, reason, "Fill in all three, for each model once.")
-            )
-        elif own["key"]:
+        if all(own.values()):
             models[own["key"]] = own
+        elif any(own.values()):
+            reason = "A text is empty, while others of the same model are not."
+            problems.append(_explain(path, f"{NEW_MODELS}[{number}]", reason))
     texts = {name: _escape(str(document[key])) for key, name in TEXTS.items()}
     return {**texts, "models": [*models.values()]}, problems
 
@@ -266,29 +207,9 @@ def _write_place(path: Sequence[str | int]) -> str:
     return "".join(parts).removeprefix(".")
 
 
-def _explain(
-    path: str, place: str, reason: str, remedy: str = REMEDY, severity: Severity = "error"
-) -> Problem:
+def _explain(path: str, place: str, reason: str) -> Problem:
     code = "wrong_information"
-    return Problem(
-        severity=severity, code=code, source=path, column=place, reason=reason, remedy=remedy
-    )
-
-
-def _find_unknown_keys(
-    path: str, entry: Mapping[str, Any], known: Sequence[str], place: str, *, strict: bool
-) -> list[Problem]:
-    return [
-        _explain(
-            path,
-            place + shorten(_escape(key)),
-            "The key is unknown, and what it says is not read.",
-            f"{ask_nearest(key, known)}The keys are {list_names(known)}.",
-            "error" if strict else "warning",
-        )
-        for key in entry
-        if key not in known
-    ]
+    return Problem(code=code, source=path, column=place, reason=reason, remedy=REMEDY)
 
 
 def _escape(text: str) -> str:
@@ -296,31 +217,19 @@ def _escape(text: str) -> str:
     return UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text.strip())
 
 
-def _make_empty() -> pd.DataFrame:
-    return pd.DataFrame(columns=[*REQUIRED, NAME, "source", "line"], dtype="object")
-
-
-def _read_rows(path: str, *, strict: bool) -> tuple[pd.DataFrame, dict[str, str], list[Problem]]:
-    """Read the needed columns of all rows as text, and say what stands for those that it lacks.
-
-    Raises
-    ------
-    UnreadableExportError
-        When the file cannot be opened, is larger than 128 MiB, has a needed column twice, or lacks
-        one of backbone, dataset, Metric, test metric and Seed.
-    """
-    read_bounded(path, limit=LARGEST[RESULTS], remedy="Keep the rows of this submission only.")
-    sheet = open_sheet(path, wanted=REQUIRED)
-    spared = frozenset[str]() if strict else SPARED - {*sheet.columns}
+def _find_absent(path: str, *, strict: bool) -> tuple[dict[str, str] | None, list[Problem]]:
+    """Say what stands for the columns that a table lacks; None if it cannot be read without."""
+    try:
+        present = open_sheet(path, wanted=REQUIRED).columns
+    except UnreadableExportError as error:
+        return None, error.problems
+    spared = frozenset[str]() if strict else SPARED.difference(present)
     wishes = [Wish("a submission needs it", name) for name in REQUIRED if name not in spared]
-    problems = check_columns(wishes, sheet.columns, path)
+    problems = check_columns(wishes, present, path)
     if any(fault.code != "missing_column" or fault.column in IDENTITY for fault in problems):
-        raise UnreadableExportError(*problems)
-    cells = sheet.read_cells([column for column in REQUIRED if column in sheet.columns])
-    texts = {column: trim(cells.columns[column]).to_pylist() for column in cells.columns}
-    absent = {column: "" for column in REQUIRED if column not in sheet.columns}
+        return None, problems
+    absent = {name: ASSUMED if name == METHOD else "" for name in REQUIRED if name not in present}
     if METHOD in absent:
-        absent[METHOD] = ASSUMED
         problems.append(
             Problem(
                 severity="warning",
@@ -331,41 +240,30 @@ def _read_rows(path: str, *, strict: bool) -> tuple[pd.DataFrame, dict[str, str]
                 remedy="Add the column, with frozen or full_ft.",
             )
         )
-    said = {column: text or None for column, text in absent.items()}
-    return pd.DataFrame(texts, dtype="object").assign(**said, line=cells.lines), absent, problems
+    return absent, problems
 
 
 def _read_runs(
-    rows: pd.DataFrame,
     fields: Mapping[str, Mapping[str, str]],
     columns: Mapped,
     metrics: Mapping[str, str],
     decimal: Decimal,
 ) -> Exports:
-    """Read the scores of the tables of results, and give each run what its row says."""
+    """Read the tables of results, with the fields of each."""
     model = [name for name in list_columns(columns, "model") if name]
-    parts = (BACKBONE, METHOD, NAME)
+    default = [BACKBONE, METHOD, NAME]
+    roles = {"model": default if model in ([], ["model"]) else model, **ROLES, "keep": [*KEPT]}
     read = read_exports(
         [*fields],
         fields=[*fields.values()],
-        columns={
-            "model": parts if model in ([], ["model"]) else model,
-            **{"dataset": DATASET, "metric": METRIC, "score": SCORE, "seed": SEED},
-        },
+        columns=roles,
         decimal=decimal,
         dataset_metrics=metrics,
     )
-    place = ["source", "line"]
-    kept = rows[[*place, *KEPT]].fillna("").astype("str").astype({"line": "int64"})
-    runs = unpack_columns(read.runs).merge(kept, on=place, how="left")
-    problems = [_sharpen(problem) for problem in read.problems if problem.code not in REPORTED]
-    return replace(read, runs=runs.rename(columns=KEPT), problems=problems, readings=[])
-
-
-def _sharpen(problem: Problem) -> Problem:
-    """Make an error of an empty score, and never advise to leave one empty."""
-    if problem.code == "empty_score":
-        return replace(problem, severity="error", reason="The score is empty.", remedy=FILL_IN)
-    if problem.code in {"nan_score", "infinite_score", "not_a_number"}:
-        return replace(problem, remedy=FILL_IN)
-    return problem
+    problems = [
+        replace(problem, **SHARPENED.get(problem.code, {}))
+        for problem in read.problems
+        if problem.code != "confused_name"
+    ]
+    runs = unpack_columns(read.runs).rename(columns=KEPT)
+    return replace(read, runs=runs, problems=problems, readings=[])

@@ -11,12 +11,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
+from capmap.claims import label_entries
 from capmap.figures.bump import NUMBERS_NOTE, Numbers, Ticks, draw_bump
 from capmap.figures.canvas import (
     GAP,
     MAX_MODELS,
     PADDING,
-    ROW_HEIGHT,
     TICKS_HEIGHT,
     NothingToDraw,
     Sheet,
@@ -37,12 +37,10 @@ from capmap.figures.heatmap import (
     write_places,
 )
 from capmap.figures.marks import mark, write_points
-from capmap.figures.names import printable_text, shorten_names, widest
-from capmap.figures.panels import draw_dots, make_curve_key, read_points
+from capmap.figures.names import shorten_names, widest
+from capmap.figures.panels import read_points
 from capmap.figures.style import (
-    PALETTE,
     TEXT_SIZE,
-    ModelStyle,
     column_width,
     figure_style,
     page_width,
@@ -51,11 +49,9 @@ from capmap.wording import find_statistic, label_scores
 
 DIMENSIONS_HEADING = "Leaderboard by dimension"
 PLACE_NOTE = "In brackets: rank in the dimension."
-INTERVAL_NOTE = "Below: interval of the score."
 BEST_NOTE = "Corner: first in the dimension."
 PARTIAL_NOTE = "Bar: too few datasets to be ranked."
 EMPTY_NOTE = "Hatched: no runs."
-DASH = "\N{EN DASH}"
 
 HISTORY_HEADING = "Rank by release"
 NARROW_LABEL = 0.9
@@ -68,32 +64,23 @@ GAP_NOTE = "No mark: not in the release, or not ranked in it."
 HIDDEN_NOTE = "Left out: entries that neither end ranks, and those beyond the best."
 
 CURVES_HEADING = "Checkpoints over the steps of training"
-OPTIMISM_HEADING = "The chosen checkpoint against the mean and the last"
 NO_CURVE = "No training has a value of this metric."
-NO_CHOICE = "No training had a choice between checkpoints."
 CURVES_HEIGHT = 2.1
-MAX_TRAININGS = 40
 MAX_BANDS = 12
 LEAST_TRAININGS = 3
 THIN, PLAIN, BOLD = 0.6, 1.0, 1.6
-LABEL_ROOM = 2.4
-MARKS = {
-    "selection": ("chosen", ModelStyle(PALETTE[0], "o", "none")),
-    "mean": ("mean", ModelStyle(PALETTE[1], "D", "none")),
-    "last": ("last", ModelStyle(PALETTE[7], "X", "none")),
-}
 
 
 @figure_style()
 def draw_leaderboard_dimensions(dimensions: pd.DataFrame) -> Figure:
-    """Draw what ranks the entries in each dimension, with intervals and ranks.
+    """Draw what ranks the entries in each dimension, with ranks.
 
     Parameters
     ----------
     dimensions : DataFrame
-        method, dimension, rank, model, name, submission, iqm or another statistic, ci_low,
-        ci_high, complete; at least one row. Dimensions in their order, the one of all datasets
-        first; rank and interval may be empty.
+        method, dimension, rank, model, name, submission, iqm or another statistic, complete;
+        at least one row. Dimensions in their order, the one of all datasets
+        first; rank may be empty.
 
     Returns
     -------
@@ -106,7 +93,7 @@ def draw_leaderboard_dimensions(dimensions: pd.DataFrame) -> Figure:
     Notes
     -----
     The first of each method in a dimension has a corner, an entry that is incomplete in a dimension
-    a bar, and one without runs in it is hatched. Intervals are left out where they do not fit.
+    a bar, and one without runs in it is hatched.
     """
     names = list(dict.fromkeys(dimensions["dimension"]))
     models, notes = _choose_first(dimensions)
@@ -116,9 +103,9 @@ def draw_leaderboard_dimensions(dimensions: pd.DataFrame) -> Figure:
     cells = dimensions.set_index(["model", "dimension"])
     statistic = find_statistic(dimensions.columns)
     cells = cells.rename(columns={statistic: "score"})
-    cells = cells[["score", "ci_low", "ci_high", "rank", "complete"]].astype("float64")
+    cells = cells[["score", "rank", "complete"]].astype("float64")
     tables = {str(column): pivot_cells(cells[column], models, names) for column in cells}
-    labels = label_entries(dimensions)
+    labels = _name_entries(dimensions)
     for table in tables.values():
         table.index = pd.Index([labels[model] for model in models], name="entry")
     scores = tables["score"]
@@ -130,44 +117,15 @@ def draw_leaderboard_dimensions(dimensions: pd.DataFrame) -> Figure:
         scores,
         scale=Scale(label_scores(statistic), *span_colors(scores), (), RISING),
         wording=Wording(DIMENSIONS_HEADING, "", notes),
-        writings=_write_cells(tables),
+        writings=_write_cells(scores, tables["rank"]),
         marks=(Mark(tables["rank"] == 1), Mark(partial, "bar")),
     ).figure
 
 
-def label_entries(entries: pd.DataFrame) -> dict[str, str]:
-    """Name entries by as little as distinguishes them: name, method, submission, or model.
-
-    Parameters
-    ----------
-    entries : DataFrame
-        method, model, name, submission; repeats do not matter.
-
-    Returns
-    -------
-    dict of str to str
-        Label per model, in the order of models.
-
-    Examples
-    --------
-    >>> columns = ["method", "model", "name", "submission"]
-    >>> rows = [("frozen", "a/f", "A", "s"), ("full", "a/u", "A", "s"), ("frozen", "b/f", "B", "s")]
-    >>> list(label_entries(pd.DataFrame(rows, columns=columns)).values())
-    ['A · frozen', 'A · full', 'B']
-    """
-    table = entries.drop_duplicates("model").set_index("model").sort_index()
-    labels = {str(model): str(name) for model, name in table["name"].items()}
-    for part in ("method", "submission"):
-        values = {str(model): str(value) for model, value in table[part].items()}
-        alike: dict[str, set[str]] = {}
-        for model, label in labels.items():
-            alike.setdefault(label, set()).add(values[model])
-        labels = {
-            model: f"{label} · {values[model]}" if len(alike[label]) > 1 else label
-            for model, label in labels.items()
-        }
-    counts = Counter(labels.values())
-    return {model: label if counts[label] == 1 else model for model, label in labels.items()}
+def _name_entries(entries: pd.DataFrame) -> dict[str, str]:
+    """The label of each model."""
+    firsts = entries.drop_duplicates("model")
+    return dict(zip(firsts["model"], label_entries(firsts), strict=True))
 
 
 def _choose_first(dimensions: pd.DataFrame) -> tuple[list[str], tuple[str, ...]]:
@@ -184,22 +142,10 @@ def _choose_first(dimensions: pd.DataFrame) -> tuple[list[str], tuple[str, ...]]
     return kept["model"].tolist(), (f"The first {len(kept)} of {len(entries)} entries.",)
 
 
-def _write_cells(tables: dict[str, pd.DataFrame]) -> Sequence[Writing]:
-    """Ways to write scores with ranks and intervals, the fullest first."""
-    scores, ranks = tables["score"], tables["rank"]
-    known = tables["ci_low"].notna()
-    ways = []
-    for decimals in (3, 2) if known.to_numpy().any() else ():
-        low, high = (_write(tables[end], decimals) for end in ("ci_low", "ci_high"))
-        ends = (low + DASH + high).where(known, "")
-        texts = (write_places(scores, ranks, 3) + "\n" + ends).map(str.strip)
-        ways.append(Writing(texts, f"{PLACE_NOTE} {INTERVAL_NOTE}"))
-    ways += [Writing(write_places(scores, ranks, decimals), PLACE_NOTE) for decimals in (3, 2)]
-    return [*ways, Writing(_write(scores, 2))]
-
-
-def _write(values: pd.DataFrame, decimals: int) -> pd.DataFrame:
-    return values.map(lambda value: format_decimal(value, decimals))
+def _write_cells(scores: pd.DataFrame, ranks: pd.DataFrame) -> Sequence[Writing]:
+    """Ways to write scores with ranks, the fullest first."""
+    ways = [Writing(write_places(scores, ranks, decimals), PLACE_NOTE) for decimals in (3, 2)]
+    return [*ways, Writing(scores.map(format_decimal))]
 
 
 @figure_style()
@@ -233,7 +179,7 @@ def draw_rank_history(rank_history: pd.DataFrame) -> Figure:
     if len(releases) > MOST_RELEASES:
         notes += (f"The last {MOST_RELEASES} of {len(releases)} releases.",)
     notes += (GAP_NOTE,) if np.isnan(ranks).any() else ()
-    named, methods = label_entries(history), _find_methods(history)
+    named, methods = _name_entries(history), _find_methods(history)
     labels = fit_labels([named[model] for model in models], narrow=NARROW_LABEL, wide=WIDE_LABEL)
     if len(releases) > NARROW_RELEASES:
         labels = replace(labels, sheet_width=page_width())
@@ -363,52 +309,6 @@ def _find_main(curves: pd.DataFrame, split: str) -> str:
     return str(counts.idxmax()) if len(counts) else ""
 
 
-@figure_style()
-def draw_checkpoint_optimism(selected: pd.DataFrame) -> Figure:
-    """Draw the best, the mean and the last of each training's checkpoints.
-
-    Parameters
-    ----------
-    selected : DataFrame
-        model, training, checkpoints (how many), selection (the best), mean, last.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A row per training with two checkpoints or more. A column wide (3.4 in), or a page (7 in)
-        where names need it.
-
-    Notes
-    -----
-    At most the first 40 trainings by model and name are drawn.
-    """
-    several = selected[selected["checkpoints"] > 1].sort_values(["model", "training"])
-    if several.empty:
-        raise NothingToDraw(NO_CHOICE)
-    rows = several.head(MAX_TRAININGS)
-    left_out = len(several) > len(rows)
-    notes = (f"First {len(rows)} of {len(several)} trainings by name.",) if left_out else ()
-    labels = fit_labels(_name_trainings(rows), narrow=1.1, wide=LABEL_ROOM)
-    sheet = make_sheet(
-        width=labels.sheet_width,
-        height=max(len(rows), 2) * ROW_HEIGHT,
-        wording=Wording(OPTIMISM_HEADING, "value on the selection split", notes),
-        left=PADDING + max(labels.width, 0.5) + GAP,
-        right=3 * PADDING,
-        keys={text: make_curve_key(text, look, line="none") for text, look in MARKS.values()},
-    )
-    places = np.arange(len(rows))
-    ends = rows[list(MARKS)].to_numpy(dtype=float)
-    sheet.axes.hlines(places, ends.min(axis=1), ends.max(axis=1), color=OTHERS_COLOR, linewidth=1)
-    draw_dots(sheet.axes, rows, MARKS)
-    sheet.axes.margins(x=0.05)
-    sheet.axes.grid(axis="x")
-    sheet.limit_ticks()
-    sheet.label_rows(labels.texts, header="training")
-    sheet.axes.set_ylim(max(len(rows), 2) - 0.5, -0.5)
-    return sheet.figure
-
-
 def _plan_lines(own: pd.DataFrame, cast: Cast) -> pd.DataFrame:
     """Give each curve the width of its line, and leave out the intervals that are not drawn."""
     is_mean = own["training"] == ""
@@ -478,12 +378,3 @@ def _dress_curves(sheet: Sheet, metric: str, split: str, *, is_normalized: bool)
     ]
     sheet.axes.set_ylabel("\n".join(lines), linespacing=1.05)
     sheet.axes.grid()
-
-
-def _name_trainings(rows: pd.DataFrame) -> list[str]:
-    """Name trainings, with their model where models share a name of a training."""
-    trainings = rows["training"].tolist()
-    if len(set(trainings)) == len(trainings):
-        return trainings
-    pairs = zip(rows["model"], rows["training"], strict=True)
-    return [f"{printable_text(model)} \N{MIDDLE DOT} {training}" for model, training in pairs]

@@ -115,11 +115,6 @@ def read_attributes(study: Study) -> dict[str, Any]:
     return {kind: dict(own) for kind, own in study.settings["attributes"].items()}
 
 
-def list_checkpoint_rankings(study: Study) -> list[dict[str, Any]]:
-    """List the rankings of checkpoints, if a study asks for them."""
-    return study.read("checkpoints/rankings") if is_asked(study, "checkpoints") else []
-
-
 def _read_options(study: Study, options: Mapping[str, str]) -> dict[str, Any]:
     return {
         parameter: WORKED_OUT[path](study) if path in WORKED_OUT else study.read(path)

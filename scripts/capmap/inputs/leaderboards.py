@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from capmap.analyses import list_analyses
-from capmap.benchmarks import read_benchmark
+from capmap.benchmarks import Benchmark, read_benchmark
 from capmap.errors import ConfigError
 from capmap.inputs.studies import Study, match_paths
 from capmap.settings.files import leads_out
@@ -89,23 +89,33 @@ def find_benchmark_rules(study: Study) -> list[str]:
     return find_benchmark(study) if is_table else []
 
 
-def find_dimensions(study: Study) -> dict[str, Any]:
-    """Find the datasets of each dimension of a study: of its benchmark, and its groups.
-
-    Raises
-    ------
-    ConfigError
-        When the benchmark cannot be read.
-    """
-    groups: Mapping[str, Any] = study.settings["groups"]
-    defined: dict[str, Any] = {}
+def _read_benchmark(study: Study) -> Benchmark | None:
+    """Read the definition of the benchmark of a study, if it names one."""
     for path in find_benchmark(study):
         try:
-            defined = {**read_benchmark(path).dimensions}
+            return read_benchmark(path)
         except ConfigError as error:
             faults = [str(study.refuse("benchmark", line)) for line in str(error).splitlines()]
             raise ConfigError("\n".join(faults)) from error
-    return defined | {name: group["datasets"] for name, group in groups.items()}
+    return None
+
+
+def find_dimensions(study: Study) -> dict[str, Any]:
+    """Find the datasets of each dimension of a study: of its benchmark, and its groups."""
+    defined = _read_benchmark(study)
+    groups: Mapping[str, Any] = study.settings["groups"]
+    own = {name: group["datasets"] for name, group in groups.items()}
+    return {**(defined.dimensions if defined else {}), **own}
+
+
+def find_descriptions(study: Study) -> dict[str, dict[str, str]]:
+    """Find what the benchmark of a study says of its datasets and dimensions."""
+    defined = _read_benchmark(study)
+    datasets = defined.datasets.items() if defined else ()
+    return {
+        "datasets": {name: dataset.description for name, dataset in datasets},
+        "dimensions": defined.described if defined else {},
+    }
 
 
 def find_estimated(study: Study) -> dict[str, Any] | None:

@@ -1,23 +1,179 @@
-"""The entries of a leaderboard with model, method and submission, and what submissions say."""
+"""What the entries of a leaderboard are, and their scores and ranks by dimension and dataset."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from capmap.errors import ValidationError
-from capmap.problems import Problem, group_problem, list_rows
-from capmap.wording import list_names, quote_name
+from capmap.artifacts import read_json
+from capmap.benchmarks import read_benchmark
+from capmap.normalization import find_limits
+from capmap.ranking.aggregation import rank_competitors, summarize_cells
+from capmap.ranking.estimates import join_estimates
+from capmap.ranking.ranks import rank_models
+from capmap.ranking.statistics import STATISTICS
+from capmap.settings.choices import Statistic
+from capmap.wording import ALL
 
 ABOUT = ["model", "method", "name", "backbone", "size", "submission"]
 PARTS = ("method", "backbone", "submission")
-COUNTED = {"models": "backbone", "datasets": "dataset"}
-MIX_REMEDY = (
-    "Make it part of the models' names: "
-    "columns: {model: [backbone, frozen_or_full_ft, submission]}."
-)
 DESCRIBED = ("paper", "code", "license", "hpo_trials", "information", "comments")
-SUBMISSION_COLUMNS = ["submission", "models", "runs", "datasets", *DESCRIBED]
+COUNTS = ("models", "runs", "datasets")
+ORDER = ["method", "name", "model", "dataset"]
+
+
+def rank_entries(
+    exported: pd.DataFrame,
+    runs: pd.DataFrame,
+    ranking: pd.DataFrame,
+    bounds: pd.DataFrame,
+    replicates: Sequence[str],
+    descriptions: Sequence[str],
+    benchmark: Sequence[str],
+    *,
+    dimension_datasets: Mapping[str, list[str]],
+    confidence_level: float,
+) -> dict[str, pd.DataFrame]:
+    """Rank the entries by method and dimension, and the best of each backbone.
+
+    Of `exported` and normalized runs, with estimates and `replicates` of each dimension; on all
+    datasets they are those of the study, by what the `ranking` says ranks its models.
+    """
+    about, _ = _describe(exported, descriptions, benchmark)
+    cells, (unit, statistic) = summarize_cells(runs), ranking[["unit", "statistic"]].iloc[0]
+    common = {"unit": unit, "statistic": statistic}
+    wanted = {ALL: sorted(set(cells["dataset"])), **dimension_datasets}
+    ranked = {}
+    for name, members in wanted.items():
+        kind = ("study", "") if name == ALL else ("dimension", name)
+        ranked[name] = rank_dimension(
+            join_estimates(replicates, {"kind": kind[0], "group": kind[1], **common}),
+            cells[cells["dataset"].isin(members)],
+            about,
+            expected=len(set(members)),
+            statistic=statistic,
+            confidence_level=confidence_level,
+            limits=find_limits(bounds, runs),
+        ).assign(dimension=name)
+    dimensions = pd.concat(ranked.values(), ignore_index=True)
+    return {
+        "entries": ranked[ALL],
+        "dimensions": dimensions.sort_values("method", kind="stable", ignore_index=True),
+        "best": choose_best(ranked[ALL], statistic=statistic),
+    }
+
+
+def rank_dimension(
+    estimates: pd.DataFrame,
+    cells: pd.DataFrame,
+    about: pd.DataFrame,
+    *,
+    expected: int,
+    statistic: Statistic = "iqm",
+    confidence_level: float,
+    limits: tuple[float, float] = (-np.inf, np.inf),
+) -> pd.DataFrame:
+    """Rank the entries of one dimension within each method.
+
+    Only entries with all the `expected` datasets are ranked, so no other moves a rank. By method;
+    within one the ranked entries by rank, then the others, ties by name.
+
+    ``bootstrap_mean`` is the mean of the replicates and ``bootstrap_sem`` their standard deviation
+    (n − 1) divided by the root of their number: the numerical error of ``bootstrap_mean``, which
+    shrinks with more replicates and does not say how sure a score is.
+    """
+    means = {model: own.mean() for model, own in cells.groupby("model")["mean"]}
+    draws = estimates["replicates"]
+    table = estimates.assign(
+        mean=estimates["model"].map(means),
+        bootstrap_mean=[own.mean() if len(own) else np.nan for own in draws],
+        bootstrap_sem=[
+            own.std(ddof=1) / np.sqrt(len(own)) if len(own) > 1 else np.nan for own in draws
+        ],
+        expected=expected,
+        complete=estimates["datasets"] == expected,
+        ranked=estimates["datasets"] == expected,
+    ).merge(about, on="model", validate="one_to_one")
+    parts = [own for _, own in table.groupby("method")] or [table]
+    ranking = pd.concat(
+        rank_models(own, statistic, confidence_level=confidence_level, limits=limits)
+        for own in parts
+    )
+    ranking = ranking.sort_values(["method", "rank", "name", "model"], ignore_index=True)
+    ranking = ranking.drop(columns=statistic, errors="ignore")
+    return ranking.rename(columns={"estimate": statistic})
+
+
+def choose_best(entries: pd.DataFrame, *, statistic: Statistic = "iqm") -> pd.DataFrame:
+    """Choose the best complete entry of each backbone within each method, and rank these anew.
+
+    Of entries whose score is equal to 12 significant digits the one whose submission comes first by
+    name is chosen, then the one whose model does. ``submissions`` says how many submissions have
+    an entry of this backbone and method. The interval does not know that the best was chosen.
+    """
+    keys = ["method", "backbone"]
+    offered = entries.groupby(keys)["submission"].nunique().rename("submissions").reset_index()
+    ranked = entries[entries["complete"]]
+    first = ranked[_rank_within(ranked, keys, statistic) == 1]
+    table = first.sort_values(["submission", "model"]).drop_duplicates(keys)
+    table = table.drop(columns="rank").merge(offered, on=keys, how="left", validate="one_to_one")
+    table["rank"] = _rank_within(table, ["method"], statistic)
+    return table.sort_values(["method", "rank", "name", "backbone"], ignore_index=True)
+
+
+def _rank_within(table: pd.DataFrame, keys: list[str], statistic: Statistic) -> "pd.Series[int]":
+    """Competition ranks by a statistic among the rows that share the keys."""
+    best = STATISTICS[statistic].best
+    scores = table.groupby(keys)[statistic]
+    return scores.transform(lambda own: rank_competitors(own, best=best)).astype("int64")
+
+
+def summarize_entries(
+    exported: pd.DataFrame,
+    ranking: pd.DataFrame,
+    replicates: Sequence[str],
+    descriptions: Sequence[str],
+    benchmark: Sequence[str],
+) -> dict[str, pd.DataFrame]:
+    """Summarize raw and normalized scores per dataset, and the submissions."""
+    about, records = _describe(exported, descriptions, benchmark)
+    cells = join_estimates(replicates, {"kind": "dataset"})
+    return {
+        "raw": summarize_raw(exported, about),
+        "normalized": rank_cells(cells, about, statistic=ranking["statistic"].iloc[0]),
+        "submissions": summarize_submissions(exported, records),
+    }
+
+
+def rank_cells(
+    cells: pd.DataFrame, about: pd.DataFrame, *, statistic: Statistic = "iqm"
+) -> pd.DataFrame:
+    """Rank the entries on each dataset within each method, by estimates on single datasets."""
+    cells = cells.rename(columns={"group": "dataset", "runs": "seeds", "estimate": statistic})
+    table = cells.merge(about, on="model", validate="many_to_one")
+    table["rank"] = _rank_within(table, ["method", "dataset"], statistic)
+    return table.sort_values(ORDER, ignore_index=True)
+
+
+def summarize_raw(runs: pd.DataFrame, about: pd.DataFrame) -> pd.DataFrame:
+    """Average the submitted scores of each cell in the units of their metric."""
+    metrics = runs.drop_duplicates(["model", "dataset"])[["model", "dataset", "metric"]]
+    cells = summarize_cells(runs).rename(columns={"n": "seeds"})
+    table = cells.merge(metrics, on=["model", "dataset"], validate="one_to_one")
+    table = table.merge(about, on="model", validate="many_to_one")
+    return table.sort_values(ORDER, ignore_index=True)
+
+
+def _describe(
+    exported: pd.DataFrame, descriptions: Sequence[str], benchmark: Sequence[str]
+) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
+    """What each model is, and what the submissions say of themselves."""
+    records = [record for path in descriptions for record in read_json(path)["submissions"]]
+    models = {
+        key: vars(model) for path in benchmark for key, model in read_benchmark(path).models.items()
+    }
+    return describe_entries(exported, submissions=records, models=models), records
 
 
 def describe_entries(
@@ -26,157 +182,48 @@ def describe_entries(
     submissions: Sequence[Mapping[str, Any]],
     models: Mapping[str, Mapping[str, str]],
 ) -> pd.DataFrame:
-    """Say of each model what it is: method, backbone, display name, size and submission.
+    """Say of each model what it is: method, display name, backbone, size and submission.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Column ``model``; ``method``, ``backbone`` and ``submission`` where the study has them.
-    submissions : sequence of mapping
-        Records of the submissions: ``name``, and ``models`` with ``key``, ``name`` and ``size``;
-        empty for other studies.
-    models : mapping of str to mapping
-        The benchmark's own ``name`` and ``size`` of backbones, by key.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per model, by name: ``model``, ``method``, ``name``, ``backbone``, ``size`` and
-        ``submission``, all text. Method, size and submission are "" where nothing names them.
-
-    Raises
-    ------
-    ValidationError
-        If the runs of a model in a study of submissions come from several methods, backbones or
-        submissions: its scores would mix entries.
-
-    Notes
-    -----
-    In other studies such a part is taken to describe runs and not models, and is left empty. The
-    backbone is then the model itself. The benchmark's display name and size win over those that
-    the entry's own submission gives, and these over those of the first other submission by name.
-    Without any, the name is the backbone.
-
-    Examples
-    --------
-    >>> runs = pd.DataFrame({"model": ["resnet50", "resnet50"]})
-    >>> models = {"resnet50": {"name": "ResNet-50", "size": "25M"}}
-    >>> describe_entries(runs, submissions=[], models=models)["name"].tolist()
-    ['ResNet-50']
+    A part that the runs of a model do not agree on describes runs, and is left empty; the backbone
+    is then the model itself. The benchmark's display name and size (`models`) win over those of the
+    entry's own submission, and these over those of the first other submission by name. Without
+    any, the name is the backbone.
     """
-    known = [part for part in PARTS if part in runs]
     groups = runs.groupby("model", sort=True)
-    table = groups[known].first().reset_index() if known else groups.size().index.to_frame(False)
-    for part in known:
-        is_mixed = groups[part].nunique(dropna=False).to_numpy() > 1
-        if is_mixed.any() and submissions:
-            reason = _explain_mix(runs, table.loc[is_mixed, "model"].iloc[0], part)
-            raise ValidationError(f"{reason} {MIX_REMEDY}")
-        table[part] = table[part].astype(object).where(~is_mixed, None)
+    table = groups.size().index.to_frame(index=False)
     for part in PARTS:
-        values = table[part] if part in table else pd.Series([None] * len(table))
-        table[part] = _fill(values, table["model"] if part == "backbone" else "")
-    names, sizes = list[str](), list[str]()
-    described = _collect_models(submissions)
+        table[part] = ""
+        if part in runs:
+            is_one = groups[part].nunique(dropna=False).to_numpy() == 1
+            table[part] = groups[part].first().where(is_one).fillna("").to_numpy()
+    table["backbone"] = table["backbone"].where(table["backbone"] != "", table["model"])
+    described: dict[str, dict[str, Mapping[str, str]]] = {}
+    for record in sorted(submissions, key=lambda record: str(record["name"])):
+        for model in record.get("models", []):
+            described.setdefault(model["key"], {})[record["name"]] = model
+    names, sizes = [], []
     for backbone, own in zip(table["backbone"], table["submission"], strict=True):
         found = described.get(backbone, {})
-        others = [found[name] for name in sorted(found, key=lambda name: (name != own, name))]
-        records = [models.get(backbone, {}), *others]
+        records = [models.get(backbone, {}), found.get(own, {}), *found.values()]
         names.append(_find_first(records, "name") or backbone)
         sizes.append(_find_first(records, "size"))
     return table.assign(name=names, size=sizes)[ABOUT].astype("str")
 
 
-def _fill(values: "pd.Series[Any]", other: "pd.Series[Any] | str") -> "pd.Series[Any]":
-    values = values.astype(object)
-    return values.where(values.notna() & (values != ""), other)
-
-
-def _collect_models(
-    submissions: Sequence[Mapping[str, Any]],
-) -> dict[str, dict[str, Mapping[str, Any]]]:
-    """Models that submissions describe, by key and then by submission."""
-    models: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for record in submissions:
-        for model in record.get("models", []):
-            models.setdefault(str(model["key"]), {}).setdefault(str(record["name"]), model)
-    return models
-
-
-def _find_first(records: Sequence[Mapping[str, Any]], field: str) -> str:
+def _find_first(records: Iterable[Mapping[str, str]], field: str) -> str:
     """First text that stands in a field; empty where there is none."""
-    return next((str(record[field]) for record in records if record.get(field)), "")
-
-
-def _explain_mix(runs: pd.DataFrame, model: str, part: str) -> str:
-    values = runs.loc[runs["model"] == model, part].dropna().unique()
-    return (
-        f"Model {quote_name(model)} has runs of several values of {part!r}: "
-        f"{list_names(sorted(map(str, values)))}."
-    )
-
-
-def find_mixes(runs: pd.DataFrame) -> list[Problem]:
-    """Find models whose runs come from several methods, backbones or submissions.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        As read from submissions, before repeated rows are resolved.
-
-    Returns
-    -------
-    list of Problem
-        An error "mixed_entries" per model and part, at its first row.
-    """
-    problems = []
-    for part in (part for part in PARTS if part in runs):
-        counts = runs.groupby("model")[part].nunique(dropna=False)
-        rows = runs[runs["model"].isin(counts.index[counts > 1])].drop_duplicates("model")
-        problems += [
-            group_problem(
-                row,
-                "mixed_entries",
-                _explain_mix(runs, row.model, part),
-                MIX_REMEDY,
-                severity="error",
-                value=row.model,
-            )
-            for row in list_rows(rows)
-        ]
-    return problems
+    return next((record[field] for record in records if record.get(field)), "")
 
 
 def summarize_submissions(
     runs: pd.DataFrame, submissions: Sequence[Mapping[str, Any]]
 ) -> pd.DataFrame:
-    """List the submissions with their counts and their own words.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``submission``, ``backbone`` and ``dataset``, a row per run; not looked at in a
-        study without submissions.
-    submissions : sequence of mapping
-        Records with ``name``, ``paper``, ``code``, ``license``, ``hpo_trials``, ``information`` and
-        ``comments``; may be empty.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By name: ``submission``, ``models`` (different backbones), ``runs``, ``datasets``, then the
-        words as text, "" where there are none. A submission without runs has counts of 0.
-    """
+    """List the submissions by name, with their backbones, runs and datasets and their own words."""
     rows = []
     for record in sorted(submissions, key=lambda record: str(record["name"])):
         own = runs[runs["submission"] == record["name"]]
-        counts = {name: own[column].nunique() for name, column in COUNTED.items()}
-        words = {name: _read_text(record.get(name)) for name in DESCRIBED}
-        rows.append({"submission": record["name"], **counts, "runs": len(own), **words})
-    table = pd.DataFrame(rows, columns=SUBMISSION_COLUMNS)
-    kinds = {name: "int64" if name in {"runs", *COUNTED} else "str" for name in SUBMISSION_COLUMNS}
-    return table.astype(kinds)
-
-
-def _read_text(value: object) -> str:
-    return "" if value is None else str(value)
+        counts = (own["backbone"].nunique(), len(own), own["dataset"].nunique())
+        words = (str(record.get(name) or "") for name in DESCRIBED)
+        rows.append((record["name"], *counts, *words))
+    table = pd.DataFrame(rows, columns=["submission", *COUNTS, *DESCRIBED]).astype("str")
+    return table.astype(dict.fromkeys(COUNTS, "int64"))

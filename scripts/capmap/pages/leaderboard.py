@@ -3,8 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -19,119 +17,152 @@ MAX_PAGE = 1_950_000
 # What each of these tables repeats of the entries.
 REPEATED = ["method", "name", "submission"]
 PARTS_OF_ENTRIES = ["dimensions", "raw", "normalized"]
+ENTRIES = {
+    "switch": "Method",
+    "within": "with",
+    "noun": "Model",
+    "about": {
+        "backbone": "Backbone",
+        "size": "Size",
+        "submission": "Submission",
+        "tie_group": "Tie group",
+        "runs": "Runs",
+        "mean": "Mean",
+    },
+    "shown": ["size", "tie_group"],
+    "facets": {"name": "Models", "size": "Sizes", "submission": "Submissions"},
+}
+TRAININGS = {
+    "switch": "Ranking",
+    "within": "by",
+    "noun": "Training",
+    "about": {
+        "backbone": "Model",
+        "submission": "Checkpoint",
+        "step": "Step",
+        "checkpoints": "Checkpoints",
+        "selection": "Value by which it is chosen",
+        "report": "Value where it is compared",
+        "gain_report": "Gain over the last",
+    },
+    "shown": ["backbone", "submission", "checkpoints", "gain_report"],
+    "facets": {"backbone": "Models"},
+}
+EVERY = "all checkpoints"
+DIGITS = 12
 
 
-@dataclass(frozen=True)
-class Board:
-    """What the page of a leaderboard is made of.
+def describe_entries(
+    tables: Mapping[str, pd.DataFrame],
+    runs: pd.DataFrame,
+    *,
+    groups: Mapping[str, Sequence[str]],
+    confidence_level: float,
+) -> dict[str, Any]:
+    """What the page of a leaderboard holds, made of its finished tables as texts.
 
-    Parameters
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        The finished tables ``entries``, ``dimensions``, ``raw``, ``normalized``, ``best`` and
-        ``submissions`` as texts, with "" for what is missing.
-    runs : pandas.DataFrame
-        The study's runs.
-    groups : mapping of str to sequence of str
-        The datasets of each dimension, in the order of the page.
-    captions : mapping of str to str
-        What the tables show, by their names; a folder before the name does not matter.
-    files : mapping of str to str
-        Where each table is kept, relative to the page.
-    confidence_level : float
-        Level of the intervals, in (0, 1).
-    about : str
-        What the page says beside the table; "" for nothing.
+    Only method, name and submission are said once, with the entry, instead of in each of its rows.
     """
+    statistic, entries = find_statistic(tables["entries"].columns), tables["entries"]
+    # The page opens on the method with most entries that are ranked.
+    ranked = entries[entries["rank"] != ""] if (entries["rank"] != "").any() else entries
+    packed = {
+        name: pack_table(table.drop(columns=REPEATED) if name in PARTS_OF_ENTRIES else table)
+        for name, table in tables.items()
+    }
+    return {
+        **ENTRIES,
+        "first": next(iter(ranked["method"].mode()), ""),
+        "score": statistic,
+        "statistic": spell_statistic(statistic),
+        "better": "lower" if name_most(statistic) == "lowest" else "higher",
+        "confidence": f"{100 * confidence_level:g}",
+        "groups": [[name, list(datasets)] for name, datasets in groups.items()],
+        "tables": packed,
+        "runs": pack_table(choose_runs(runs, entries["model"].tolist())),
+    }
 
-    tables: Mapping[str, pd.DataFrame]
-    runs: pd.DataFrame
-    groups: Mapping[str, Sequence[str]]
-    captions: Mapping[str, str]
-    files: Mapping[str, str]
-    confidence_level: float
-    about: str
 
-
-def render_board(board: Board, *, study: str, title: str) -> str:
-    """Put a leaderboard on one page.
-
-    Parameters
-    ----------
-    board : Board
-        The finished tables and what belongs to them.
-    study, title : str
-        Name and heading of the study.
-
-    Returns
-    -------
-    str
-        HTML that fetches nothing. Equal tables give equal text.
-
-    Notes
-    -----
-    All names travel as data in a script element and reach the page as text, never as markup. The
-    runs of all models are left out, with a note on the page, where the page would take more than
-    2 MB with them; all rows of the other tables are always there. Only method, name and submission
-    are said once, with the entry, instead of in each of its rows.
-    """
-    content: dict[str, Any] = {
-        "study": study,
-        "confidence": f"{100 * board.confidence_level:g}",
-        "groups": [[name, list(datasets)] for name, datasets in board.groups.items()],
-        "captions": {Path(name).name: text for name, text in board.captions.items()},
+def describe_trainings(
+    rankings: pd.DataFrame, selected: pd.DataFrame, checkpoints: pd.DataFrame
+) -> dict[str, Any]:
+    """What the page of trainings holds: each ranking of chosen checkpoints, and of all."""
+    keys = ["model", "training", "checkpoint"]
+    is_error = (selected["optimism_mean"] * (selected["selection"] - selected["mean"])).sum() < 0
+    every = checkpoints.dropna(subset="selection").assign(ranking=EVERY)
+    scores = every["selection"].round(DIGITS)
+    every["rank"] = scores.rank(method="min", ascending=is_error).astype("int64")
+    every = every.assign(score=every["selection"])[["ranking", *keys, "rank", "score"]]
+    table = pd.concat([rankings[["ranking", *keys, "rank", "score"]], every.sort_values("rank")])
+    table = table.merge(selected.drop(columns="selection"), on=keys, how="left")
+    table = table.drop(columns="step").merge(checkpoints[[*keys, "step", "selection"]], on=keys)
+    entries = table.assign(
+        method=table["ranking"],
+        name=table["training"],
+        backbone=table["model"],
+        submission=table["checkpoint"],
+        complete=True,
+        model=table["ranking"].str.cat(table[keys], sep=" / "),
+    )
+    return {
+        **TRAININGS,
+        "first": next(iter(rankings["ranking"]), EVERY),
+        "score": "score",
+        "statistic": "score",
+        "better": "",
+        "confidence": "",
+        "stamp": next(iter(selected["stamp"].dropna()), ""),
+        "groups": [],
         "tables": {
-            name: pack_table(table.drop(columns=REPEATED) if name in PARTS_OF_ENTRIES else table)
-            for name, table in board.tables.items()
+            "entries": pack_table(write_texts(entries)),
+            "checkpoints": pack_table(write_texts(checkpoints)),
         },
     }
-    models = board.tables["entries"]["model"].tolist()
-    statistic = find_statistic(board.tables["entries"].columns)
-    content["statistic"] = {
-        "column": statistic,
-        "name": spell_statistic(statistic),
-        "best": name_most(statistic),
-    }
-    runs = {"runs": pack_table(choose_runs(board.runs, models))}
-    data = write_script_data({**content, **runs})
-    page = _render(data, board, title, study)
-    if len(page.encode()) <= MAX_PAGE:
-        return page
-    return _render(write_script_data({**content, "runs": None}), board, title, study)
 
 
-def _render(data: str, board: Board, title: str, study: str) -> str:
+def render_board(
+    content: Mapping[str, Any],
+    *,
+    study: str,
+    title: str,
+    about: str,
+    caption: str,
+    files: Mapping[str, str],
+    descriptions: Mapping[str, Mapping[str, str]],
+) -> str:
+    """Put a leaderboard on one page that fetches nothing.
+
+    `content` is of `describe_entries` or `describe_trainings`; `files` says where tables are kept,
+    relative to the page, and `descriptions` what datasets and dimensions are. All names travel as
+    data in a script element and reach the page as text, never as markup. The runs are left out,
+    with a note, where the page would take more than 2 MB with them.
+    """
     style, script = ((TEMPLATES / name).read_text("utf-8") for name in ("board.css", "board.js"))
-    return render_page(
-        "board.html.j2",
-        style=style,
-        script=script,
-        data=data,
-        files=board.files,
-        about=board.about,
-        title=title,
-        study=study,
-    )
+    whole = {**content, "study": study, "descriptions": descriptions}
+    for data in (whole, {**whole, "runs": None}):
+        page = render_page(
+            "board.html.j2",
+            style=style,
+            script=script,
+            data=write_script_data(data),
+            content=content,
+            caption=caption,
+            files=files,
+            about=about,
+            title=title,
+            study=study,
+        )
+        if len(page.encode()) <= MAX_PAGE:
+            break
+    return page
 
 
 def pack_table(table: pd.DataFrame) -> dict[str, Any]:
     r"""Turn a table of texts into what a page carries of it.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame, shape (n_rows, n_columns)
-        Texts; an empty one is a missing value. Names of columns may be anything and may repeat.
-
-    Returns
-    -------
-    dict
-        ``rows``, the number of rows, and ``columns``, a list with the ``name`` and ``cells`` of
-        each. Cells are a list of texts, or, where that is shorter, ``values`` (the distinct
-        texts, in order of first appearance) and ``codes`` (the position of each cell's value).
-
-    Notes
-    -----
-    Numbers stay the texts they are in their file, so that the page can write the same bytes again.
+    Cells are a list of texts, or, where that is shorter, ``values`` (the distinct texts, in order
+    of first appearance) and ``codes`` (the position of each cell's value). Numbers stay the texts
+    they are in their file, so that the page can write the same bytes again.
 
     Examples
     --------
@@ -147,43 +178,13 @@ def pack_table(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def write_texts(table: pd.DataFrame) -> pd.DataFrame:
-    """Write each cell of a table as text.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame, shape (n_rows, n_columns)
-        Any values.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (n_rows, n_columns)
-        Texts: numbers with all their digits, "" for what is missing.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> write_texts(pd.DataFrame({"seed": ["7", None], "score": [0.1, 2.0]})).values.tolist()
-    [['7', '0.1'], ['', '2.0']]
-    """
+    """Write each cell of a table as text: numbers with all their digits, "" for what is missing."""
     texts = table.astype("object").map(lambda cell: "" if pd.isna(cell) else str(cell))
     return texts.astype("object")
 
 
 def choose_runs(runs: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
-    """Keep the runs of a leaderboard's models, as texts, without columns that say nothing.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        A study's runs: model, dataset, metric, seed, score, source, line and further columns.
-    models : sequence of str
-        The models of the leaderboard.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Texts, sorted by model, dataset and line. Columns that are empty everywhere are left out.
-    """
+    """Keep the runs of a leaderboard's models, as texts, without columns that say nothing."""
     kept = write_texts(runs[runs["model"].isin(models)])
     order = kept.assign(line=pd.to_numeric(kept["line"], errors="coerce"))
     order = order.sort_values(["model", "dataset", "source", "line", "seed"], kind="stable")
@@ -194,16 +195,6 @@ def choose_runs(runs: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
 
 def write_script_data(content: Mapping[str, Any]) -> str:
     r"""Write data as JSON that may stand in a script element of a page.
-
-    Parameters
-    ----------
-    content : mapping
-        What `json.dumps` takes, without infinite numbers.
-
-    Returns
-    -------
-    str
-        JSON in which no markup can begin or end, whatever the names in it.
 
     Examples
     --------

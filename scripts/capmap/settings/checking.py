@@ -68,7 +68,7 @@ REMOVED: dict[str, str] = {
     "leaderboard.citation": "write it in leaderboard.about.",
     "leaderboard.complete": "use min_datasets; a dimension needs all datasets.",
     "leaderboard.dimension": "leave it out; the page opens on all datasets.",
-    "leaderboard.method": "leave it out; the page opens on all methods.",
+    "leaderboard.method": "leave it out; the page opens on the method with most ranked entries.",
     "leaderboard.submit": "write it in leaderboard.about.",
     "leaderboard.version": "write it in leaderboard.about.",
     "limits": "leave it out; pairs of more than 500 models are not compared.",

@@ -62,13 +62,14 @@ const raw = new Sheet(content.tables.raw, "dataset");
 const normalized = new Sheet(content.tables.normalized, "dataset");
 const best = new Sheet(content.tables.best);
 const submissions = new Sheet(content.tables.submissions);
+const checkpoints = new Sheet(content.tables.checkpoints);
 const runs = content.runs && new Sheet(content.runs);
 
 const ALL = "All";
-const SCORE = content.statistic.column;
-const lowerIsBetter = content.statistic.best === "lowest";
+const SCORE = content.score;
 const rows = Array.from({ length: entries.length }, (_, row) => row);
-const methods = entries.distinct("method");
+const byMethod = entries.groupBy("method");
+const methods = [...byMethod.keys()];
 const rowOf = new Map(rows.map((row) => [entries.text("model", row), row]));
 const datasets = [...new Set([...normalized.distinct("dataset"), ...raw.distinct("dataset")])].sort(
   collator.compare,
@@ -91,36 +92,39 @@ const showRange = (low, high, show = showScore) =>
 // A name from an export: its direction of writing ends where it ends.
 const showName = (name) => make("bdi", {}, name);
 
+const areNumbers = (texts) => texts.every((text) => text === "" || Number.isFinite(Number(text)));
+const isNumeric = (name) => areNumbers(entries.columns.get(name) ?? []);
+
+// What a benchmark says of a dataset or a dimension, and which datasets a dimension has.
+const describeGroup = (name) =>
+  [content.descriptions.dimensions[name], (groups.get(name) ?? []).join(", ")].filter(Boolean).join("\n");
+const describeDataset = (name) => content.descriptions.datasets[name] ?? "";
+
 // What the reader chose, and the address that leads to it again.
-const FACETS = ["name", "size", "submission"];
+const FACETS = Object.keys(content.facets);
 
 const fresh = () => ({
-  method: methods[0] ?? "",
-  everyMethod: methods.length > 1,
+  method: content.first,
   query: "",
-  chosen: { name: new Set(), size: new Set(), submission: new Set() },
+  chosen: Object.fromEntries(FACETS.map((facet) => [facet, new Set()])),
   group: "",
   columns: null, // a set of ids, or null for the default ones
   sort: "",
   descending: false,
   raw: false,
   best: false,
-  rerank: false,
   heat: true,
   intervals: false,
   open: "",
-  beside: "", // what the open model is compared with
 });
 
-const SWITCHES = { raw: "raw", best: "best", rerank: "rerank", intervals: "intervals" };
+const SWITCHES = { raw: "raw", best: "best", intervals: "intervals" };
 let state = fresh();
 
 const writeAddress = () => {
   const words = new URLSearchParams();
   const first = fresh();
-  if (state.everyMethod) {
-    if (!first.everyMethod) words.set("all", "1");
-  } else if (first.everyMethod || state.method !== first.method) words.set("method", state.method);
+  if (state.method !== first.method) words.set("method", state.method);
   if (state.query) words.set("search", state.query);
   for (const facet of FACETS) {
     for (const value of [...state.chosen[facet]].sort()) words.append(facet, value);
@@ -135,7 +139,6 @@ const writeAddress = () => {
   for (const [name, word] of Object.entries(SWITCHES)) if (state[name]) words.set(word, "1");
   if (!state.heat) words.set("heat", "0");
   if (state.open) words.set("open", state.open);
-  if (state.open && state.beside) words.set("beside", state.beside);
   return words.toString();
 };
 
@@ -143,10 +146,7 @@ const writeAddress = () => {
 const readAddress = () => {
   const words = new URLSearchParams(location.hash.slice(1));
   const found = fresh();
-  if (words.get("all") === "1") found.everyMethod = methods.length > 1;
-  if (methods.includes(words.get("method"))) {
-    Object.assign(found, { method: words.get("method"), everyMethod: false });
-  }
+  if (methods.includes(words.get("method"))) found.method = words.get("method");
   found.query = words.get("search") ?? "";
   for (const facet of FACETS) {
     const known = new Set(entries.distinct(facet));
@@ -158,7 +158,7 @@ const readAddress = () => {
   found.descending = words.get("order") === "descending";
   for (const [name, word] of Object.entries(SWITCHES)) found[name] = words.get(word) === "1";
   found.heat = words.get("heat") !== "0";
-  for (const name of ["open", "beside"]) if (rowOf.has(words.get(name))) found[name] = words.get(name);
+  if (rowOf.has(words.get("open"))) found.open = words.get("open");
   return found;
 };
 
@@ -183,13 +183,21 @@ const PARTS = [SCORE, "ci_low", "ci_high"];
 const describeCoverage = (sheet, row) =>
   `${sheet.text("datasets", row)} of ${sheet.text("expected", row)} datasets`;
 
+const isComplete = (sheet, row) => sheet.text("complete", row) === "True";
+
+// Missing datasets are marked where others have them.
+const lacks = (sheet, row) =>
+  !isComplete(sheet, row) &&
+  listMethod().some((entry) => {
+    const other = sheet === entries ? entry : find(sheet, entry, sheet.text(sheet.key, row));
+    return other !== undefined && isComplete(sheet, other);
+  });
+
 // In words, and as short as a row of one line needs it.
 const writeCoverage = (sheet, row) => {
   const short = `${sheet.text("datasets", row)}/${sheet.text("expected", row)}`;
   return [describeCoverage(sheet, row), state.intervals ? describeCoverage(sheet, row) : short];
 };
-
-const isComplete = (sheet, row) => sheet.text("complete", row) === "True";
 
 // A score with its interval, taken from one table; `locate` finds the row of a model.
 const readScore = (sheet, locate, partial) => (entry) => {
@@ -199,7 +207,7 @@ const readScore = (sheet, locate, partial) => (entry) => {
     value: sheet.number(SCORE, row),
     low: sheet.number("ci_low", row),
     high: sheet.number("ci_high", row),
-    note: partial && !isComplete(sheet, row) ? describeCoverage(sheet, row) : "",
+    note: partial && lacks(sheet, row) ? describeCoverage(sheet, row) : "",
     texts: PARTS.map((name) => sheet.text(name, row)),
   };
 };
@@ -227,7 +235,7 @@ const makeDataset = (name) => {
   const score = makeScore(`dataset:${name}`, name, "Datasets", normalized, locateNormalized);
   return {
     ...score,
-    readNormalized: score.read,
+    about: describeDataset(name),
     read: (entry) => (state.raw ? readRaw(entry) : score.read(entry)),
     value: (entry) => (state.raw ? raw.number("mean", locate(entry)) : score.value(entry)),
     shade: score.value,
@@ -236,56 +244,39 @@ const makeDataset = (name) => {
   };
 };
 
-const makeText = (name, label) => ({
-  id: `about:${name}`,
-  label,
-  group: "About the models",
-  kind: "text",
-  value: (entry) => entries.text(name, entry),
-});
+const makeAbout = (name, label) => {
+  const isNumber = isNumeric(name);
+  const value = (entry) => entries[isNumber ? "number" : "text"](name, entry);
+  return { id: `about:${name}`, label, group: "About the entries", kind: isNumber ? "number" : "text", name, value };
+};
 
 const makeDimension = (name) => {
   const locate = (entry) => find(dimensions, entry, name);
   return {
     ...makeScore(`dimension:${name}`, name, "Dimensions", dimensions, locate, true),
+    about: describeGroup(name),
     heads: () => PARTS.map((part) => `dimension ${name} ${part}`),
   };
 };
 
-const showsBackbone = rows.some((row) => entries.text("backbone", row) !== entries.text("name", row));
-
-const listColumns = () => {
-  const about = [
-    ["method", "Method", methods.length > 1],
-    ["backbone", "Backbone", showsBackbone],
-    ["size", "Size", entries.has("size")],
-    ["submission", "Submission", entries.has("submission")],
-    ["tie_group", "Tie group", entries.has("tie_group")],
-    ["runs", "Runs", true],
-    ["mean", "Mean", entries.has("mean")],
-  ];
-  const numbers = new Set(["runs", "mean"]);
-  return [
-    { id: "rank", label: "Rank", kind: "rank", value: (entry) => shownRank(entry) },
-    { id: "name", label: "Model", kind: "name", value: (entry) => entries.text("name", entry) },
-    makeScore("overall", "Overall", "", entries, (entry) => entry),
-    ...about.filter(([, , offered]) => offered).map(([name, label]) => ({
-      ...makeText(name, label),
-      ...(numbers.has(name) && { kind: "number", value: (entry) => entries.number(name, entry) }),
-    })),
-    ...dimensionNames.map(makeDimension),
-    ...datasets.map(makeDataset),
-  ];
-};
+const listColumns = () => [
+  { id: "rank", label: "Rank", kind: "rank", value: (entry) => shownRank(entry) },
+  { id: "name", label: content.noun, kind: "name", value: (entry) => entries.text("name", entry) },
+  makeScore("overall", dimensions.length ? "Overall" : "Score", "", entries, (entry) => entry),
+  ...Object.entries(content.about)
+    .filter(([name]) => entries.has(name) && rows.some((row) => entries.text(name, row) !== entries.text("name", row)))
+    .map(([name, label]) => makeAbout(name, label)),
+  ...dimensionNames.map(makeDimension),
+  ...datasets.map(makeDataset),
+];
 
 const columns = new Map(listColumns().map((column) => [column.id, column]));
 const ALWAYS = new Set(["rank", "name", "overall"]);
 const FEW = 12;
 
 const listDefaults = () => {
-  const ids = ["about:size", "about:tie_group"];
+  const ids = content.shown.map((name) => `about:${name}`);
   if (entries.distinct("submission").length > 1) ids.push("about:submission");
-  if (state.everyMethod) ids.push("about:method");
   const names = state.group ? groups.get(state.group) : datasets;
   const wide = names.map((name) => `dataset:${name}`);
   if (state.group || state.raw) ids.push(`dimension:${state.group}`, ...wide);
@@ -302,7 +293,7 @@ const listShown = () => {
 // The range of a score over all models of the method, whatever the filters.
 const ranges = new Map();
 const findRange = (column) => {
-  const key = `${state.everyMethod ? "*" : `=${state.method}`} ${column.id}`;
+  const key = `${state.method} ${column.id}`;
   if (!ranges.has(key)) {
     const values = listMethod().map(column.shade ?? column.value);
     const known = values.filter((value) => !Number.isNaN(value));
@@ -315,7 +306,7 @@ const findStep = (column, entry) => {
   const [low, high] = findRange(column);
   const value = (column.shade ?? column.value)(entry);
   if (Number.isNaN(value) || !(high > low)) return "";
-  const share = (lowerIsBetter ? high - value : value - low) / (high - low);
+  const share = (isLowerBetter() ? high - value : value - low) / (high - low);
   return `h${Math.min(STEPS - 1, Math.floor(STEPS * share))}`;
 };
 
@@ -335,8 +326,15 @@ const words = new Map(
   ]),
 );
 
-const listMethod = () =>
-  state.everyMethod ? rows : rows.filter((row) => entries.text("method", row) === state.method);
+const listMethod = () => byMethod.get(state.method) ?? [];
+
+// The first of a ranking by an error has the lowest score.
+const isLowerBetter = () => {
+  const ranked = listMethod().filter((row) => entries.text("rank", row) !== "");
+  const score = (row) => entries.number(SCORE, row);
+  const [first] = ranked.filter((row) => entries.text("rank", row) === "1");
+  return ranked.some((row) => score(row) > score(first));
+};
 
 const select = () => {
   const query = state.query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -350,26 +348,6 @@ const select = () => {
   );
 };
 
-// Ranks within the selection, by the overall score or by that of the chosen dataset group.
-let fleeting = null;
-
-const rankAgain = (selection) => {
-  const column = columns.get(`dimension:${state.group}`);
-  const sheet = column ? dimensions : entries;
-  const locate = (entry) => (column ? find(dimensions, entry, state.group) : entry);
-  const scores = selection
-    .filter((entry) => locate(entry) !== undefined && isComplete(sheet, locate(entry)))
-    .map((entry) => [entry, sheet.number(SCORE, locate(entry))])
-    .filter(([, score]) => !Number.isNaN(score))
-    .sort(([, one], [, other]) => (lowerIsBetter ? one - other : other - one));
-  const ranks = new Map();
-  scores.forEach(([entry, score], place) => {
-    const tied = place > 0 && scores[place - 1][1] === score;
-    ranks.set(entry, tied ? ranks.get(scores[place - 1][0]) : place + 1);
-  });
-  return ranks;
-};
-
 // Where an entry is ranked: on all datasets, or in the chosen group of datasets.
 const locateRank = (entry) =>
   dimensionNames.includes(state.group)
@@ -381,31 +359,25 @@ const readRank = (entry, name = "rank") => {
   return row === undefined ? "" : sheet.text(name, row);
 };
 
-const shownRank = (entry) => {
-  if (fleeting) return fleeting.get(entry) ?? NaN;
-  return readRank(entry) === "" ? NaN : Number(readRank(entry));
-};
+const shownRank = (entry) => (readRank(entry) === "" ? NaN : Number(readRank(entry)));
 
-// Ranked entries first, all by their score.
-const sortByScore = (selection) => {
+// By rank, then the others by their score.
+const sortByRank = (selection) => {
+  const sign = isLowerBetter() ? 1 : -1;
   const keyed = selection.map((entry) => {
     const [sheet, row] = locateRank(entry);
-    const score = row === undefined ? NaN : sheet.number(SCORE, row);
-    return [entry, readRank(entry) === "", lowerIsBetter ? score : -score];
+    const score = row === undefined ? NaN : sign * sheet.number(SCORE, row);
+    return [entry, Number.isNaN(shownRank(entry)) ? Infinity : shownRank(entry), Number.isNaN(score) ? Infinity : score];
   });
-  keyed.sort(([, one, a], [, other, b]) => {
-    if (one !== other) return one - other;
-    return Number.isNaN(a) || Number.isNaN(b) ? Number.isNaN(a) - Number.isNaN(b) : a - b;
-  });
+  keyed.sort(([, one, a], [, other, b]) => (one === other ? (a === b ? 0 : a - b) : one - other));
   return keyed.map(([entry]) => entry);
 };
 
 const isMissing = (value) => value === "" || Number.isNaN(value);
 
 const sortEntries = (selection) => {
-  const id = state.sort || (fleeting ? "rank" : "");
-  if (!id) return sortByScore(selection);
-  const column = columns.get(id);
+  if (!state.sort) return sortByRank(selection);
+  const column = columns.get(state.sort);
   const sign = state.descending ? -1 : 1;
   const keyed = selection.map((entry) => [entry, column.value(entry)]);
   keyed.sort(([, one], [, other]) => {
@@ -444,12 +416,9 @@ const findSpan = () => {
 const drawRank = (entry) => {
   const rank = shownRank(entry);
   const cell = make("td", { className: "rank" });
-  const published = readRank(entry);
   if (Number.isNaN(rank)) cell.append(make("span", { className: "unranked" }, "not ranked"));
   else cell.append(make("b", {}, String(rank)));
-  if (fleeting) {
-    cell.append(make("small", {}, published ? `was ${published}` : "was not ranked"));
-  } else if (readRank(entry, "rank_low")) {
+  if (readRank(entry, "rank_low")) {
     const [low, high] = ["rank_low", "rank_high"].map((name) => readRank(entry, name));
     cell.append(make("small", {}, `${low}–${high}`));
   }
@@ -462,7 +431,7 @@ const drawName = (entry) => {
   button.dataset.entry = entry;
   button.ariaHasPopup = "dialog";
   const cell = make("th", { scope: "row", className: "name" }, button);
-  if (!isComplete(entries, entry)) {
+  if (lacks(entries, entry)) {
     const [title, short] = writeCoverage(entries, entry);
     cell.append(make("span", { className: "badge", title }, short));
   }
@@ -497,22 +466,20 @@ const drawCell = (column, entry, span) => {
   if (column.kind === "score") return drawScore(column, entry, span);
   const value = column.value(entry);
   if (column.kind === "number") {
-    const text = column.id === "about:mean" ? showScore(value) : entries.text("runs", entry);
+    const text = Number.isInteger(value) ? String(value) : showScore(value);
     return make("td", { className: "number" }, text);
   }
   return make("td", { className: "text", title: value }, showName(value));
 };
 
-const nameRank = () => {
-  if (fleeting) return "Rank in selection";
-  return dimensionNames.includes(state.group) ? `Rank in ${state.group}` : "Rank";
-};
+const nameRank = () => (dimensionNames.includes(state.group) ? `Rank in ${state.group}` : "Rank");
 
 const drawHead = (shown) => {
   const row = make("tr");
   for (const column of shown) {
     const label = column.kind === "rank" ? nameRank() : column.label;
-    const button = make("button", { type: "button", title: label }, showName(label));
+    const title = column.about ? `${label}: ${column.about}` : label;
+    const button = make("button", { type: "button", title }, showName(label));
     button.dataset.column = column.id;
     const head = make("th", { scope: "col", className: column.kind }, button);
     if (state.sort === column.id) head.ariaSort = state.descending ? "descending" : "ascending";
@@ -523,7 +490,7 @@ const drawHead = (shown) => {
 
 const drawColumns = (shown) =>
   make("colgroup", {}, ...shown.map(({ kind, id }) => {
-    const kinds = { "about:size": "short", "about:tie_group": "short", overall: "wide" };
+    const kinds = { "about:size": "short", "about:tie_group": "short", overall: entries.has("ci_low") ? "wide" : "score" };
     return make("col", { className: `col-${kinds[id] ?? kind}` });
   }));
 
@@ -550,7 +517,7 @@ const drawTable = (order) => {
   const shown = listShown();
   const ids = shown.map(({ id }) => id);
   const span = findSpan();
-  const next = JSON.stringify([ids, state.method, state.everyMethod, state.group, state.raw, state.intervals, [...(fleeting ?? [])]]);
+  const next = JSON.stringify([ids, state.method, state.group, state.raw, state.intervals]);
   if (next !== layout) drawn.clear();
   layout = next;
   const draw = (entry) => () => {
@@ -560,7 +527,7 @@ const drawTable = (order) => {
     return drawn.get(entry);
   };
   const active = table.contains(document.activeElement) && document.activeElement.dataset;
-  table.className = `${state.heat ? "heat" : ""} ${fleeting ? "again" : ""} ${state.intervals ? "" : "compact"}`;
+  table.className = `${state.heat ? "heat" : ""} ${state.intervals ? "" : "compact"}`;
   table.ariaRowCount = order.length + 1;
   table.querySelector("colgroup").replaceWith(drawColumns(shown));
   table.tHead.replaceChildren(drawHead(shown));
@@ -582,8 +549,8 @@ const restoreFocus = ({ column, entry }) => {
 
 // The controls above the table.
 const byId = (id) => document.getElementById(id);
-const BOXES = ["best", "rerank", "intervals", "heat", "raw"];
-const TITLES = { name: "Models", size: "Sizes", submission: "Submissions" };
+const BOXES = ["best", "intervals", "heat", "raw"];
+const TITLES = content.facets;
 
 const fillSelect = (select, options) => {
   select.replaceChildren(...options.map(([value, label]) => make("option", { value }, label)));
@@ -671,18 +638,13 @@ const facets = new Map(
   FACETS.filter((facet) => entries.has(facet)).map((facet) => [facet, makeFacet(facet)]),
 );
 
-const wireMethod = () => {
-  const offered = methods.map((method, place) => [String(place), method || "not given"]);
-  fillSelect(byId("method"), [...offered, ["all", "All methods"]]);
-  byId("method-field").hidden = methods.length < 2;
-  byId("method").addEventListener("change", ({ target }) => {
-    const everyMethod = target.value === "all";
-    change({ everyMethod, ...(!everyMethod && { method: methods[Number(target.value)] }) });
-  });
-};
-
 const wireControls = () => {
-  wireMethod();
+  const offered = methods.map((method, place) => [String(place), method || "not given"]);
+  fillSelect(byId("method"), offered);
+  byId("method-field").hidden = methods.length < 2;
+  byId("method").addEventListener("change", ({ target }) => change({ method: methods[Number(target.value)] }));
+  byId("raw-field").hidden = raw.length === 0;
+  byId("intervals-field").hidden = !entries.has("ci_low");
   const names = [...groups.keys()];
   fillSelect(byId("group"), [["", "All datasets"], ...names.map((name, i) => [String(i), name])]);
   byId("group-field").hidden = names.length === 0;
@@ -708,7 +670,8 @@ const wireControls = () => {
 
 // Sets the controls to the state, as after going back.
 const showControls = () => {
-  byId("method").value = state.everyMethod ? "all" : String(methods.indexOf(state.method));
+  byId("method").value = String(methods.indexOf(state.method));
+  byId("group").title = state.group ? describeGroup(state.group) : "";
   byId("group").value = state.group ? String([...groups.keys()].indexOf(state.group)) : "";
   if (byId("search").value !== state.query) byId("search").value = state.query;
   for (const name of BOXES) byId(name).checked = state[name];
@@ -773,19 +736,19 @@ const describe = (entry) => {
   const read = (name) => entries.text(name, entry);
   const rank = read("rank")
     ? `${read("rank")}${read("rank_low") && ` (${read("rank_low")}–${read("rank_high")})`}`
-    : "not ranked on all datasets, as some are missing; its ranks in dimensions are below";
+    : "not ranked, as datasets or values are missing";
   const score = columns.get("overall").read(entry);
   const range = showRange(score.low, score.high);
   return [
     [methods.length > 1 ? `Rank with ${read("method")}` : "Rank", rank],
     ["Tie group", read("tie_group")],
     ["Overall", showScore(score.value) + (range && ` (${range})`)],
-    ["Datasets", `${read("datasets")} of ${read("expected")}`],
+    ["Datasets", read("expected") && `${read("datasets")} of ${read("expected")}`],
     ["Runs", read("runs")],
-    ["Method", read("method")],
-    ["Size", read("size")],
-    ["Backbone", read("backbone") === read("name") ? "" : read("backbone")],
-    ["Submission", read("submission")],
+    [content.switch, read("method")],
+    ...Object.entries(content.about)
+      .filter(([name]) => !["runs", "tie_group"].includes(name) && read(name) !== read("name"))
+      .map(([name, label]) => [label, isNumeric(name) && read(name) ? showRaw(Number(read(name))) : read(name)]),
   ].filter(([, text]) => text !== "");
 };
 
@@ -824,8 +787,6 @@ const listDatasets = (model) =>
       ];
     });
 
-const areNumbers = (texts) => texts.every((text) => text === "" || Number.isFinite(Number(text)));
-
 // Every run: what all of them share once, the rest as a table.
 let runsOf = null;
 const showRuns = (model) => {
@@ -860,48 +821,17 @@ const showSubmission = (entry) => {
   return [make("h3", {}, "Submission"), makeList(known.map(([term, text]) => [term, showLink(text)]))];
 };
 
-const nameEntry = (entry) =>
-  ["name", "method", "submission"]
-    .filter((name) => name === "name" || entries.distinct(name).length > 1)
-    .map((name) => entries.text(name, entry))
-    .join(" · ");
+const listCheckpoints = (entry) =>
+  (checkpoints.groupBy("training").get(entries.text("training", entry)) ?? [])
+    .filter((row) => checkpoints.text("model", row) === entries.text("backbone", entry))
+    .map((row) => [
+      checkpoints.text("checkpoint", row),
+      checkpoints.text("step", row),
+      showRaw(checkpoints.number("selection", row)),
+      checkpoints.text("chosen", row) === "True" ? "yes" : "",
+    ]);
 
-// Whether letters separate two entries; those of different methods are ranked apart.
-const judgePair = (entry, other) => {
-  const [one, two] = [entry, other].map((row) => entries.text("tie_group", row));
-  if (entries.text("method", entry) !== entries.text("method", other)) {
-    return "Entries of different methods are ranked apart: whether these two differ was not tested.";
-  }
-  if (!one || !two) return "Whether these two differ was not tested.";
-  return [...one].some((letter) => two.includes(letter))
-    ? "Over all datasets these two cannot be separated, allowing for all pairs."
-    : "Over all datasets these two are separated, allowing for all pairs.";
-};
-
-const listPair = (entry, other) =>
-  [...columns.values()].filter(({ kind }) => kind === "score").flatMap((column) => {
-    const scores = [entry, other].map(column.readNormalized ?? column.read);
-    if (scores.every((score) => !score)) return [];
-    const texts = scores.flatMap((score) =>
-      score ? [showScore(score.value), showRange(score.low, score.high)] : ["", ""]);
-    return [[column.label, ...texts]];
-  });
-
-const showPair = (entry) => {
-  const others = sortByScore(rows.filter((row) => row !== entry));
-  if (!others.length) return [];
-  const select = make("select", { id: "beside" });
-  fillSelect(select, [["", "no other entry"], ...others.map((row) => [entries.text("model", row), nameEntry(row)])]);
-  select.value = state.beside;
-  select.addEventListener("change", () => change({ beside: select.value }));
-  const field = make("label", { className: "field" }, "Compare with ", select);
-  const other = rowOf.get(state.beside);
-  if (other === undefined || other === entry) return [field];
-  const level = `${content.confidence}% interval`;
-  const heads = [["Over", "text"], ...[entry, other].flatMap((row) => [[nameEntry(row), "number"], [level, "number"]])];
-  const verdict = make("p", { id: "verdict" }, judgePair(entry, other));
-  return [field, verdict, makeTable("Side by side, normalized scores", heads, listPair(entry, other))];
-};
+const showTable = (caption, heads, lines) => (lines.length ? [makeTable(caption, heads, lines)] : []);
 
 const fillDialog = (entry) => {
   const model = entries.text("model", entry);
@@ -909,6 +839,7 @@ const fillDialog = (entry) => {
   const close = make("button", { type: "button", className: "close" }, "Close");
   close.addEventListener("click", () => dialog.close());
   const level = `${content.confidence}% interval`;
+  const steps = [["Checkpoint", "text"], ["Step", "number"], ["Value by which it is chosen", "number"], ["Chosen", "text"]];
   const parts = [["Dimension", "text"], ["Score", "number"], [level, "number"], ["Rank", "number"],
     ["Rank interval", "number"], ["Datasets", "number"]];
   const cells = [["Dataset", "text"], ["Metric", "text"], ["Seeds", "number"],
@@ -918,10 +849,10 @@ const fillDialog = (entry) => {
   dialog.replaceChildren(
     make("header", {}, title, close),
     makeList(describe(entry).map(([term, text]) => [term, showName(text)])),
-    ...showPair(entry),
-    makeTable("Dimensions", parts, listDimensions(model)),
-    makeTable("Datasets", cells, listDatasets(model)),
-    provenance,
+    ...showTable("Dimensions", parts, listDimensions(model)),
+    ...showTable("Datasets", cells, listDatasets(model)),
+    ...showTable("Checkpoints", steps, listCheckpoints(entry)),
+    ...(content.runs === undefined ? [] : [provenance]),
     ...showSubmission(entry),
   );
 };
@@ -929,168 +860,30 @@ const fillDialog = (entry) => {
 const showDialog = () => {
   const entry = rowOf.get(state.open);
   if (entry === undefined) return dialog.close();
-  const same = dialog.open && dialog.dataset.entry === String(entry);
-  if (same && dialog.dataset.beside === state.beside) return undefined;
-  Object.assign(dialog.dataset, { entry, beside: state.beside });
+  if (dialog.open && dialog.dataset.entry === String(entry)) return undefined;
+  dialog.dataset.entry = entry;
   fillDialog(entry);
   if (!dialog.open) dialog.showModal();
-  byId(same ? "beside" : "model-title").focus();
+  byId("model-title").focus();
   return undefined;
 };
 
 dialog.addEventListener("close", () => {
   const { entry } = dialog.dataset;
-  if (state.open) change({ open: "", beside: "" });
+  if (state.open) change({ open: "" });
   restoreFocus({ entry });
 });
 dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
 
-// Score against size of the entries that are shown.
-const UNITS = { k: 1e3, m: 1e6, b: 1e9, t: 1e12 };
-const SHAPES = ["circle", "square", "diamond", "triangle"];
-const OUTLINES = {
-  circle: "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z",
-  square: "M-4-4h8v8h-8z",
-  diamond: "M0-5.5L5.5 0L0 5.5L-5.5 0z",
-  triangle: "M0-5L5 4.5h-10z",
-};
-const HIGH = 340;
-const MARGIN = { left: 52, right: 16, top: 26, bottom: 44 };
-
-// A number with or without K, M, B or T behind it, as in "300M".
-const readSize = (entry) => {
-  const [, number, unit] = entries.text("size", entry).match(/^\s*([\d.]+)\s*([kmbt]?)\b/i) ?? [];
-  return Number(number) * (UNITS[unit?.toLowerCase()] ?? 1) || NaN;
-};
-
-const sizes = new Map(rows.map((row) => [row, readSize(row)]));
-
-const writeSize = (size) => {
-  const [unit, factor] = Object.entries(UNITS).findLast(([, one]) => size >= one) ?? ["", 1];
-  return `${Number((size / factor).toPrecision(3))}${unit.toUpperCase()}`;
-};
-
-// Round numbers within a span: 1, 2 or 5 times a power of ten.
-const listTicks = (low, high) => {
-  const power = 10 ** Math.floor(Math.log10((high - low) / 3));
-  const step = power * [5, 2, 1].find((one) => (high - low) / (one * power) >= 3);
-  const first = Math.ceil(low / step);
-  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => (first + i) * step);
-};
-
-const listSizes = (low, high) => {
-  const powers = Array.from({ length: 15 }, (_, power) => 10 ** power);
-  const among = (factors) =>
-    powers.flatMap((power) => factors.map((one) => one * power)).filter((size) => size >= low && size <= high);
-  return [[1], [1, 3], [1, 2, 5]].map(among).find((ticks) => ticks.length >= 3) ?? among([1, 1.5, 2, 3, 5, 7]);
-};
-
-const scale = (low, high, from, to) => (value) => from + ((value - low) / (high - low)) * (to - from);
-
-const readPoint = (entry) => {
-  const [sheet, row] = locateRank(entry);
-  if (row === undefined) return null;
-  const [score, low, high] = PARTS.map((name) => sheet.number(name, row));
-  const size = sizes.get(entry);
-  if (Number.isNaN(size + score)) return null;
-  const hasRange = !Number.isNaN(low + high);
-  return { entry, size, score, low: hasRange ? low : score, high: hasRange ? high : score, range: showRange(low, high) };
-};
-
-const drawAxis = (ticks, place, write, line) =>
-  ticks.flatMap((tick) => {
-    const at = place(tick);
-    const [grid, label] = line(at);
-    return [draw("path", { class: "grid", d: grid }), draw("text", label, write(tick))];
-  });
-
-const drawPoint = (point, x, y) => {
-  const name = entries.text("name", point.entry);
-  const method = entries.text("method", point.entry);
-  const range = point.range && ` (${point.range})`;
-  const text = `${showScore(point.score)}${range}, size ${entries.text("size", point.entry)}`;
-  const title = methods.length > 1 ? `${name} · ${method}` : name;
-  const mark = draw("g", { class: "mark", tabindex: 0, role: "button", "aria-haspopup": "dialog", "aria-label": `${title}: ${text}` });
-  const place = methods.indexOf(method) % SHAPES.length;
-  mark.append(
-    draw("path", { class: "range", d: `M${x(point.size)} ${y(point.low)}V${y(point.high)}` }),
-    draw("path", { class: `dot of-${SHAPES[place]}`, d: OUTLINES[SHAPES[place]], transform: `translate(${x(point.size)} ${y(point.score)})` }),
-  );
-  const open = () => change({ open: entries.text("model", point.entry) });
-  mark.addEventListener("click", open);
-  mark.addEventListener("keydown", (event) => ["Enter", " "].includes(event.key) && (event.preventDefault(), open()));
-  mark.addEventListener("pointermove", (event) => showTip({ title, text }, event));
-  mark.addEventListener("pointerleave", () => showTip(null));
-  return mark;
-};
-
-// Names stand where they cover neither a point nor another name, those of the best entries first.
-const drawNames = (points, x, y, wide) => {
-  const taken = points.map((point) => [x(point.size) - 6, y(point.score) - 6, 12, 12]);
-  const meets = ([left, top, width, height]) =>
-    taken.some(([a, b, c, d]) => left < a + c && a < left + width && top < b + d && b < top + height);
-  return points.flatMap((point) => {
-    const name = entries.text("name", point.entry);
-    const width = 6.6 * name.length;
-    const right = x(point.size) + 8;
-    const [left, anchor] = right + width < wide ? [right, "start"] : [x(point.size) - 8 - width, "end"];
-    const box = [left, y(point.score) - 7, width, 14];
-    if (left < MARGIN.left || meets(box)) return [];
-    taken.push(box);
-    const at = { x: anchor === "start" ? left : left + width, y: y(point.score) + 4, "text-anchor": anchor };
-    return [draw("text", at, name)];
-  });
-};
-
-const drawPlot = (order) => {
-  const points = order.map(readPoint).filter(Boolean);
-  byId("plot").hidden = new Set(points.map(({ size }) => size)).size < 2;
-  if (byId("plot").hidden) return;
-  const wide = Math.max(300, Math.min(900, byId("plot").clientWidth - 2));
-  const [bottom, right] = [HIGH - MARGIN.bottom, wide - MARGIN.right];
-  const all = points.map(({ size }) => size);
-  const [small, large] = [Math.min(...all) / 1.25, Math.max(...all) * 1.25];
-  const lows = Math.min(...points.map(({ low }) => low));
-  const highs = Math.max(...points.map(({ high }) => high));
-  const room = 0.04 * (highs - lows || 1);
-  const log = scale(Math.log(small), Math.log(large), MARGIN.left, right);
-  const x = (size) => log(Math.log(size));
-  const y = scale(lows - room, highs + room, bottom, MARGIN.top);
-  const basis = state.group ? `score on ${state.group}` : "overall score";
-  const svg = draw("svg", { viewBox: `0 0 ${wide} ${HIGH}`, width: wide, height: HIGH, role: "group", "aria-label": `Plot of the ${basis} against size` });
-  svg.append(
-    ...drawAxis(listTicks(lows - room, highs + room), y, (tick) => String(Number(tick.toPrecision(3))), (at) => [
-      `M${MARGIN.left} ${at}H${right}`, { x: MARGIN.left - 6, y: at + 4, "text-anchor": "end" }]),
-    ...drawAxis(listSizes(small, large), x, writeSize, (at) => [
-      `M${at} ${MARGIN.top}V${bottom}`, { x: at, y: bottom + 16, "text-anchor": "middle" }]),
-    draw("text", { x: 4, y: 12 }, basis),
-    draw("text", { x: (MARGIN.left + right) / 2, y: HIGH - 8, "text-anchor": "middle" }, "size (logarithmic)"),
-    ...points.map((point) => drawPoint(point, x, y)),
-    ...drawNames(points, x, y, right),
-  );
-  const lacking = order.length - points.length;
-  const shapes = methods.length > 1 && state.everyMethod
-    ? ` ${methods.map((method, i) => `${SHAPES[i % SHAPES.length]}: ${method || "not given"}`).join(", ")}.` : "";
-  byId("plot-note").textContent = `The ${basis} of the entries shown, with intervals.${shapes}${lacking ? ` ${lacking} without a size or score.` : ""}`;
-  byId("plot-place").replaceChildren(svg);
-};
-
 // The view as a file: RFC 4180 with the line ends and all the digits of the study's tables.
-const NUMBERS = new Set([
-  ...["rank", SCORE, "ci_low", "ci_high", "rank_low", "rank_high"],
-  ...["mean", "runs", "datasets", "expected"],
-]);
-
 const writeCsv = (order) => {
   const scores = listShown().filter(({ heads }) => heads);
   const heads = [...entries.names, ...scores.flatMap(({ heads }) => heads())];
-  if (fleeting) heads.push("rank_in_selection");
   const lines = order.map((entry) => {
-    const cells = entries.names.map((name) => quote(entries.text(name, entry), NUMBERS.has(name)));
+    const cells = entries.names.map((name) => quote(entries.text(name, entry), isNumeric(name)));
     for (const { heads, read } of scores) {
       cells.push(...(read(entry)?.texts ?? heads().map(() => "")));
     }
-    if (fleeting) cells.push(fleeting.get(entry) ?? "");
     return cells.join(",");
   });
   return [heads.map((head) => quote(head)).join(","), ...lines, ""].join("\n");
@@ -1105,30 +898,54 @@ const describeOrder = () => {
   return `, sorted by ${column.label}, ${state.descending ? "descending" : "ascending"}`;
 };
 
-const showBanner = () => {
-  const again = "The published rank (“was”) stands beneath each.";
-  const basis = state.group ? `the score on ${state.group}` : "the overall score";
-  byId("banner").hidden = !fleeting;
-  byId("banner").textContent = fleeting
-    ? `Ranks are recomputed by ${basis} within the ${order.length} entries shown. ${again}`
-    : "";
+// Who leads, on how many datasets, and from whom that is not separated.
+const NAMED = 5;
+const listNames = (shown) => {
+  const more = shown.length > NAMED ? [`${shown.length - NAMED} more`] : [];
+  const parts = [...shown.slice(0, more.length ? NAMED : undefined).map(nameEntry), ...more];
+  return parts.flatMap((part, place) => [place === 0 ? "" : place === parts.length - 1 ? " and " : ", ", part]);
+};
+
+const nameEntry = (entry) => {
+  const name = entries.text("name", entry);
+  const isOne = listMethod().filter((row) => entries.text("name", row) === name).length === 1;
+  return showName(isOne ? name : `${name} (${entries.text("submission", entry) || entries.text("model", entry)})`);
+};
+
+const writeLead = () => {
+  const ranked = sortByRank(listMethod().filter((entry) => readRank(entry) !== ""));
+  const firsts = ranked.filter((entry) => readRank(entry) === "1");
+  if (!firsts.length) return ["No entry is ranked here."];
+  const [sheet, row] = locateRank(firsts[0]);
+  const count = Number(sheet.text("expected", row));
+  const on = count ? ` on ${count} ${count === 1 ? "dataset" : "datasets"}` : "";
+  const range = showRange(sheet.number("ci_low", row), sheet.number("ci_high", row));
+  const score = `${content.statistic} ${showScore(sheet.number(SCORE, row))}${range && ` (${content.confidence}% interval ${range})`}`;
+  const method = methods.length > 1 ? [` ${content.within} `, showName(state.method)] : [];
+  const [leads, it] = firsts.length === 1 ? ["leads", "it"] : ["share the lead of", "them"];
+  const said = [...listNames(firsts), ` ${leads} ${ranked.length} ranked entries`, ...method, `${on}, ${score}.`];
+  const letters = firsts.map((entry) => readRank(entry, "tie_group"));
+  if (!letters.some(Boolean)) return [...said, " These ranks come without intervals."];
+  const rivals = ranked.filter((entry) => {
+    const own = [...readRank(entry, "tie_group")];
+    return !firsts.includes(entry) && own.some((letter) => letters.some((other) => other.includes(letter)));
+  });
+  if (rivals.length) return [...said, ` Not significantly different from ${it}: `, ...listNames(rivals), "."];
+  return ranked.length > firsts.length ? [...said, ` All others are significantly worse than ${it}.`] : said;
 };
 
 const render = () => {
-  const selection = select();
-  fleeting = state.rerank ? rankAgain(selection) : null;
-  order = sortEntries(selection);
+  order = sortEntries(select());
   drawTable(order);
-  drawPlot(order);
   showControls();
-  showBanner();
-  byId("status").textContent = `${order.length} of ${entries.length} entries${describeOrder()}`;
+  byId("lead").replaceChildren(...writeLead());
+  byId("status").textContent = `${order.length} of ${listMethod().length} entries${describeOrder()}`;
   showDialog();
 };
 
 const sortBy = (id) => {
   const { kind } = columns.get(id);
-  const first = kind === "number" || (kind === "score" && !lowerIsBetter);
+  const first = kind === "number" || (kind === "score" && !isLowerBetter());
   if (state.sort !== id) change({ sort: id, descending: first });
   else if (state.descending === first) change({ descending: !first });
   else change({ sort: "", descending: false });
@@ -1147,20 +964,18 @@ const wireTable = () => {
   });
 };
 
-const writeNotes = () => {
-  const level = `${content.confidence}%`;
-  const notes = [
-    `Scores are normalized per dataset, and the overall score is the ${content.statistic.name} over runs and datasets; ${lowerIsBetter ? "lower" : "higher"} is better. With “All intervals” each has its ${level} interval beneath it. Raw dataset scores are means ± SEM over seeds in the metric's own units.`,
-    `The small numbers at a rank are the ranks that are compatible with the data at ${level}. Entries that share a letter of their tie group cannot be told apart.`,
-    "Ranks are those among all entries of a method, on all datasets or in the chosen dataset group; entries that lack some of these datasets are marked (7/8 or *), not ranked there, and stand last. Filters leave ranks as they are, unless “Re-rank within selection” is on.",
-    "Darker blue (lighter at night) means a better normalized score within its column. The address of this page always leads to the view that you see.",
-  ];
-  byId("notes").append(...notes.map((note) => make("p", {}, note)));
-  byId("caption").textContent = content.captions.entries ?? "";
-  byId("caption").hidden = !content.captions.entries;
+const listDescribed = () => [
+  ...dimensionNames.map((name) => [name, describeGroup(name)]),
+  ...datasets.map((name) => [name, describeDataset(name)]),
+].filter(([, text]) => text);
+
+const writeDescriptions = () => {
+  const described = listDescribed();
+  byId("described").hidden = !described.length;
+  byId("described").append(makeList(described));
 };
 
-writeNotes();
+writeDescriptions();
 wireTable();
 wireControls();
 byId("tools").hidden = false;
@@ -1168,8 +983,7 @@ byId("skip").addEventListener("click", (event) => {
   event.preventDefault();
   byId("main").focus();
 });
-byId("download").addEventListener("click", () => save(`${content.study}-leaderboard.csv`, writeCsv(state.sort || state.group ? order : [...order].sort((a, b) => a - b))));
+byId("download").addEventListener("click", () => save(`${content.study}-leaderboard.csv`, writeCsv(order)));
 addEventListener("popstate", goBack);
 addEventListener("beforeprint", finish);
-addEventListener("resize", () => drawPlot(order));
 goBack();
