@@ -229,17 +229,29 @@ def test_every_script_has_an_environment_and_a_rule_is_called_after_its_script()
     assert all(script in (rule, "analyse", "validate") for rule, script in named)
 
 
+def list_loaded(*lines: str) -> set[str]:
+    """The modules that a fresh Python has after these lines."""
+    python = [sys.executable, "-c", "\n".join([*lines, "import sys", "print(*sys.modules)"])]
+    path = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
+    process = subprocess.run(python, env=path, capture_output=True, text=True, check=True)
+    return set(process.stdout.split())
+
+
 def test_reading_the_rules_imports_nothing_slow():
     # Every job on a cluster reads them, and so does a run with nothing to do.
     rules = "\n".join(path.read_text("utf-8") for path in RULES)
     lines = re.findall(r"^from capmap[\w.]* import (?:\([^)]*\)|.*)", rules, re.MULTILINE)
     assert any("capmap.inputs" in line for line in lines)
-    code = "\n".join([*lines, "import sys", "print(*sys.modules)"])
-    python = [sys.executable, "-c", code]
-    path = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
-    process = subprocess.run(python, env=path, capture_output=True, text=True, check=True)
     slow = {"numpy", "pandas", "scipy", "pyarrow", "matplotlib", "boto3"}
-    assert not slow & set(process.stdout.split())
+    assert not slow & list_loaded(*lines)
+
+
+def test_jobs_load_what_they_use():
+    assert not {"numpy", "pandas"} & list_loaded("import index")
+    # Figures and pages read the declarations of all analyses, and compute nothing.
+    names = "pairwise, profiles, ranks, ratings, robustness, sample_size, strengths"
+    loaded = list_loaded(f"from capmap.analyses import {names}", "import plot, report")
+    assert not {"pydantic", "scipy.special", "scipy.stats"} & loaded
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
