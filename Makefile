@@ -78,7 +78,7 @@ bench: $(VENV)/development.stamp compile ## measure speed, memory and coverage
 
 lock: $(VENV)/development.stamp ## pin the dependencies of pyproject.toml anew
 	$(VENV)/bin/$(COMPILE) -o requirements.lock >/dev/null
-	$(VENV)/bin/$(COMPILE) --extra umap --group dev -o requirements-dev.lock >/dev/null
+	$(VENV)/bin/$(COMPILE) --extra slurm --extra umap --group dev -o requirements-dev.lock >/dev/null
 	$(VENV)/bin/python $(INSTALL) --require-hashes -r requirements-dev.lock
 
 clean: ## remove results and caches; the environments stay

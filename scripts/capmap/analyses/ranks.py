@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse, special
-from scipy.stats import studentized_range
+import scipy
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.claims import FEWEST_RANKED, claim_mean_ranks, claim_nemenyi
@@ -66,7 +65,7 @@ class Allowance:
         if self.share == 1:
             return test.p
         ratio = test.test_statistic * self.share / test.df
-        return max(test.p, float(special.fdtrc(test.df, self.freedom, ratio)))
+        return max(test.p, float(scipy.special.fdtrc(test.df, self.freedom, ratio)))
 
 
 NONE = Allowance()
@@ -227,7 +226,7 @@ def compute_friedman(ranks: FloatArray) -> RankTest:
     spread = 12 * float((apart**2).sum())
     most = n_datasets * 12 * float(((ranks - (n_models + 1) / 2) ** 2).sum())
     statistic = n_datasets * (n_models - 1) * spread / most if most else 0.0
-    return RankTest(statistic, n_models - 1, float(special.chdtrc(n_models - 1, statistic)))
+    return RankTest(statistic, n_models - 1, float(scipy.special.chdtrc(n_models - 1, statistic)))
 
 
 def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
@@ -274,12 +273,12 @@ def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
     common = is_ranked.astype(np.float64) @ is_ranked.T
     np.fill_diagonal(common, 0.0)
     covariance = np.diag(common.sum(axis=1)) - common
-    n_sets, sets = sparse.csgraph.connected_components(common > 0, directed=False)
+    n_sets, sets = scipy.sparse.csgraph.connected_components(common > 0, directed=False)
     # Within a set, sums add up to zero; a constant there makes the matrix regular and adds nothing.
     statistic = float(sums @ np.linalg.solve(covariance + (sets[:, None] == sets), sums))
     statistic = max(statistic, 0.0)
     df = len(ranks) - int(n_sets)
-    return RankTest(statistic, df, float(special.chdtrc(df, statistic)))
+    return RankTest(statistic, df, float(scipy.special.chdtrc(df, statistic)))
 
 
 def tabulate_rank_tests(matrix: ScoreMatrix, allowance: Allowance = NONE) -> pd.DataFrame:
@@ -356,7 +355,7 @@ def find_critical_difference(
     >>> round(find_critical_difference(models=4, datasets=14, alpha=0.05), 2)
     1.25
     """
-    quantile = float(studentized_range.isf(alpha, models, allowance.freedom))
+    quantile = float(scipy.stats.studentized_range.isf(alpha, models, allowance.freedom))
     return quantile * _scale_differences(models, datasets) / math.sqrt(allowance.share)
 
 
@@ -405,7 +404,7 @@ def compare_mean_ranks(
         models=n_models, datasets=n_datasets, alpha=alpha, allowance=allowance
     )
     ranges = sizes / _scale_differences(n_models, n_datasets) * math.sqrt(allowance.share)
-    p = studentized_range.sf(ranges, n_models, allowance.freedom)
+    p = scipy.stats.studentized_range.sf(ranges, n_models, allowance.freedom)
     names = np.array(matrix.models, dtype=object)
     table = pd.DataFrame(
         {
@@ -569,7 +568,7 @@ def find_facts(
         # The smallest p-value is that of the same order on all datasets.
         "is_testable": bool(
             compared >= FEWEST_RANKED
-            and special.chdtrc(compared - 1, datasets * (compared - 1)) < alpha
+            and scipy.special.chdtrc(compared - 1, datasets * (compared - 1)) < alpha
         ),
         "p": known["p_dependent"].max() if len(known) else np.nan,
         "differ": bool(claim_mean_ranks(friedman, alpha=alpha)),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import expit, ndtri, stdtrit
+import scipy
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
@@ -120,7 +120,7 @@ def fit_strengths(points: FloatArray, meetings: FloatArray, *, start: FloatArray
         if not len(active):
             break
         now, met = strengths[active], meetings[active]
-        odds = expit(BASE * (now[:, :, None] - now[:, None, :]))
+        odds = scipy.special.expit(BASE * (now[:, :, None] - now[:, None, :]))
         gradient = BASE * (points[active] - (met * odds).sum(axis=2)) - RIDGE * now
         information = BASE**2 * met * odds * odds.transpose(0, 2, 1)
         curvature = -information
@@ -189,7 +189,7 @@ def bound_ratings(
     tail, estimate = (1 - confidence_level) / 2, ratings[:, 0]
     ends = np.quantile(replicates.to_numpy(), [tail, 1 - tail], axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        factor = stdtrit(datasets - 1, 1 - tail) / ndtri(1 - tail)
+        factor = scipy.special.stdtrit(datasets - 1, 1 - tail) / scipy.special.ndtri(1 - tail)
         factor = np.where(datasets > 1, factor * np.sqrt(datasets / (datasets - 1)), np.nan)
     low, high = estimate + factor * (ends - estimate)
     return np.array([np.minimum(low, estimate), np.maximum(high, estimate)])

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import special
+import scipy
 
 from capmap.analyses.declarations import Analysis, Step, Table
 from capmap.ranking.score_matrix import ScoreMatrix, arrange_runs
@@ -44,7 +44,7 @@ def _generalize(matrix: ScoreMatrix, level: float) -> list[tuple[float, ...]]:
     spread, noise = max(model - cell, 0) / datasets, (max(cell - of_runs, 0) + of_runs) / datasets
     relative = spread / (spread + noise) if spread else 0.0
     tail = (1 - level) / 2
-    quantiles = special.fdtri(*df, [1 - tail, tail])
+    quantiles = scipy.special.fdtri(*df, [1 - tail, tail])
     with np.errstate(divide="ignore", invalid="ignore"):
         gains = np.maximum(np.divide(model, cell) / quantiles - 1, 0) if model else np.zeros(2)
         low, high = np.where(np.isinf(gains), 1.0, gains / (1 + gains))

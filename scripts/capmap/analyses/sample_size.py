@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import special
+import scipy
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.ranking.aggregation import FloatArray, IntArray
@@ -56,8 +56,8 @@ class Noise:
         variances = self.variances / draws
         if interval == "percentile":
             variances = variances * (draws - 1) / draws
-            return float(2 * special.ndtri((1 + level) / 2) * np.sqrt(variances.sum()))
-        reach = special.stdtrit(self.find_freedom(draws), (1 + level) / 2)
+            return float(2 * scipy.special.ndtri((1 + level) / 2) * np.sqrt(variances.sum()))
+        reach = scipy.special.stdtrit(self.find_freedom(draws), (1 + level) / 2)
         return float(2 * reach * np.sqrt(variances.sum()))
 
 
@@ -125,13 +125,13 @@ def find_detectable(noise: dict[str, Noise], *, confidence_level: float) -> pd.D
         return pd.DataFrame(columns=DETECTABLE)
     repeated = [own for own in noise.values() if (own.draws > 1).any()]
     now = 2 * float(np.median([own.find_freedom(own.draws) for own in repeated]))
-    per_run *= now / float(special.chdtri(now, POWER))
+    per_run *= now / float(scipy.special.chdtri(now, POWER))
     rows = []
     for seeds in SEEDS:
         every = [own.find_freedom(np.full_like(own.draws, seeds)) for own in noise.values()]
         tests = np.array([1, len(noise) * (len(noise) - 1) // 2])
         freedom, tail = 2 * float(np.median(every)), (1 - confidence_level) / (2 * tests)
-        reach = special.stdtrit(freedom, 1 - tail) + special.stdtrit(freedom, POWER)
+        reach = scipy.special.stdtrit(freedom, 1 - tail) + scipy.special.stdtrit(freedom, POWER)
         rows.append((seeds, *(reach * np.sqrt(2 * per_run / seeds))))
     return pd.DataFrame(rows, columns=DETECTABLE)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import special
+import scipy
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.claims import BETTER, WORSE, claim_strengths
@@ -50,7 +50,7 @@ def measure_strengths(
         freedom = total**2 / (own**2 / df + (total - own) ** 2 / df[known].min(initial=np.inf))
     is_sure = (known == filled).all() & (1 - leverage > NEGLIGIBLE) & (total > 0) & filled
     tail = (1 - confidence_level) / (2 * max(is_sure.sum(), 1))
-    reach = special.stdtrit(np.where(is_sure, freedom, 1), 1 - tail)
+    reach = scipy.special.stdtrit(np.where(is_sure, freedom, 1), 1 - tail)
     half = np.where(is_sure, reach * np.sqrt(np.where(is_sure, total, 0)), np.nan)[rows, columns]
     means, expected = matrix.means[rows, columns], fitted[rows, columns]
     difference = np.where(np.abs(means - expected) < NEGLIGIBLE, 0.0, means - expected)
@@ -82,18 +82,18 @@ def moderate_variances(variances: FloatArray, counts: IntArray) -> tuple[FloatAr
     floor = SMALLEST * np.where(pooled > 0, pooled, np.nanmax(pooled))
     half = np.maximum(df, 1) / 2
     logs = np.log(np.maximum(np.where(known, variances, 1), floor))
-    logs = np.where(known, logs - special.digamma(half) + np.log(half), 0)
+    logs = np.where(known, logs - scipy.special.digamma(half) + np.log(half), 0)
     cells = known.sum(axis=0)
     shared = np.maximum(cells, 1)
     center = logs.sum(axis=0) / shared
     spread = np.where(known, (logs - center) ** 2, 0).sum()
-    noise = np.where(known, special.polygamma(1, half), 0).sum(axis=0)
+    noise = np.where(known, scipy.special.polygamma(1, half), 0).sum(axis=0)
     own, freedom = noise - noise / shared, np.maximum(cells - 1, 0).sum()
     excess = max((spread - own.sum()) / freedom, 0.0) if freedom else np.inf
     # The center is uncertain as well.
     prior_df = 2 * _invert_trigamma(excess + (excess + noise / shared) / shared)
     half = np.maximum(prior_df, NEGLIGIBLE) / 2
-    prior = np.exp(center + special.digamma(half) - np.log(half))
+    prior = np.exp(center + scipy.special.digamma(half) - np.log(half))
     total = prior_df + df
     with np.errstate(invalid="ignore"):
         moderated = (prior_df * prior + df * np.where(known, variances, 0)) / total
@@ -107,15 +107,15 @@ def _invert_trigamma(values: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> _invert_trigamma(special.polygamma(1, np.array([0.5, 2.5]))).round(9).tolist()
+    >>> _invert_trigamma(scipy.special.polygamma(1, np.array([0.5, 2.5]))).round(9).tolist()
     [0.5, 2.5]
     """
     finite = np.isfinite(values) & (values > 0)
     target = np.where(finite, values, 1.0)
     x = 0.5 + 1 / target
     for _ in range(STEPS):
-        trigamma = special.polygamma(1, x)
-        x += trigamma * (1 - trigamma / target) / special.polygamma(2, x)
+        trigamma = scipy.special.polygamma(1, x)
+        x += trigamma * (1 - trigamma / target) / scipy.special.polygamma(2, x)
     return np.where(finite, x, 0.0)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, special
+import scipy
 
 from capmap.analyses.declarations import Analysis, Step, Table
 from capmap.artifacts import read_json
@@ -108,16 +108,16 @@ def correct_score(
 
     def find(share: float, df: float) -> float:
         """The true score under which a share of scores as selected would be higher."""
-        reach = error * float(special.stdtrit(df, 1 - beta / 2 / models))
+        reach = error * float(scipy.special.stdtrit(df, 1 - beta / 2 / models))
 
         def count_higher(truth: float) -> float:
             ends = max(selected[0], truth - reach), min(selected[1], truth + reach)
-            above, beyond, own = special.stdtr(df, (truth - np.array([*ends, score])) / error)
+            above, beyond, own = scipy.special.stdtr(df, (truth - np.array([*ends, score])) / error)
             if above <= beyond:
                 return share - float(truth > score)
             return share - float((own - beyond) / (above - beyond))
 
-        return float(optimize.brentq(count_higher, score - reach, score + reach))
+        return float(scipy.optimize.brentq(count_higher, score - reach, score + reach))
 
     low, high = find(tail, freedom), find(1 - tail, freedom)
     return find(0.5, math.inf), min(low, score), max(high, score)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
+import scipy
 
 from capmap.checkpoints.selection import (
     CHECKPOINT,
@@ -288,7 +288,7 @@ def _average_trainings(steps: pd.DataFrame, confidence_level: float) -> pd.DataF
         patterns=("pattern", "nunique"),
     )
     table = table[(table["trainings"] == table["total"]) & (table["patterns"] == 1)]
-    quantile = stats.t.ppf((1 + confidence_level) / 2, table["trainings"] - 1)
+    quantile = scipy.stats.t.ppf((1 + confidence_level) / 2, table["trainings"] - 1)
     half = quantile * table["spread"] / np.sqrt(table["trainings"])
     return table.assign(training="", ci_low=table["mean"] - half, ci_high=table["mean"] + half)
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import special
+import scipy
 
 from capmap.comparison.wilcoxon import (
     SMALLEST_DECADE,
@@ -190,7 +190,7 @@ def estimate_differences(
         reach = _seeds_half_width(matrix, pairs, shared, confidence_level)
     else:
         variance, freedom = vary_over_datasets(matrix, pairs, dependence)
-        reach = np.sqrt(variance) * special.stdtrit(freedom, (1 + confidence_level) / 2)
+        reach = np.sqrt(variance) * scipy.special.stdtrit(freedom, (1 + confidence_level) / 2)
     return mean, mean - reach, mean + reach
 
 
@@ -243,7 +243,7 @@ def allow_dependence(
     plain, plain_freedom = vary_over_datasets(matrix, pairs, INDEPENDENT)
     variance, freedom = vary_over_datasets(matrix, pairs, dependence)
     share = np.sqrt(_divide(plain, variance, empty=1))
-    found = 2 * special.stdtr(freedom, special.stdtrit(plain_freedom, p / 2) * share)
+    found = 2 * scipy.special.stdtr(freedom, scipy.special.stdtrit(plain_freedom, p / 2) * share)
     return np.where(np.isnan(found), p, np.maximum(found, p))
 
 
@@ -282,7 +282,7 @@ def _welch_half_width(
     variance, fourth = (one + other for one, other in zip(*sides, strict=True))
     freedom = _divide(variance**2, fourth, empty=1)
     reach = _divide(np.sqrt(variance), shared.sum(axis=-1), empty=np.nan)
-    reach = reach * special.stdtrit(freedom, (1 + confidence_level) / 2)
+    reach = reach * scipy.special.stdtrit(freedom, (1 + confidence_level) / 2)
     return np.where(has_enough_runs(matrix, pairs), reach, np.nan)
 
 
@@ -317,7 +317,7 @@ def _seeds_half_width(
     fewest = [np.where(shared, matrix.counts[side], np.inf).min(axis=-1) for side in pairs]
     freedom = np.clip(np.minimum(*fewest) - 1, 1, None)
     reach = _divide(np.sqrt(variance), shared.sum(axis=-1), empty=np.nan)
-    reach = reach * special.stdtrit(freedom, (1 + confidence_level) / 2)
+    reach = reach * scipy.special.stdtrit(freedom, (1 + confidence_level) / 2)
     is_single = shared & ((matrix.counts[pairs.first] == 1) | (matrix.counts[pairs.second] == 1))
     return np.where(is_single.any(axis=-1), np.nan, reach)
 
@@ -336,7 +336,7 @@ def _paired_half_width(
         variance**2, _add_up(_divide(parts**2, np.maximum(fewest - 1, 0), empty=0)), empty=1
     )
     reach = _divide(np.sqrt(variance), shared.sum(axis=-1), empty=np.nan)
-    reach = reach * special.stdtrit(freedom, (1 + confidence_level) / 2)
+    reach = reach * scipy.special.stdtrit(freedom, (1 + confidence_level) / 2)
     return np.where((shared & (fewest < 2)).any(axis=-1), np.nan, reach)
 
 

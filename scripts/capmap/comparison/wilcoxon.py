@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import special
+import scipy
 
 from capmap.ranking.aggregation import FloatArray, IntArray
 
@@ -178,4 +178,4 @@ def _null_distribution(doubled: IntArray) -> FloatArray:
 def _approximate(rank_sum: FloatArray, used: IntArray, ties: FloatArray) -> FloatArray:
     mean = used * (used + 1) / 4
     spread = np.sqrt((used * (used + 1.0) * (2 * used + 1) - ties / 2) / 24)
-    return np.asarray(2 * special.ndtr(-np.abs(rank_sum - mean) / spread))
+    return np.asarray(2 * scipy.special.ndtr(-np.abs(rank_sum - mean) / spread))

@@ -2,19 +2,24 @@
 
 import os
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from capmap.analyses.rendering import FILTERS
-
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render_page(template: str, *, style: str, script: str, **content: object) -> str:
+def render_page(
+    template: str,
+    *,
+    style: str,
+    script: str,
+    filters: Mapping[str, Callable[..., Any]] | None = None,
+    **content: object,
+) -> str:
     """Make a page of a template.
 
     Parameters
@@ -25,6 +30,8 @@ def render_page(template: str, *, style: str, script: str, **content: object) ->
         CSS and JavaScript of the page, which come after those that all pages have. They are named
         in the page's content security policy by their digests; the script may use what
         ``common.js`` has.
+    filters : mapping of callable, optional
+        Filters of the template, by name, such as those of `capmap.analyses.rendering`.
     **content : object
         What else the template shows. Text is escaped.
 
@@ -41,14 +48,14 @@ def render_page(template: str, *, style: str, script: str, **content: object) ->
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {**FILTERS, "fingerprint": _fingerprint}
+    environment.filters |= {**(filters or {}), "fingerprint": _fingerprint}
     environment.globals["zip"] = zip
     base, common = ((TEMPLATES / name).read_text("utf-8") for name in ("base.css", "common.js"))
     scripts = f'"use strict";\n{{\n{common}\n{script}}}\n'
     return environment.get_template(template).render(style=base + style, script=scripts, **content)
 
 
-def render_study_page(template: str, **content: object) -> str:
+def render_study_page(template: str, **content: Any) -> str:
     """Make a page of a template with the style and the scripts of studies."""
     style, script = ((TEMPLATES / name).read_text("utf-8") for name in ("page.css", "page.js"))
     return render_page(template, style=style, script=script, **content)

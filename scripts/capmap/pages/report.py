@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from capmap.addresses import hide_everywhere
 from capmap.analyses import FIGURES, TOGETHER, load_analysis
-from capmap.analyses.rendering import write_page
+from capmap.analyses.rendering import FILTERS, write_page
 from capmap.claims import ranks_apart
 from capmap.folders import read_index
 from capmap.pages.contents import find_changes, find_reading, is_uneven, show_analysis, show_tables
@@ -183,6 +183,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     ]
     return render_study_page(
         "report.html.j2",
+        filters=FILTERS,
         study=study,
         title=title,
         verdict=write_page(describe_result(results)),

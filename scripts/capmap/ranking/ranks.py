@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import special
+import scipy
 
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
 from capmap.ranking.statistics import STATISTICS
@@ -131,15 +131,15 @@ class Differences(NamedTuple):
 
     def bound(self, place: int, level: float) -> FloatArray:
         """The difference of one model, and the ends of its interval."""
-        reach = -special.stdtrit(self.freedom[place], level / 2) * self.spread[place]
+        reach = -scipy.special.stdtrit(self.freedom[place], level / 2) * self.spread[place]
         return np.asarray(self.apart[place] + np.array([0.0, -reach, reach]))
 
     def reject(self, level: float) -> BoolArray:
         """Which two-sided p-values are at or below a level."""
-        most, least = -special.stdtrit([self.freedom.min(), self.freedom.max()], level / 2)
+        most, least = -scipy.special.stdtrit([self.freedom.min(), self.freedom.max()], level / 2)
         found: BoolArray = self.ratios >= most
         doubtful = (self.ratios >= least) & ~found
-        p = 2 * special.stdtr(self.freedom[doubtful], -self.ratios[doubtful])
+        p = 2 * scipy.special.stdtr(self.freedom[doubtful], -self.ratios[doubtful])
         found[doubtful] = p <= level
         return found
 
@@ -395,7 +395,7 @@ def widen_intervals(table: pd.DataFrame, *, confidence_level: float) -> pd.DataF
     """
     alpha, n = 1 - confidence_level, len(table)
     own, every = (
-        special.stdtrit(table["freedom"].to_numpy(dtype=np.float64), 1 - alpha / share)
+        scipy.special.stdtrit(table["freedom"].to_numpy(dtype=np.float64), 1 - alpha / share)
         for share in (2, 2 * max(n, 1))
     )
     middle = (table["ci_low"] + table["ci_high"]) / 2

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.ranking.dependence import FEWEST_EFFECTIVE, INDEPENDENT, Dependence
@@ -347,9 +347,9 @@ def bound_estimate(estimate: float, error: StandardError, *, confidence_level: f
     if error.value == 0:
         return estimate, estimate
     level = (1 + confidence_level) / 2
-    lean = SKEWNESS_SHARE * (1 + 2 * special.ndtri(level) ** 2) / 6
+    lean = SKEWNESS_SHARE * (1 + 2 * scipy.special.ndtri(level) ** 2) / 6
     shift = np.clip(lean * error.third / error.value**2, -error.value, error.value)
-    reach = error.value * special.stdtrit(error.freedom, level)
+    reach = error.value * scipy.special.stdtrit(error.freedom, level)
     return float(estimate + shift - reach), float(estimate + shift + reach)
 
 
@@ -497,7 +497,7 @@ def _of_median(means: FloatArray, effective: float) -> StandardError:
     It says nothing of what models share: parts by the sides of datasets made the differences of
     equal models nearly certain. So models are compared as if they were independent.
     """
-    n, normal = len(means), special.ndtri(0.995)
+    n, normal = len(means), scipy.special.ndtri(0.995)
     place = max(int((n + 1) / 2 - normal * np.sqrt(n) / 2), 1)
     ordered = np.sort(means)
     value = float((ordered[n - place] - ordered[place - 1]) / (2 * normal))

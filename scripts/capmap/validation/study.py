@@ -10,7 +10,6 @@ from typing import Any, Self
 import pandas as pd
 
 from capmap.artifacts import render_csv, write_text
-from capmap.benchmarks import complete_rules, read_benchmark
 from capmap.errors import ValidationError
 from capmap.exports import Exports, read_exports
 from capmap.exports.files import FileOptions, check_digests
@@ -320,6 +319,9 @@ def check_exports(
     )
     fixed: Sequence[str] = ()
     for path in benchmark:
+        # Not above: it loads the check of settings.
+        from capmap.benchmarks import complete_rules, read_benchmark
+
         definition = read_benchmark(path)
         fixed = list(definition.datasets)
         datasets = complete_rules(datasets, definition, read.runs["dataset"].unique())
