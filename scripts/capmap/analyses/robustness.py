@@ -10,6 +10,7 @@ from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.comparison.correlation import compute_kendall_tau
 from capmap.ranking.aggregation import (
     AGGREGATIONS,
+    FloatArray,
     group_values,
     round_significant,
     summarize_cells,
@@ -47,7 +48,7 @@ def check_robustness(
     rows = [
         (*kind, left_out, *_compare(reported, line))
         for kind, lines in ranked.items()
-        for left_out, line in lines.items()
+        for left_out, line in zip(lines.columns, lines.to_numpy().T, strict=True)
     ]
     ranks = pd.concat(ranked, names=["aggregation", "bounds"])
     ends = {"rank_low": ranks.min(axis=1), "rank_high": ranks.max(axis=1)}
@@ -61,11 +62,12 @@ def check_robustness(
     }
 
 
-def _compare(reported: "pd.Series[int]", ranks: "pd.Series[float]") -> tuple[float, str, int]:
+def _compare(reported: "pd.Series[int]", ranks: FloatArray) -> tuple[float, str, int]:
     """Kendall's tau, the first model (of several the one reported highest), and how many."""
-    known = ranks.notna()
-    pair = [own[known].to_numpy()[:, None].astype(np.intp) for own in (reported, ranks)]
-    return float(compute_kendall_tau(*pair)[0]), "".join(ranks.index[ranks == 1][:1]), known.sum()
+    known = ~np.isnan(ranks)
+    pair = [own[known, None].astype(np.intp) for own in (reported.to_numpy(), ranks)]
+    first = reported.index[np.flatnonzero(ranks == 1)[:1]]
+    return float(compute_kendall_tau(*pair)[0]), "".join(first), int(known.sum())
 
 
 def rank_models(runs: pd.DataFrame, bounds: Bounds, cut: Cut) -> dict[str, pd.DataFrame]:
