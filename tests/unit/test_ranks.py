@@ -16,8 +16,8 @@ EMPTY = np.empty(0)
 
 def rank(rows: dict[str, tuple[float, np.ndarray]], **options: str) -> pd.DataFrame:
     models = pd.DataFrame({"model": list(rows), "estimate": [row[0] for row in rows.values()]})
-    replicates = [row[1] for row in rows.values()]
-    errors = ranks.measure_replicates(replicates, freedom=[1000] * len(models))
+    variances = [row[1].var(ddof=1) if len(row[1]) else np.nan for row in rows.values()]
+    errors = ranks.SamplingErrors(np.array(variances), np.full(len(models), 1000.0))
     return ranks.rank_estimates(models, errors, confidence_level=0.95, **options)  # type: ignore[arg-type]
 
 

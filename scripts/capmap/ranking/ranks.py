@@ -24,7 +24,6 @@ FEW_DEGREES = 5
 Ranks = npt.NDArray[np.signedinteger[Any]]
 
 CHUNK_CELLS = 1 << 20
-MOST_PARTS = 1000
 INTERVAL_ENDS = ["ci_low", "ci_high", "ci_low_all", "ci_high_all", "boot_low", "boot_high"]
 BEHIND = ["behind", "behind_low", "behind_high"]
 RANK_SETS = ["rank_low", "rank_high", "rank_low_all", "rank_high_all"]
@@ -431,29 +430,6 @@ def keep_within(
     return table.assign(
         **{name: table[name].clip(low, high).where(~is_filled, table[name]) for name in own}
     )
-
-
-def measure_replicates(
-    replicates: Sequence[FloatArray], *, freedom: Sequence[float]
-) -> SamplingErrors:
-    """Errors of estimates from their joint replicates.
-
-    Parameters
-    ----------
-    replicates : sequence of numpy.ndarray, shape (resamples,) or (0,)
-        Replicates of each model; the n-th of all models belong together. Empty for a model without
-        an interval. Of more than 1000, some at equal distances are taken.
-    freedom : sequence of float
-        Degrees of freedom of each model's standard error.
-    """
-    n = max((len(row) for row in replicates), default=0)
-    chosen = np.arange(0, n, max(n // MOST_PARTS, 1))
-    parts = np.full((len(replicates), max(len(chosen), 1)), np.nan)
-    for place, row in enumerate(replicates):
-        if len(row):
-            apart = row[chosen] - row[chosen[0]]
-            parts[place] = (apart - apart.mean()) / math.sqrt(max(len(chosen) - 1, 1))
-    return SamplingErrors((parts**2).sum(axis=1), np.asarray(freedom, dtype=np.float64), parts)
 
 
 def _stack(parts: Iterable[FloatArray]) -> FloatArray:

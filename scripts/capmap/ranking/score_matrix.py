@@ -122,11 +122,6 @@ def _split_seeds(runs: pd.DataFrame, matrix: ScoreMatrix) -> FloatArray:
     return parts
 
 
-def count_unused(every: ScoreMatrix, kept: ScoreMatrix) -> int:
-    """Count the cells with runs that are left out."""
-    return int(every.is_filled.sum() - kept.is_filled.sum())
-
-
 def list_pairs(models: int) -> Pairs:
     """List all pairs of models: those of the first one, those of the second one, and so on."""
     return Pairs(*np.triu_indices(models, k=1))
