@@ -214,17 +214,3 @@ class RowCheck(NamedTuple):
                 )
             )
         return problems
-
-
-def score_problem(row: Row, code: str, reason: str, remedy: str, *, severity: Severity) -> Problem:
-    """A problem of one score."""
-    place = {"column": row.column, "value": row.raw}
-    return row_problem(row._asdict(), code, reason, remedy, severity=severity, **place)
-
-
-def group_problem(
-    row: Row, code: str, reason: str, remedy: str, *, severity: Severity, value: str = ""
-) -> Problem:
-    """A problem of all rows of a dataset, or of something else (`value`), at one of them."""
-    value = value or row.dataset
-    return row_problem(row._asdict(), code, reason, remedy, severity=severity, value=value)

@@ -13,6 +13,7 @@ from capmap.figures.canvas import NothingToDraw, draw_figure
 from capmap.folders import read_reasons
 from capmap.steps import read_place
 from capmap.tables import read_declared
+from tests.steps import INDEPENDENT, put
 from tests.toy_runs import draw_benchmark
 
 STEPS = "capmap.steps"
@@ -34,6 +35,7 @@ class Study:
         """Draw the runs."""
         runs = draw_benchmark(0, models=models, datasets=4, seeds=2)
         write_parquet(self.folder / "normalized/runs.parquet", runs.assign(ranked=True))
+        put(INDEPENDENT, self.folder / "tables/dependence.csv")
 
     def analyse(self) -> None:
         """Run the job."""

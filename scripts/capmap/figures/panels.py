@@ -1,6 +1,6 @@
 """Panels of errors, the curves in them, and the look that each method has in all of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -140,14 +140,6 @@ def draw_estimates(axes: Axes, points: Numbers, look: ModelStyle) -> None:
         markeredgewidth=0,
         zorder=3,
     )
-
-
-def draw_dots(axes: Axes, rows: pd.DataFrame, looks: Mapping[str, tuple[str, ModelStyle]]) -> None:
-    """Draw the values of some columns as markers in rows, the first column on top."""
-    for depth, (column, (_, look)) in enumerate(reversed(list(looks.items()))):
-        values = rows[column].astype("Float64").to_numpy(dtype=float, na_value=np.nan)
-        style: Any = {"color": look.color, "markersize": 3.6, "zorder": 3 + depth}
-        axes.plot(values, np.arange(len(rows)), look.marker, **style)
 
 
 def read_points(rows: pd.DataFrame, columns: Sequence[str]) -> Numbers:
