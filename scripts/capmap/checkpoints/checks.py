@@ -141,7 +141,7 @@ def check_evaluations(
     place = table["training"].str.cat(table[["checkpoint", "split"]], sep=SEPARATOR)
     unique = resolve_duplicates(table.assign(seed=place), policy=policies.duplicates)
     kept = unique.runs.assign(seed=table.loc[unique.runs.index, "seed"])
-    return kept, [*problems, *unique.conflicts]
+    return kept, [*problems, *unique.problems]
 
 
 def _find_gaps(
