@@ -212,7 +212,7 @@ FAULTS = {
         {"information": describe(unique_backbone_key="")},
         *(0, "New model info[1]", "text is empty, while others"),
     ),
-    "garbage": ({"document": DOCUMENT + "x"}, 1, "", "Extra data"),
+    "garbage": ({"document": DOCUMENT + "x"}, 1, "", "does not end here"),
     "array": ({"document": "[]"}, 0, "", "of type 'object'"),
 }
 # Faults with a second message: the cell lacks the seed of the row at fault.
