@@ -1,5 +1,6 @@
 """Prediction sets of ranks on a new dataset, against brute force and their level."""
 
+from dataclasses import asdict
 from itertools import product
 
 import numpy as np
@@ -10,13 +11,17 @@ from hypothesis import strategies as st
 
 from capmap.analyses.new_dataset import bound_ranks, find_facts, predict_rank, predict_ranks
 from capmap.analyses.rendering import describe_analysis
+from capmap.comparison.score_matrix import arrange_runs
+from capmap.ranking.dependence import INDEPENDENT, Dependence, measure_dependence
 
 
-def make_runs(means: np.ndarray) -> pd.DataFrame:
-    """A run per cell; NaN is none."""
+def predict(means: np.ndarray, known: Dependence | None = None) -> pd.DataFrame:
+    """The table of a study with a run per cell."""
     models, datasets = np.indices(means.shape).reshape(2, -1)
     names = {"model": np.char.mod("m%02d", models), "dataset": np.char.mod("d%02d", datasets)}
-    return pd.DataFrame({**names, "score": means.ravel()}).dropna()
+    runs = pd.DataFrame({**names, "score": means.ravel()})
+    known = known or measure_dependence(arrange_runs(runs))
+    return predict_ranks(runs, pd.DataFrame([asdict(known)]))
 
 
 def predict_by_force(low: np.ndarray, high: np.ndarray, models: int, level: float) -> set[int]:
@@ -54,7 +59,7 @@ def test_sets_hold_their_level(datasets: int) -> None:
     rng, held, levels = np.random.default_rng(0), [], set()
     for _ in range(60):
         means = np.arange(10)[:, None] / 3 + rng.exponential(size=(10, datasets + 1))
-        table = predict_ranks(make_runs(means[:, :-1])).sort_values("model")
+        table = predict(means[:, :-1], INDEPENDENT).sort_values("model")
         ranks = bound_ranks(means)[0][:, -1]
         held.append(np.mean((table["low"] <= ranks) & (ranks <= table["high"])))
         levels |= {*table["level"]}
@@ -66,14 +71,13 @@ def test_few_datasets_and_copies_are_refused() -> None:
     means = np.random.default_rng(0).standard_normal((6, 12))
     kept = {
         "few": means[:, :8],
-        "alike": np.hstack([means[:, :3]] * 4),
-        "additive": np.add.outer(np.arange(4.0), np.arange(9.0)),
+        "alike": np.hstack([means[:, :2]] * 6),
         "single": means[:1],
         "enough": means[:, :9],
     }
     known, told = {}, {}
     for name, scores in kept.items():
-        table = predict_ranks(make_runs(scores))
+        table = predict(scores)
         known[name] = table["low"].notna().any()
         told[name] = describe_analysis("new_dataset", {"comparisons/new_dataset": table}, {})
         assert len(table) == len(scores)
@@ -84,7 +88,7 @@ def test_few_datasets_and_copies_are_refused() -> None:
 
 def test_the_first_and_the_most_certain_model_are_named() -> None:
     table = pd.DataFrame({"model": ["a", "b", "c"], "low": [1, 1, 3], "high": [2, 3, 3]})
-    facts = find_facts(table.assign(datasets=9, effective=5.0, effective_independent=5.0))
+    facts = find_facts(table)
     assert facts["first"][0]["model"] == "a"
     assert facts["narrowest"][0]["model"] == "c"
     assert facts["anywhere"] == 1

@@ -121,7 +121,7 @@ def predict_ranks(runs: pd.DataFrame, dependence: pd.DataFrame) -> pd.DataFrame:
     table["effective_datasets"] = float(known.count_effective(datasets))
     table["mean_rank"] = ((low + high) / 2).mean(axis=1)
     table = table.assign(low=math.nan, high=math.nan, level=math.nan)
-    if datasets >= FEWEST_DATASETS and not known.is_alike:
+    if models > 1 and datasets >= FEWEST_DATASETS and not known.is_alike:
         table[["low", "high"]] = [
             predict_rank(*own, models=models, confidence_level=PREDICTION_LEVEL)
             for own in zip(low, high, strict=True)
