@@ -1,4 +1,4 @@
-"""The correlation of centrality and mean gap, beside scipy's, and what has none."""
+"""The correlation of centrality and mean gap beside scipy's, and what each model is near."""
 
 import math
 
@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
-from capmap.capabilities.quality import correlate_centrality
+from capmap.capabilities.quality import correlate_centrality, list_nearest
 
 
 def correlate(centrality: list[float], gaps: list[float]) -> dict[str, float]:
@@ -49,3 +49,21 @@ def test_without_variation_there_is_no_correlation(gaps: list[float]) -> None:
     row = correlate([float(number) for number in range(len(gaps))], gaps)
     assert math.isnan(row["estimate"])
     assert row["models"] == len(gaps)
+
+
+def test_nearest_datasets_are_of_the_own_part_and_untried_ones_have_no_result() -> None:
+    names, x1 = ["A", "B", "d", "e", "f", "g", "h"], [0.0, 9.0, 1.0, -2.0, 3.0, 4.0, 8.0]
+    positions = pd.DataFrame({"kind": ["model"] * 2 + ["dataset"] * 5, "name": names, "x1": x1})
+    positions["component"] = [1, 2, 1, 1, 1, 1, 2]
+    rows = [
+        ("A", "d", 0.1, 0.2),
+        ("A", "f", None, 0.5),
+        ("A", "e", None, 0.3),
+        ("B", "h", 0.0, 0.0),
+    ]
+    predictions = pd.DataFrame(rows, columns=["model", "dataset", "observed", "predicted"])
+    table = list_nearest(positions, predictions.assign(low=0.0, high=1.0))
+    assert table["model"].tolist() == ["A", "A", "A", "B"]
+    assert table["nearest"].tolist() == ["d", "e", "f", "h"]
+    assert table["map_distance"].tolist() == [1, 2, 3, 1]
+    assert table["untried"].fillna("").tolist() == ["e", "f", "", ""]
