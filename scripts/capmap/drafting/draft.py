@@ -14,7 +14,7 @@ import yaml
 
 from capmap.drafting.words import MISSING, WORDS, guess_direction, has_word, split_words
 from capmap.exports import Exports
-from capmap.exports.doubts import list_doubtful, list_summaries
+from capmap.exports.doubts import list_doubtful
 from capmap.inputs.exports import find_exports
 from capmap.inputs.studies import Study, check_config
 from capmap.metrics import Metric, find_metric
@@ -36,6 +36,8 @@ PERCENT = 100.0
 # A score this many times the median is that of a run that diverged, or stands for none.
 FAR = 1000.0
 FRACTION = 1.5
+# A part that is missing without a question.
+FEW = 0.2
 # What is proposed where rows or cells cannot be used as they are.
 ANSWERS: dict[str, tuple[str, Any, str]] = {
     "duplicate": (
@@ -160,7 +162,6 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
     read, result, _ = _check(draft)
     runs, before = unpack_columns(read.runs), copy.deepcopy(draft.settings)
     _leave_doubtful(draft, runs)
-    _leave_summaries(draft, runs)
     if draft.settings != before:
         read, result, _ = _check(draft)
         runs = unpack_columns(read.runs)
@@ -196,41 +197,35 @@ def _check(draft: Draft) -> tuple[Exports, Validation, dict[str, str]]:
 
 def _leave_doubtful(draft: Draft, runs: pd.DataFrame) -> None:
     """Leave out columns or datasets that are called like averages; ask about means of others."""
-    kept = []
-    is_wide = len(runs["column"].unique()) > 1
+    columns = runs.groupby("dataset", observed=True)["column"].unique()
+    is_wide = runs["column"].nunique() > 1
     doubtful = list_doubtful(runs)
-    for name in map(str, runs["dataset"].unique()):
-        if {*split_words(name)} - {"score"} and {*split_words(name)} <= WORDS["averages"]:
+    for name in map(str, columns.index):
+        own = {*split_words(name)}
+        if own - {"score"} and (own <= WORDS["averages"] or "avg" in min(own, key=len)):
             doubtful[name] = ("is called like an average", True)
+    ignored: list[str] = []
+    excluded: list[str] = []
     for name, (reason, is_sure) in doubtful.items():
         text = f"The dataset {quote_name(name)} {reason}."
-        column = str(runs.loc[runs["dataset"] == name, "column"].iloc[0])
-        is_column = is_wide and len(runs.loc[runs["column"] == column, "dataset"].unique()) == 1
-        option = f"columns: {{ignore: [{column}]}}"
-        option = option if is_column else f"select: {{datasets: {{exclude: [{name}]}}}}"
-        if not (is_sure or has_word(name, WORDS["averages"])):
-            draft.note("datasets", "decide", f"{text} Is it an average? Then: {option}")
-            kept.append(column)
-        elif is_column:
-            ignored = [*draft.settings.get("columns", {}).get("ignore", []), column]
-            draft.put("columns", {"ignore": [*dict.fromkeys(ignored)]}, "guess", text)
+        is_column = is_wide and len(columns[name]) == 1
+        option = f"select: {{datasets: {{exclude: [{name}]}}}}"
+        option = f"columns: {{ignore: [{columns[name][0]}]}}" if is_column else option
+        is_left = is_sure or has_word(name, WORDS["averages"])
+        if is_left:
+            (ignored if is_column else excluded).append(columns[name][0] if is_column else name)
+            draft.note("columns" if is_column else "select", "guess", text)
         else:
-            known = draft.settings.get("select", {}).get("datasets", {}).get("exclude", [])
-            draft.put("select", {"datasets": {"exclude": [*known, name]}}, "guess", text)
-    if kept and is_wide:
-        ignored = draft.settings.get("columns", {}).get("ignore", [])
+            draft.note("datasets", "decide", f"{text} Is it an average? Then: {option}")
+    known = draft.settings.get("columns", {})
+    ignored = [*known.get("ignore", []), *ignored]
+    if ignored:
+        draft.settings["columns"] = {**known, "ignore": ignored}
+    if excluded:
+        draft.settings["select"] = {"datasets": {"exclude": excluded}}
+    if is_wide and any(not is_sure for _, is_sure in doubtful.values()):
         listed = [name for name in runs["column"].unique() if name not in ignored]
         draft.put("columns", {"datasets": listed}, "found", "These columns are datasets.")
-
-
-def _leave_summaries(draft: Draft, runs: pd.DataFrame) -> None:
-    """Leave out rows that summarize runs."""
-    found = list_summaries(runs["seed"])
-    seeds = sorted({*runs["seed"]} - {*found, ""})
-    if found and seeds:
-        column = draft.settings.get("columns", {}).get("seed", "seed")
-        text = f"The seeds {list_names(found)} are summaries of others."
-        draft.put("where", {column: seeds}, "guess", text)
 
 
 def _bound_metrics(draft: Draft, runs: pd.DataFrame) -> None:
@@ -238,7 +233,8 @@ def _bound_metrics(draft: Draft, runs: pd.DataFrame) -> None:
     for name in map(str, runs["metric"].unique()):
         own = runs[runs["metric"] == name]
         known = find_metric(name)
-        direction = known.direction if known else _guess_direction(name)
+        usual = "min" if has_word(name, {"loss", "gap", "drop"}) else "max"
+        direction = known.direction if known else guess_direction(name) or usual
         rule: dict[str, Any] = {} if known else {"direction": direction}
         scores = own.groupby("dataset", observed=True)["score"]
         facts = scores.agg(["min", "median", "max"])
@@ -258,11 +254,6 @@ def _bound_metrics(draft: Draft, runs: pd.DataFrame) -> None:
         if known is None and (is_unsaid or not guess_direction(name)):
             better = "higher" if direction == "max" else "lower"
             draft.note("metrics", "decide", f"Is a {better} {name} better?")
-
-
-def _guess_direction(name: str) -> str:
-    declines = has_word(name, WORDS["declines"] | {"loss"})
-    return guess_direction(name) or ("min" if declines else "max")
 
 
 def _are_shares(
@@ -347,7 +338,10 @@ def _find_baseline(runs: pd.DataFrame) -> str:
     """Find a model that others are measured by, and that has runs on all datasets."""
     counts = runs.groupby("model", observed=True)["dataset"].nunique()
     whole = counts.index[counts == runs["dataset"].nunique()]
-    return next((str(name) for name in whole if has_word(str(name), WORDS["baselines"])), "")
+    # A seasonal naive forecast rather than a naive one.
+    counts = {str(name): len({*split_words(str(name))} & WORDS["baselines"]) for name in whole}
+    best = max(counts, key=lambda name: counts[name], default="")
+    return best if counts.get(best) else ""
 
 
 def _put_rules(draft: Draft, option: str, names: Sequence[str], rule: dict[str, Any]) -> None:
@@ -413,11 +407,15 @@ def _settle_rows(draft: Draft, read: Exports, result: Validation) -> None:
             found.get(problem.code, found["not_a_number"]).append(problem)
     if read.runs["seed"].ne("").any():
         del found["duplicate"]
+    runs = read.runs.drop_duplicates(["model", "dataset"])
+    cells = runs["model"].nunique() * runs["dataset"].nunique()
+    is_sparse = len(runs) < (1 - FEW) * cells
     for code, problems in found.items():
         for first in problems[:1]:
             option, value, text = ANSWERS[code]
+            certainty: Certainty = "decide" if code != "incomplete" or is_sparse else "guess"
             place = f"{first.source}, line {first.line}" if first.line else first.value
             count = count_things(len(problems), "problem")
             said = f", {quote_name(first.value)}" if first.value else ""
             text = f"{count}, such as {place}{said}: {first.reason} {text}"
-            draft.put(option, value, "decide", text)
+            draft.put(option, value, certainty, text)

@@ -33,6 +33,8 @@ UNNAMED = "score"
 # A metric, or protocol, with a smaller part of the datasets of another is not proposed, nor is a
 # metric that is so much worse than another a rival of it.
 RARE = 0.5
+# A part that is left out, or missing, and is told without a question.
+FEW = 0.2
 CLEARLY = 0.4
 
 
@@ -60,10 +62,10 @@ def draft_study(exports: Sequence[str]) -> Draft:
     paths, draft = Paths(chosen), Draft()
     table = read_table(paths)
     for name, preset in list_presets().items():
-        wanted = [Pattern(text) for text in preset.get("known_by", ())]
-        if wanted and all(_matches_any(pattern, table.columns) for pattern in wanted):
+        if exports := _fit_preset(preset, paths, table):
             draft.put("preset", name, "found", "The files are of this kind.")
-            _complete_preset(draft, paths, table, preset)
+            draft.settings["exports"] = exports
+            _note_metrics(draft, table, preset)
             break
     else:
         _draft_table(draft, paths, table)
@@ -71,48 +73,41 @@ def draft_study(exports: Sequence[str]) -> Draft:
     return draft
 
 
+def _fit_preset(preset: Mapping[str, Any], paths: Paths, table: Table) -> str | list[str]:
+    """Write the exports of files that a preset reads; "" where it does not."""
+    known = [Pattern(text) for text in preset.get("known_by", ())]
+    if not known or not all(_matches_any(pattern, table.columns) for pattern in known):
+        return ""
+    for text in preset.get("paths", ()):
+        depth = text.count("/") + 1
+        ends = ["/".join(path.split("/")[-depth:]) for path in paths.paths]
+        if all(Pattern(text, "/").match(end) for end in ends):
+            roots = {path.removesuffix(end) for path, end in zip(paths.paths, ends, strict=True)}
+            return f"{roots.pop() if len(roots) == 1 else '**/'}{text}"
+    return "" if "paths" in preset else paths.write({})
+
+
 def _matches_any(pattern: Pattern, names: Iterable[str]) -> bool:
     return any(pattern.match(name) is not None for name in names)
 
 
-def _complete_preset(draft: Draft, paths: Paths, table: Table, preset: Mapping[str, Any]) -> None:
-    """Find what a preset leaves to the study."""
-    columns, weak = preset.get("columns", {}), preset.get("weak", ())
-    records = preset.get("reading", {}).get("records", "")
-    for text in preset.get("paths", ()):
-        if all(_matches_any(Pattern(text, "/"), [path]) for path in paths.paths):
-            draft.settings["exports"] = text
-            return
-    own = {str(name) for name in columns.values()} | {*preset.get("where", {})}
-    keep = [n for n in table.columns if n in table.labels or not (records or n in own)]
-    whole, table = table, Table(table.cells[keep], table.options, table.labels)
-    taken = {role for role in NAMES if role in columns or f"{{{role}}}" in records}
-    taken |= {role for role in NAMES if f"{{{role}}}" in str(columns.get("score"))}
-    if "{metric}" in records and "metric" in preset.get("where", {}):
-        _note_metrics(draft, whole, records, preset["where"]["metric"])
-    found = guess.name_columns(table, taken={*taken, "split"} - {*weak})
-    guess.fill_gaps(table, found, taken={*taken})
-    scores = [] if "score" in columns or records else guess.list_scores(table, found.values())
-    if best := max((own.name for own in scores), key=words.rate_score, default=""):
-        draft.put("columns", {"score": best}, "guess", f"Scores are in {quote_name(best)}.")
-        _put_metric(draft, [best], paths.paths)
-    _put_constants(draft, paths, {*found, *taken})
-    _finish(draft, paths, table, {role: [name] for role, name in found.items()})
-
-
-def _note_metrics(draft: Draft, table: Table, records: str, metric: str) -> None:
+def _note_metrics(draft: Draft, table: Table, preset: Mapping[str, Any]) -> None:
     """Note which other metrics than that of a preset there are, and what has not that one."""
+    records = preset.get("reading", {}).get("records", "")
+    metric = preset.get("where", {}).get("metric", "")
+    if not (metric and "{metric}" in records):
+        return
     pattern = Pattern(records.replace("{metric}", "{metric,[^.,]+}"))
     numbers = [name for name, own in table.columns.items() if own.is_number]
     found = [said for name in numbers if (said := pattern.match(name))]
     found = [said for said in found if not words.is_beside(said["metric"])]
     others = sorted({said["metric"] for said in found} - {metric})
-    lacking = {said.get("dataset", "") for said in found}
-    lacking -= {said.get("dataset", "") for said in found if said["metric"] == metric}
+    every = {said.get("dataset", "") for said in found}
+    lacking = every - {said.get("dataset", "") for said in found if said["metric"] == metric}
     text = f"Of metrics, {quote_name(metric)} is taken; there are {list_names(others)}."
     text += f" It is not given for {list_names(sorted(lacking))}." if lacking else ""
     if others:
-        draft.note("preset", "decide" if lacking else "guess", text)
+        draft.note("preset", "decide" if len(lacking) > FEW * len(every) else "guess", text)
 
 
 def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
@@ -362,7 +357,7 @@ def _put_metric(
     stems = [PurePath(path).name.partition(".")[0] for path in paths]
     places = (columns, [corner], stems)
     if len(columns) == 1 and not _is_plain(columns[0]):
-        known = "" if words.is_change(split_words(columns[0])) else words.find_known(columns[0])
+        known = "" if words.is_turned(columns[0]) else words.find_known(columns[0])
         metric = known or _name_metric(columns) or columns[0]
         draft.put("metric", metric, "found", "The metric is that of the column.")
     elif named := next(((_name_metric(n), n) for n in places if _name_metric(n)), None):
@@ -384,12 +379,9 @@ def _put_metric(
 
 def _name_metric(names: Sequence[str]) -> str:
     """Name the metric that all names speak of; "" where they speak of none."""
-    complements = {words.find_complement(name)[0] for name in names}
-    if len(complements) == 1 and complements != {""}:
-        return complements.pop()
+    if any(map(words.is_turned, names)):
+        return ""
     shared = [w for w in split_words(names[0]) if all(has_word(name, {w}) for name in names)]
-    if words.is_change(shared):
-        return " ".join(shared)
     known = [word for word in shared if find_metric(word)]
     known += [word for word in shared if words.guess_direction(word) and not _is_plain(word)]
     return known[0] if known else ""
