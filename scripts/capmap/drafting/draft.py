@@ -364,10 +364,14 @@ def _direct_datasets(draft: Draft, runs: pd.DataFrame, result: Validation) -> pd
     is_wide = len(runs["column"].unique()) > 1 and metric and guess_direction(metric) != "min"
     for name in low if is_wide else []:
         last = (split_words(name) or [""])[-1]
-        is_sure = ARROW in name or last in WORDS["errors"] or find_metric(last) is not None
-        text = f"{quote_name(name)} is called after an error, so lower is taken as better."
-        _put_rules(draft, "datasets", [name], {"direction": "min"})
-        draft.note("datasets", "guess" if is_sure else "decide", text + " Is it?" * (not is_sure))
+        is_sure = ARROW in name or last in WORDS["errors"] or find_metric(name) is not None
+        is_sure |= find_metric(last) is not None
+        text = f"{quote_name(name)} is called after an error"
+        if is_sure or guess_direction(last) == "min":
+            _put_rules(draft, "datasets", [name], {"direction": "min"})
+            text += ", so lower is taken as better"
+        text += "." if is_sure else ": is it?"
+        draft.note("datasets", "guess" if is_sure else "decide", text)
     found = {p.value: p for p in result.errors if p.code == "suspicious_direction"}
     metrics = runs.drop_duplicates("dataset").set_index("dataset")["metric"]
     for dataset, problem in found.items():

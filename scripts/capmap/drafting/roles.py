@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from capmap.drafting import words
 from capmap.drafting.words import (
@@ -27,9 +28,11 @@ from capmap.exports.cells import SEPARATOR
 from capmap.exports.doubts import is_attribute
 from capmap.exports.files import HEAD, PLAIN, FileOptions, has_suffix, read_content
 from capmap.exports.layouts import name_sheet
+from capmap.exports.numbers import Kind, Numbers, parse_summaries
 from capmap.exports.records import list_values
 from capmap.exports.sheets import MARKDOWN, NESTED, WORKBOOKS, list_sheets, open_sheet
 from capmap.problems import UnreadableExportError
+from capmap.wording import list_names
 
 COMMENTS = ("#", "%")
 BINARY = WORKBOOKS | {".parquet", ".pq"}
@@ -44,9 +47,9 @@ NUMBER = r"[-+\u2212]?(?:\d[\d.,]*|[.,]\d+)(?:[eE][-+]?\d+)?"
 OPEN = "(\\[{\uff08±+*†‡§^↑↓"
 # A number, with whatever stands behind it but words.
 NUMBERISH = re.compile(rf"(?i)[~<>≈*±]*{NUMBER}\s*[%‰]?\s*(?:[{re.escape(OPEN)}].*)?|nan|[-+]?inf")
-SPREAD = re.compile(rf"({NUMBER})\s*%?\s*(?:±|\+/?-|\(±?|\[±?)\s*({NUMBER})\s*[)\]%]*")
 # Larger parts of their means are no spreads, but other numbers in brackets.
 MOST_SPREAD = 0.5
+TINY = 1e-300
 NAMING = ("seed", "metric", "dataset", "model", "split")
 SURE = 2.0
 # From this difference on, names say whether rows are models or datasets.
@@ -54,6 +57,8 @@ LIKELY = 0.3
 # More names than that, one in each row, are identities of rows.
 MOST_ROWS = 50
 MOSTLY_APART = 0.9
+# How many more pairs than names models and datasets have at least.
+CROSSED = 1.2
 PERCENT = 100.0
 CLASS_PATH = re.compile(r"\w+([./]\w+)+")
 
@@ -91,13 +96,25 @@ class Column:
         return float(self.counts[fine].sum() / max(self.counts.sum(), 1))
 
     @cached_property
+    def numbers(self) -> Numbers:
+        """What a study reads of its different texts."""
+        return parse_summaries(pa.array(self.counts.index, pa.large_string()))
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether a study can read most of its cells; ranks behind scores, as in 96 (1st), not."""
+        fine = self.numbers.kinds == Kind.NUMBER
+        return bool(2 * self.counts[fine].sum() >= self.counts.sum())
+
+    @cached_property
     def is_summary(self) -> bool:
         """Whether its cells are means with spreads; a rank, or another score, is none."""
-        found = list(filter(None, map(SPREAD.fullmatch, self.counts.index)))
-        pairs = [(abs(_read(match[1])), abs(_read(match[2]))) for match in found]
-        has_points = any(re.search("[.,]", match[2]) for match in found)
-        is_small = bool(pairs) and np.median([s / m if m else 0 for m, s in pairs]) < MOST_SPREAD
-        return has_points and is_small
+        means, spreads = self.numbers.values, self.numbers.spreads
+        filled = np.zeros(0, int) if spreads is None else np.flatnonzero(np.isfinite(means * spreads))
+        if spreads is None or not filled.size or not (spreads[filled] % 1).any():
+            return False
+        shares = np.abs(spreads[filled]) / np.maximum(np.abs(means[filled]), TINY)
+        return bool(np.median(shares) < MOST_SPREAD)
 
     @cached_property
     def is_number(self) -> bool:
@@ -111,21 +128,14 @@ class Column:
 
     @cached_property
     def largest(self) -> float:
-        """The largest number that a cell begins with."""
-        found = [re.match(NUMBER, text) for text in self.names]
-        return max((_read(match[0]) for match in found if match), default=0.0)
+        """The largest of its numbers."""
+        found = self.numbers.values[self.numbers.kinds == Kind.NUMBER]
+        return float(found.max(initial=0.0))
 
     @property
     def is_whole(self) -> bool:
         """Whether all that it holds are whole numbers."""
         return all(text.removesuffix(".0").lstrip("+-").isdecimal() for text in self.names)
-
-
-def _read(text: str) -> float:
-    try:
-        return float(text.replace(",", ".").replace("\u2212", "-"))
-    except ValueError:
-        return 0.0
 
 
 class Table:
@@ -319,6 +329,9 @@ def rate_name(column: Column, role: str, size: int) -> float:
         return by_name * (by_value > 0 or role == "metric") + SURE * (by_value > 0.5)
     if len(column.names) == size > MOST_ROWS and not column.is_field and by_name < 3:
         by_name = 0
+    if len(column.names) == 1 and not column.is_field and by_name < 3:
+        # As one setting of all files.
+        return 0
     other = rate_values(column.names, "dataset" if role == "model" else "model")
     is_path = column.is_field and not column.name.startswith(PART)
     return by_name + (SURE * max(by_value - other, 0) if is_path else by_value) + exact
@@ -328,29 +341,30 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
     """List the columns that may hold scores: numbers that are neither attributes nor spreads."""
     numbers = {name: own for name, own in table.columns.items() if own.is_number}
     ends = words.list_ends(numbers)
-    return [
+    found = [
         column
         for name, column in numbers.items()
         if name not in {*taken, *ends}
         and rate_role(name, "step") < 2
         and not (words.is_beside(name) or is_attribute(name))
     ]
+    return [own for own in found if own.is_readable] or found
 
 
 def choose_scores(scores: Sequence[Column], roles: Mapping[str, Any]) -> list[Column]:
     """Choose the value beside a column of metrics, or the metric that each row has; else all."""
-    # Large whole numbers beside shares or percentages count something.
-    fine = [own for own in scores if not own.is_whole or own.largest <= PERCENT]
-    if fine and all(own.largest <= PERCENT for own in fine):
-        scores = [own for own in scores if own in fine or words.rate_score(own.name)]
+    measures = [own for own in scores if words.is_measure(own.name)]
+    if len(measures) > 1 and all(own in measures or _is_cost(own) for own in scores):
+        scores = measures
+    scores = _leave_counts(scores)
     values = [own for own in scores if rate_role(own.name, "score") >= 2]
     if "metric" in roles and values:
         return [max(values, key=lambda own: (own.filled, words.rate_score(own.name)))]
     known = [own for own in scores if words.find_known(own.name)]
     known = [own for own in known if words.rate_score(own.name) > 1]
     rows = {own.name: frozenset(own.texts.index[own.texts != ""]) for own in known}
-    every = frozenset[int]().union(*rows.values())
-    for first in sorted(known, key=lambda own: -own.filled):
+    every = frozenset[int]().union(*(own.texts.index[own.texts != ""] for own in scores))
+    for first in sorted(known, key=lambda own: (-own.filled, len(split_words(own.name)))):
         chosen, covered = [first], rows[first.name]
         for own in known:
             if rows[own.name] and not covered & rows[own.name]:
@@ -359,6 +373,28 @@ def choose_scores(scores: Sequence[Column], roles: Mapping[str, Any]) -> list[Co
         if len(chosen) > 1 and covered == every:
             return chosen
     return list(scores)
+
+
+def _is_cost(column: Column) -> bool:
+    """Whether a column beside measures of models counts something, or says what it cost."""
+    return column.is_whole or words.guess_direction(column.name) == "min"
+
+
+def _leave_counts(scores: Sequence[Column]) -> list[Column]:
+    """Leave out what counts or marks something, where most columns hold shares or percentages."""
+    small = [own for own in scores if not own.is_whole and own.largest <= PERCENT]
+    if 2 * len(small) <= len(scores):
+        return list(scores)
+    odd = [
+        place
+        for place, own in enumerate(scores)
+        if (own.largest > PERCENT or (own.is_whole and own.largest <= 1))
+        and not words.rate_score(own.name)
+    ]
+    # What stands between several of them is of their kind.
+    inside = range(odd[0], odd[-1] + 1) if odd else range(0)
+    odd = [*inside] if 2 * len(odd) > len(inside) else odd
+    return [own for place, own in enumerate(scores) if place not in odd]
 
 
 def melt(table: Table, scores: Sequence[Column], roles: Mapping[str, Any]) -> Table:
@@ -395,6 +431,8 @@ def _says_no_name(word: str) -> bool:
 
 def _are_measures(names: Sequence[str], known: Collection[str]) -> bool:
     """Whether columns are metrics: others name models and datasets, or they vary in metrics."""
+    if all(map(words.is_measure, names)):
+        return True
     if {"model", "dataset"} <= {*known} and rate_values(names, "seed") < 1:
         return True
     if not {"model", "dataset"} & {*known} or rate_values(names, "dataset") >= LIKELY:
@@ -423,6 +461,10 @@ def fill_gaps(table: Table, roles: dict[str, Any], *, taken: Collection[str] = (
     rows = [own for own in free if not own.is_field]
     most = max((len(own.names) for own in rows), default=0)
     rows.sort(key=lambda own: 2 * len(own.names) < most)
+    if not rows and not paths:
+        texts = [own for name, own in table.columns.items() if name not in roles.values()]
+        size = table.count([name for name in table.columns if name not in table.labels])
+        rows = [own for own in texts if not own.is_number and len(own.names) == size][:1]
     missing = [role for role in ("model", "dataset") if role not in {*roles, *taken}]
     if len(missing) == 1:
         rows.sort(key=lambda own: -len(own.names))
@@ -438,6 +480,14 @@ def fill_gaps(table: Table, roles: dict[str, Any], *, taken: Collection[str] = (
         missing.remove(role)
         if 0 < abs(as_model) < LIKELY:
             asked = f"Are {first.name!r} {role}s? No name says so."
+    fields = [own for own in [*paths, *heads] if own.name not in roles.values()]
+    if len(missing) == 2 and len(fields) > 1:
+        first, second = fields[:2]
+        as_model = rate_values(first.names, "model") + rate_values(second.names, "dataset")
+        as_model -= rate_values(first.names, "dataset") + rate_values(second.names, "model")
+        missing = missing[::-1] if as_model < 0 else missing
+        if not as_model:
+            asked = f"Are {list_names(sorted(first.names)[:3])} {missing[0]}s? No name says so."
     known = [table.columns[roles[k]] for k in ("model", "dataset") if k in roles]
     dense = [own for own in rows if any(_is_crossed(table, own, other) for other in known)]
     for column in dict.fromkeys([*paths, *dense, *heads, *rows]):
@@ -473,10 +523,10 @@ def _is_crossed(table: Table, column: Column, other: Column) -> bool:
 
 
 def _repeat(table: Table, column: Column, others: Sequence[Column]) -> bool:
-    """Whether a column differs just as another does, so that it says the same."""
+    """Whether a column differs nearly as another does, as names of models and datasets do not."""
     sizes = [max(len(own.names), len(column.names)) for own in others]
     counts = [table.count([column.name, own.name]) for own in others]
-    return any(size == count > 1 for size, count in zip(sizes, counts, strict=True))
+    return any(1 < n < CROSSED * size for size, n in zip(sizes, counts, strict=True))
 
 
 def _is_of_rows(column: Column, table: Table) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from capmap.drafting import roles as guess
 from capmap.drafting import words
-from capmap.drafting.draft import Draft, settle
+from capmap.drafting.draft import Certainty, Draft, settle
 from capmap.drafting.roles import PART, Column, Table, read_table
 from capmap.drafting.words import (
     WORDS,
@@ -121,6 +121,7 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
             f"{list_names(list(table.columns))}."
         )
     scores = guess.choose_scores(columns, roles)
+    left = [own for own in columns if own not in scores]
     table = guess.melt(table, scores, roles)
     if "metric" in table.labels.values() and table.count([roles.get("metric", PART)]) == 1:
         roles["metric"] = f"{PART}0"
@@ -134,8 +135,13 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
         roles["step"] = step
     names = _join_names(draft, table, roles)
     _put_scores(draft, paths, table, names, [own.name for own in scores])
+    _limit_heads(draft, table, [own.name for own in left])
     if any(own.is_summary for own in scores):
         _put_summary(draft)
+    odd = [own.name for own in left if not own.is_whole or own.largest <= guess.PERCENT]
+    if odd and draft.settings.get("columns", {}).get("ignore"):
+        text = f"Are {list_names(odd)} scores? Other columns of scores are of another kind."
+        draft.note("columns", "decide", text)
     _put_reading(draft, table)
     _put_constants(draft, paths, names)
     _finish(draft, paths, table, names)
@@ -298,7 +304,7 @@ def _put_column(
         _put_metric(draft, [name], paths.paths)
     if beside := guess.find_spread(table, name):
         draft.put("columns", beside, "found", "Each row is a mean, with its spread beside it.")
-        is_error = has_word(beside["spread"], {"stderr", "sem", "se"})
+        is_error = has_word(beside["spread"], {"stderr", "sem", "se", "error"})
         _put_summary(draft, is_counted="count" in beside, spread="sem" if is_error else "std")
 
 
@@ -337,6 +343,20 @@ def _put_heads(
         corners = [roles[role][0] for role in ("dataset", "model") if role in roles]
         corner = next((name for name in corners if name not in table.labels), "")
         _put_metric(draft, names, paths.paths, corner)
+
+
+def _limit_heads(draft: Draft, table: Table, left: Sequence[str]) -> None:
+    """Name the metrics that are read where a pattern finds other columns as well."""
+    score = draft.settings.get("columns", {}).get("score")
+    text = draft.settings.get("reading", {}).get("records", score)
+    if not isinstance(text, str) or "{metric}" not in text:
+        return
+    pattern, where = Pattern(text), draft.settings.get("where", {})
+    found = [(name, pattern.match(name)) for name in [*table.cells[PART].unique(), *left]]
+    kept = sorted({said["metric"] for name, said in found if said and name not in left})
+    if len(kept) < len({said["metric"] for _, said in found if said}) and "metric" not in where:
+        text = f"Of the metrics below these keys, {list_names(kept)} are taken."
+        draft.put("where", {"metric": kept}, "guess", text)
 
 
 def _name_fields(table: Table, roles: Mapping[str, list[str]]) -> dict[str, str]:
@@ -428,4 +448,5 @@ def _put_constants(draft: Draft, paths: Paths, roles: Collection[str]) -> None:
     for role in [role for role in ("model", "dataset") if role not in roles]:
         text = f"No column or path names the {role}s, so all is of one."
         name = name_file(paths.paths[0]) if len(paths.paths) == 1 else "all"
-        draft.put("fields", {role: name}, "decide", text)
+        certainty: Certainty = "decide" if role == "model" or name == "all" else "guess"
+        draft.put("fields", {role: name}, certainty, text)

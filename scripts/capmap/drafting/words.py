@@ -120,12 +120,17 @@ def find_known(name: str) -> str:
 
 def rate_score(name: str) -> float:
     """Rate a name as that of a column of scores, or a metric; 0 means it is none."""
-    rating = 2.5 * bool(find_known(name)) or float(rate_role(name, "score"))
+    rating = 2.5 * is_measure(name) or float(rate_role(name, "score"))
     rating = rating or 2.0 * bool(rate_role(name, "metric"))
     if not rating:
         return 0.0
     rating += 0.3 * has_word(name, {"test"}) - 0.2 * has_word(name, WORDS["training"])
     return rating - 1.5 * has_word(name, WORDS["training"] | {"val", "valid", "validation", "dev"})
+
+
+def is_measure(name: str) -> bool:
+    """Whether a column is called like a measure of models, such as ``win_rate``, or a metric."""
+    return bool(find_known(name)) or has_word(name, WORDS["measures"])
 
 
 def is_beside(name: str) -> bool:
@@ -254,9 +259,9 @@ def _group(paths: Sequence[str]) -> list[list[str]]:
     names = {PurePosixPath(path).name: path for path in paths}
     is_small = len(names) <= MOST_NAMES
     heads = {name: _read_head(path) if is_small else set() for name, path in names.items()}
-    groups: list[tuple[str, set[str], list[str]]] = []
+    groups: list[tuple[tuple[str, int], set[str], list[str]]] = []
     for path in paths:
-        suffix, columns = _find_suffix(path), heads[PurePosixPath(path).name]
+        suffix, columns = (_find_suffix(path), path.count("/")), heads[PurePosixPath(path).name]
         for kind, known, group in groups:
             if kind == suffix and len(known & columns) >= ALIKE * len(known | columns):
                 group.append(path)
