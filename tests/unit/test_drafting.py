@@ -372,7 +372,7 @@ DIRECTIONS = [
     (MATRIX, "model,time_qa,time_mc,time_order", "t.csv", "time", "min", [], ["metric"]),
     (
         *(MATRIX, "model,toxicity_detection,squad,qnli", "t.csv", "score", "max"),
-        *(["toxicity_detection"], ["datasets", "metrics"]),
+        *([], ["datasets", "metrics"]),
     ),
     (MATRIX, "model,P 1-AUC,Q 1-AUC,R 1-AUC", "t.csv", "score", "max", [], ["metrics"]),
     (LONG, "score", "r.csv", "score", "max", [], []),
