@@ -198,34 +198,26 @@ def _check(draft: Draft) -> tuple[Exports, Validation, dict[str, str]]:
 def _leave_doubtful(draft: Draft, runs: pd.DataFrame) -> None:
     """Leave out columns or datasets that are called like averages; ask about means of others."""
     columns = runs.groupby("dataset", observed=True)["column"].unique()
-    is_wide = runs["column"].nunique() > 1
+    is_wide = len(runs["column"].unique()) > 1
     doubtful = list_doubtful(runs)
     for name in map(str, columns.index):
         own = {*split_words(name)}
         if own - {"score"} and (own <= WORDS["averages"] or "avg" in min(own, key=len)):
             doubtful[name] = ("is called like an average", True)
-    ignored: list[str] = []
-    excluded: list[str] = []
     for name, (reason, is_sure) in doubtful.items():
         text = f"The dataset {quote_name(name)} {reason}."
         is_column = is_wide and len(columns[name]) == 1
-        option = f"select: {{datasets: {{exclude: [{name}]}}}}"
-        option = f"columns: {{ignore: [{columns[name][0]}]}}" if is_column else option
-        is_left = is_sure or has_word(name, WORDS["averages"])
-        if is_left:
-            (ignored if is_column else excluded).append(columns[name][0] if is_column else name)
-            draft.note("columns" if is_column else "select", "guess", text)
+        section, option = ("columns", "ignore") if is_column else ("select", "datasets")
+        left = str(columns[name][0]) if is_column else name
+        if is_sure or has_word(name, WORDS["averages"]):
+            old = draft.settings.get(section, {}).get(option, [])
+            known = [*(old if is_column else dict(old).get("exclude", [])), left]
+            value = {option: known if is_column else {"exclude": known}}
+            draft.put(section, value, "guess", text)
         else:
-            draft.note("datasets", "decide", f"{text} Is it an average? Then: {option}")
-    known = draft.settings.get("columns", {})
-    ignored = [*known.get("ignore", []), *ignored]
-    if ignored:
-        draft.settings["columns"] = {**known, "ignore": ignored}
-    if excluded:
-        draft.settings["select"] = {"datasets": {"exclude": excluded}}
-    if is_wide and any(not is_sure for _, is_sure in doubtful.values()):
-        listed = [name for name in runs["column"].unique() if name not in ignored]
-        draft.put("columns", {"datasets": listed}, "found", "These columns are datasets.")
+            option = f"ignore: [{left}]" if is_column else f"datasets: {{exclude: [{left}]}}"
+            text += f" Is it an average? Then: {section}: {{{option}}}"
+            draft.note("datasets", "decide", text)
 
 
 def _bound_metrics(draft: Draft, runs: pd.DataFrame) -> None:

@@ -7,7 +7,6 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -109,12 +108,11 @@ class Column:
     @cached_property
     def is_summary(self) -> bool:
         """Whether its cells are means with spreads; a rank, or another score, is none."""
-        means, spreads = self.numbers.values, self.numbers.spreads
-        filled = np.zeros(0, int) if spreads is None else np.flatnonzero(np.isfinite(means * spreads))
-        if spreads is None or not filled.size or not (spreads[filled] % 1).any():
-            return False
-        shares = np.abs(spreads[filled]) / np.maximum(np.abs(means[filled]), TINY)
-        return bool(np.median(shares) < MOST_SPREAD)
+        own = {name: vars(self.numbers)[name] for name in ("values", "spreads")}
+        table = pd.DataFrame(own).abs().dropna()
+        is_whole = (table["spreads"] % 1 == 0).all()
+        shares = table["spreads"] / table["values"].clip(lower=TINY)
+        return bool(not is_whole and shares.median() < MOST_SPREAD)
 
     @cached_property
     def is_number(self) -> bool:
@@ -129,7 +127,7 @@ class Column:
     @cached_property
     def largest(self) -> float:
         """The largest of its numbers."""
-        found = self.numbers.values[self.numbers.kinds == Kind.NUMBER]
+        found = self.numbers.values[self.numbers.kinds == Kind.NUMBER]  # noqa: PD011
         return float(found.max(initial=0.0))
 
     @property
@@ -447,7 +445,7 @@ def _are_measures(names: Sequence[str], known: Collection[str]) -> bool:
     return len(metrics) > max(len(rests), 1)
 
 
-def fill_gaps(table: Table, roles: dict[str, Any], *, taken: Collection[str] = ()) -> str:
+def fill_gaps(table: Table, roles: dict[str, Any]) -> str:
     """Let parts of paths and headers, then columns of text, be what no name says.
 
     Returns
@@ -458,47 +456,44 @@ def fill_gaps(table: Table, roles: dict[str, Any], *, taken: Collection[str] = (
     free = _list_free(table, roles)
     paths = [own for own in free if own.is_field and not own.name.startswith(PART)]
     heads = [own for own in free if own.name.startswith(PART)]
-    rows = [own for own in free if not own.is_field]
+    rows = [own for own in free if not own.is_field] or ([] if paths else _list_keys(table, roles))
     most = max((len(own.names) for own in rows), default=0)
     rows.sort(key=lambda own: 2 * len(own.names) < most)
-    if not rows and not paths:
-        texts = [own for name, own in table.columns.items() if name not in roles.values()]
-        size = table.count([name for name in table.columns if name not in table.labels])
-        rows = [own for own in texts if not own.is_number and len(own.names) == size][:1]
-    missing = [role for role in ("model", "dataset") if role not in {*roles, *taken}]
+    missing = [role for role in ("model", "dataset") if role not in roles]
     if len(missing) == 1:
         rows.sort(key=lambda own: -len(own.names))
     asked = ""
-    own_rows = rows[:1] if len(missing) == 2 else []
-    if own_rows and len(paths) + len(heads) < 2:
-        first = rows[0]
-        as_model = rate_values(first.names, "model") - rate_values(first.names, "dataset")
-        for other in [*paths, *heads]:
-            as_model += rate_values(other.names, "dataset") - rate_values(other.names, "model")
-        role = "dataset" if as_model < 0 else "model"
-        roles[role] = first.name
-        missing.remove(role)
-        if 0 < abs(as_model) < LIKELY:
-            asked = f"Are {first.name!r} {role}s? No name says so."
-    fields = [own for own in [*paths, *heads] if own.name not in roles.values()]
-    if len(missing) == 2 and len(fields) > 1:
-        first, second = fields[:2]
-        as_model = rate_values(first.names, "model") + rate_values(second.names, "dataset")
-        as_model -= rate_values(first.names, "dataset") + rate_values(second.names, "model")
+    pair = [*paths, *heads] if len(paths) + len(heads) > 1 else [*rows[:1], *paths, *heads]
+    if len(missing) == 2 and pair:
+        first, *others = pair[:2]
+        as_model = _lean(first) - sum(map(_lean, others))
         missing = missing[::-1] if as_model < 0 else missing
-        if not as_model:
+        if abs(as_model) < LIKELY and (as_model or first.is_field):
             asked = f"Are {list_names(sorted(first.names)[:3])} {missing[0]}s? No name says so."
+        roles[missing.pop(0)] = first.name
     known = [table.columns[roles[k]] for k in ("model", "dataset") if k in roles]
     dense = [own for own in rows if any(_is_crossed(table, own, other) for other in known)]
     for column in dict.fromkeys([*paths, *dense, *heads, *rows]):
-        others = [table.columns[roles[k]] for k in ("model", "dataset") if k in roles]
-        if not missing or column.name in roles.values() or _repeat(table, column, others):
+        known = [table.columns[roles[k]] for k in ("model", "dataset") if k in roles]
+        if not missing or column.name in roles.values() or _repeat(table, column, known):
             continue
         roles[missing[0]] = column.name
         if not column.is_field and len(rows) > 1:
             asked = f"Are {column.name!r} {missing[0]}s? No name says so."
         missing = missing[1:]
     return asked
+
+
+def _lean(column: Column) -> float:
+    """How much rather names look like those of models than of datasets, from -1 to 1."""
+    return rate_values(column.names, "model") - rate_values(column.names, "dataset")
+
+
+def _list_keys(table: Table, roles: Mapping[str, Any]) -> list[Column]:
+    """List the first column of text that says something else in each row of the files."""
+    size = table.count([name for name in table.columns if name not in table.labels])
+    free = [own for name, own in table.columns.items() if name not in roles.values()]
+    return [own for own in free if not own.is_number and len(own.names) == size][:1]
 
 
 def _list_free(table: Table, roles: Mapping[str, Any]) -> list[Column]:
@@ -551,16 +546,12 @@ def narrow(table: Table, roles: Mapping[str, Any]) -> str:
     return best.name
 
 
-def find_step(table: Table, roles: Mapping[str, Any]) -> str:
+def find_step(table: Table, names: Sequence[str]) -> str:
     """Find the step of a log, in which nearly all rows of the same names differ."""
-    named = list(dict.fromkeys([*roles.values(), *table.labels]))
     for name, column in table.columns.items():
         is_step = column.is_number and len(column.names) > 1 and rate_role(name, "step") >= 2
-        if (
-            is_step
-            and name not in named
-            and table.count([*named, name]) >= (MOSTLY_APART * table.size)
-        ):
+        is_told = table.count(names) < table.size
+        if is_step and is_told and table.count([*names, name]) >= MOSTLY_APART * table.size:
             return name
     return ""
 

@@ -14,7 +14,6 @@ from capmap.drafting.words import (
     Paths,
     has_word,
     list_files,
-    name_file,
     rate_role,
     split_words,
     write_pattern,
@@ -131,8 +130,6 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     if {"model", "dataset"} <= {*roles}:
         roles["model"] = guess.narrow(table, roles)
     table = _choose_rows(draft, table, roles)
-    if step := guess.find_step(table, roles):
-        roles["step"] = step
     names = _join_names(draft, table, roles)
     _put_scores(draft, paths, table, names, [own.name for own in scores])
     _limit_heads(draft, table, [own.name for own in left])
@@ -218,9 +215,9 @@ def _join_names(draft: Draft, table: Table, roles: Mapping[str, str]) -> dict[st
     """Join to seeds, datasets and models the columns that distinguish rows of the same names."""
     names = {role: [name] for role, name in roles.items()}
     is_log = bool(table.options.names) or any(rate_role(n, "step") >= 2 for n in table.columns)
-    keys = [name for role, name in roles.items() if role not in ("split", "step")]
+    keys = [name for role, name in roles.items() if role != "split"]
     variants = guess.find_variants(table, keys, only_fields=is_log) if "model" in roles else []
-    seeds = [name for name in variants if _is_seed(table.columns[name], roles)]
+    seeds = [name for name in variants if _is_seed(table.columns[name])]
     if seeds:
         rest = [name for name in [*keys, *variants] if name != roles.get("seed")]
         is_needed = table.count([*keys, *variants]) > table.count(rest)
@@ -250,8 +247,8 @@ def _say(table: Table, names: Sequence[str]) -> str:
     return list_names([table.labels.get(name, name) or "part of path" for name in names])
 
 
-def _is_seed(column: Column, roles: Mapping[str, str]) -> bool:
-    is_number = column.is_field and column.is_whole and "seed" not in roles
+def _is_seed(column: Column) -> bool:
+    is_number = column.is_field and column.is_whole
     name = column.name if column.label is None else column.label
     is_split = rate_role(name, "split") == 3 and column.is_whole
     return rate_role(name, "seed") == 3 or is_number or is_split
@@ -434,9 +431,9 @@ def _finish(draft: Draft, paths: Paths, table: Table, roles: Mapping[str, list[s
         said = [named.get(name, name) for name in roles.get(role, [])]
         if said and said != [role]:
             columns[role] = said if len(said) > 1 else said[0]
-    keys = [name for role, own in roles.items() if role != "step" for name in own]
-    if "step" in roles and table.count(list(dict.fromkeys([*keys, *table.labels]))) < table.size:
-        columns["step"] = roles["step"][0]
+    keys = [name for own in roles.values() for name in own]
+    if step := guess.find_step(table, list(dict.fromkeys([*keys, *table.labels]))):
+        columns["step"] = step
         draft.put("take", "last", "guess", "The row of the highest step of a run counts.")
     if columns:
         draft.settings["columns"] = {**columns, **draft.settings.get("columns", {})}
@@ -447,6 +444,6 @@ def _put_constants(draft: Draft, paths: Paths, roles: Collection[str]) -> None:
     """Put the name of the one model, or dataset, that all files are of."""
     for role in [role for role in ("model", "dataset") if role not in roles]:
         text = f"No column or path names the {role}s, so all is of one."
-        name = name_file(paths.paths[0]) if len(paths.paths) == 1 else "all"
+        name = PurePath(paths.paths[0]).stem if len(paths.paths) == 1 else "all"
         certainty: Certainty = "decide" if role == "model" or name == "all" else "guess"
         draft.put("fields", {role: name}, certainty, text)

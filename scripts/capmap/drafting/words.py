@@ -290,13 +290,6 @@ def _find_suffix(path: str) -> str:
     return PurePosixPath(path.lower().removesuffix(".gz")).suffix
 
 
-def name_file(path: str) -> str:
-    """Name what a file is of, after its stem without words that such files have."""
-    stem = PurePosixPath(path).name.partition(".")[0]
-    words = [word for word in re.split(r"[_\- ]+", stem) if not has_word(word, WORDS["results"])]
-    return "-".join(words) or stem
-
-
 def find_slots(names: Sequence[str]) -> list[Piece]:
     """Find what differs between names, as fixed texts and slots that make up each name.
 
