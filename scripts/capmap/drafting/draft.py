@@ -201,7 +201,7 @@ def _leave_doubtful(draft: Draft, runs: pd.DataFrame) -> None:
     is_wide = len(runs["column"].unique()) > 1
     doubtful = list_doubtful(runs)
     for name in map(str, columns.index):
-        own = {*split_words(name)}
+        own = {word for word in split_words(name) if not find_metric(word)}
         if own - {"score"} and (own <= WORDS["averages"] or "avg" in min(own, key=len)):
             doubtful[name] = ("is called like an average", True)
     for name, (reason, is_sure) in doubtful.items():

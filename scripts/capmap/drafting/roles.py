@@ -86,7 +86,7 @@ class Column:
     @cached_property
     def names(self) -> frozenset[str]:
         """What its filled cells say."""
-        return frozenset(self.texts.unique()) - {""}
+        return frozenset(self.counts.index)
 
     @cached_property
     def share(self) -> float:
@@ -125,10 +125,15 @@ class Column:
         return float((self.texts != "").mean())
 
     @cached_property
+    def limits(self) -> tuple[float, float]:
+        """The smallest and the largest of its numbers."""
+        found = vars(self.numbers)["values"][self.numbers.kinds == Kind.NUMBER]
+        return (float(found.min()), float(found.max())) if found.size else (0.0, 0.0)
+
+    @property
     def largest(self) -> float:
         """The largest of its numbers."""
-        found = self.numbers.values[self.numbers.kinds == Kind.NUMBER]  # noqa: PD011
-        return float(found.max(initial=0.0))
+        return self.limits[1]
 
     @property
     def is_whole(self) -> bool:
@@ -169,9 +174,9 @@ class Table:
         return Table(self.cells[rows], self.options, self.labels, self.pieces)
 
 
-def read_table(paths: Paths) -> Table:
-    """Read all columns of the files, or of some of many."""
-    options = _find_options(paths.paths[0])
+def read_table(paths: Paths) -> tuple[Table, str]:
+    """Read all columns of the files, or of some of many, and say what has to be asked."""
+    options, asked = _find_options(paths.paths[0])
     frames = []
     for number in range(0, len(paths.paths), -(-len(paths.paths) // SAMPLE)):
         sheet = open_sheet(paths.paths[number], wanted=(), options=options)
@@ -182,14 +187,14 @@ def read_table(paths: Paths) -> Table:
     cells = pd.concat(frames, ignore_index=True).fillna("")
     # A row with nothing but a name is a heading of the rows below it.
     filled = cells.map(bool).sum(axis=1)
-    return Table(cells[(filled > 1) | (cells.shape[1] < 3)], options, paths.labels)
+    return Table(cells[(filled > 1) | (cells.shape[1] < 3)], options, paths.labels), asked
 
 
-def _find_options(path: str) -> FileOptions:
+def _find_options(path: str) -> tuple[FileOptions, str]:
     """Find the encoding, comments and header of a table, or the records of a nested file."""
     if has_suffix(path, NESTED):
         [value, *others], is_list = list_values(path, most=2)
-        return replace(PLAIN, records="" if is_list or others else _find_list(value))
+        return replace(PLAIN, records="" if is_list or others else _find_list(value)), ""
     options = PLAIN
     if not has_suffix(path, BINARY):
         head = read_content(path, limit=HEAD)
@@ -199,15 +204,15 @@ def _find_options(path: str) -> FileOptions:
         marks = [mark for mark in COMMENTS if mark in starts]
         if marks and len(starts) > 1 and not has_suffix(path, MARKDOWN):
             options = replace(options, comment=marks[0])
-    options, grid = _choose_sheet(path, options)
+    options, grid, asked = _choose_sheet(path, options)
     numeric = _find_numeric(grid)
     if _lacks_header([grid[0][place] for place in numeric]):
         names = [f"column {place + 1}" for place in range(len(grid[0]))]
         if len(numeric) > 1 and all(row[numeric[0]].isdecimal() for row in grid):
             names[numeric[0]] = "step"
         names[numeric[-1]] = "score"
-        return replace(options, names=names)
-    return replace(options, header_rows=_count_headers(grid, numeric))
+        return replace(options, names=names), asked
+    return replace(options, header_rows=_count_headers(grid, numeric)), asked
 
 
 def _find_list(value: Any) -> str:
@@ -218,10 +223,10 @@ def _find_list(value: Any) -> str:
     return ""
 
 
-def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[list[str]]]:
+def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[list[str]], str]:
     """Choose the sheet of a workbook, or the table of Markdown, that holds most numbers."""
     is_markdown = has_suffix(path, MARKDOWN)
-    sheets = ["", *map(str, range(2, MOST_TABLES))] if is_markdown else [""]
+    sheets = [*map(str, range(1, MOST_TABLES))] if is_markdown else [""]
     if has_suffix(path, WORKBOOKS) and len(list_sheets(path)) > 1:
         sheets = list_sheets(path)
     grids: list[tuple[FileOptions, list[list[str]]]] = []
@@ -230,11 +235,18 @@ def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[li
         try:
             grids.append((own, _read_grid(path, own)))
         except UnreadableExportError:
-            if sheet == sheets[-1] and not grids:
+            if not grids and (sheet == sheets[-1] or is_markdown):
                 raise
-            if is_markdown and grids:
+            if is_markdown:
                 break
-    return max(grids, key=lambda found: sum(map(_is_numberish, chain(*found[1]))))
+    counts = [sum(map(_is_numberish, chain(*grid))) for _, grid in grids]
+    best = counts.index(max(counts))
+    rivals = [own.sheet for (own, _), n in zip(grids, counts, strict=True) if 2 * n > max(counts)]
+    asked = f"The tables {list_names(rivals)} hold numbers, of which one is read. Is it right?"
+    options, grid = grids[best]
+    if options.sheet == "1" and len(rivals) == 1:
+        options = replace(options, sheet="")
+    return options, grid, asked if len(rivals) > 1 else ""
 
 
 def _find_encoding(head: bytes) -> str:
@@ -347,6 +359,19 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
         and not (words.is_beside(name) or is_attribute(name))
     ]
     return [own for own in found if own.is_readable] or found
+
+
+def list_alike(table: Table, scores: Sequence[Column]) -> list[str]:
+    """List the columns that are called like something else, but hold numbers as the scores do."""
+    low, high = (pick(own.limits[at] for own in scores) for at, pick in ((0, min), (1, max)))
+    ends = words.list_ends([*table.columns])
+    return [
+        name
+        for name, own in table.columns.items()
+        if own.is_number and not own.is_whole and own not in scores and name not in ends
+        if low <= own.limits[0] and own.limits[1] <= high
+        if not (words.is_statistic(name) or has_word(name, WORDS["averages"]))
+    ]
 
 
 def choose_scores(scores: Sequence[Column], roles: Mapping[str, Any]) -> list[Column]:
@@ -527,7 +552,7 @@ def _repeat(table: Table, column: Column, others: Sequence[Column]) -> bool:
 def _is_of_rows(column: Column, table: Table) -> bool:
     """Whether a column of text names rows, or how models were evaluated, rather than models."""
     is_identity = len(column.names) == table.size > MOST_ROWS
-    is_protocol = rate_role(column.name, "protocol") >= 2
+    is_protocol = rate_role(column.name, "protocol") >= 2 or is_attribute(column.name)
     is_key = split_words(column.name)[-1:] == ["id"] and 2 * len(column.names) <= table.size
     return is_identity or is_protocol or (words.is_metadata(column.name) and not is_key)
 
@@ -593,8 +618,7 @@ def _may_name(column: Column, table: Table) -> bool:
         return False
     if not column.is_number:
         return column.share == 0
-    is_statistic = words.is_beside(name) and has_word(name, WORDS["statistics"] - {"n", "count"})
-    return not (is_statistic or words.rate_score(name)) and 2 * count <= table.size
+    return not (words.is_statistic(name) or words.rate_score(name)) and 2 * count <= table.size
 
 
 def is_part(table: Table, name: str, roles: Mapping[str, Any]) -> bool:

@@ -59,7 +59,9 @@ def draft_study(exports: Sequence[str]) -> Draft:
     """
     chosen, others = list_files(exports)
     paths, draft = Paths(chosen), Draft()
-    table = read_table(paths)
+    table, asked = read_table(paths)
+    if asked:
+        draft.note("reading", "decide", asked)
     for name, preset in list_presets().items():
         if exports := _fit_preset(preset, paths, table):
             draft.put("preset", name, "found", "The files are of this kind.")
@@ -121,7 +123,7 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
         )
     scores = guess.choose_scores(columns, roles)
     left = [own for own in columns if own not in scores]
-    table = guess.melt(table, scores, roles)
+    whole, table = table, guess.melt(table, scores, roles)
     if "metric" in table.labels.values() and table.count([roles.get("metric", PART)]) == 1:
         roles["metric"] = f"{PART}0"
     roles |= guess.name_columns(table, taken=roles)
@@ -136,6 +138,7 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     if any(own.is_summary for own in scores):
         _put_summary(draft)
     odd = [own.name for own in left if not own.is_whole or own.largest <= guess.PERCENT]
+    odd = list(dict.fromkeys([*odd, *guess.list_alike(whole, scores)]))
     if odd and draft.settings.get("columns", {}).get("ignore"):
         text = f"Are {list_names(odd)} scores? Other columns of scores are of another kind."
         draft.note("columns", "decide", text)

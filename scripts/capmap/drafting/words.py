@@ -155,6 +155,12 @@ def is_beside(name: str) -> bool:
     return is_first or words[-1] in ends or joined or has_word(name, WORDS["spreads"])
 
 
+def is_statistic(name: str) -> bool:
+    """Whether a column is called like a spread, an end of an interval, or a rank."""
+    spreads = (WORDS["statistics"] | WORDS["spreads"] | {"error"}) - {"n", "count"}
+    return is_beside(name) and has_word(name, spreads)
+
+
 def list_ends(names: Collection[str]) -> set[str]:
     """List the names that are called like the ends of one interval, such as acc_low and acc_high.
 
