@@ -339,9 +339,9 @@ def rate_name(column: Column, role: str, size: int) -> float:
         return by_name * (by_value > 0 or role == "metric") + SURE * (by_value > 0.5)
     if len(column.names) == size > MOST_ROWS and not column.is_field and by_name < 3:
         by_name = 0
-    if len(column.names) == 1 and not column.is_field and by_name < 3:
-        # As one setting of all files.
-        return 0
+    if len(column.names) == 1 and not column.is_field and role in ("model", "dataset"):
+        # Rather one setting of all files, or the text of links.
+        return SURE * (by_name == 3)
     other = rate_values(column.names, "dataset" if role == "model" else "model")
     is_path = column.is_field and not column.name.startswith(PART)
     return by_name + (SURE * max(by_value - other, 0) if is_path else by_value) + exact

@@ -447,6 +447,7 @@ def _put_constants(draft: Draft, paths: Paths, roles: Collection[str]) -> None:
     """Put the name of the one model, or dataset, that all files are of."""
     for role in [role for role in ("model", "dataset") if role not in roles]:
         text = f"No column or path names the {role}s, so all is of one."
-        name = PurePath(paths.paths[0]).stem if len(paths.paths) == 1 else "all"
-        certainty: Certainty = "decide" if role == "model" or name == "all" else "guess"
+        is_one = len(paths.paths) == 1
+        name = PurePath(paths.paths[0]).stem if is_one else "all"
+        certainty: Certainty = "guess" if is_one and role == "dataset" else "decide"
         draft.put("fields", {role: name}, certainty, text)
