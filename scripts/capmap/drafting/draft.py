@@ -167,7 +167,7 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
         runs = unpack_columns(read.runs)
     if not runs.empty:
         runs = runs[np.isfinite(runs["score"])]
-        runs = _direct_datasets(draft, runs, result)
+        _direct_datasets(draft, runs)
         _bound_metrics(draft, runs)
         _name_diverged(draft, runs)
         _settle_rows(draft, read, result)
@@ -202,7 +202,7 @@ def _leave_doubtful(draft: Draft, runs: pd.DataFrame) -> None:
     doubtful = list_doubtful(runs)
     for name in map(str, columns.index):
         own = {word for word in split_words(name) if not find_metric(word)}
-        if own - {"score"} and (own <= WORDS["averages"] or "avg" in min(own, key=len)):
+        if own - {"score"} and (own <= WORDS["averages"] or own & {"avg", "wavg"}):
             doubtful[name] = ("is called like an average", True)
     for name, (reason, is_sure) in doubtful.items():
         text = f"The dataset {quote_name(name)} {reason}."
@@ -237,7 +237,7 @@ def _bound_metrics(draft: Draft, runs: pd.DataFrame) -> None:
         if whole and 2 * len(percent) < len(facts):
             text = f"{list_names(whole)} hold whole numbers: are these scores?"
             draft.note("datasets", "decide", text)
-        is_share = _are_shares(draft, name, known, facts, percent)
+        is_share = _are_shares(name, known, facts, percent)
         if is_share:
             _put_shares(draft, name, known, rule, percent, facts.index.tolist())
         elif known is None or None in (known.low, known.high):
@@ -249,7 +249,7 @@ def _bound_metrics(draft: Draft, runs: pd.DataFrame) -> None:
 
 
 def _are_shares(
-    draft: Draft, name: str, known: Metric | None, facts: pd.DataFrame, percent: Sequence[str]
+    name: str, known: Metric | None, facts: pd.DataFrame, percent: Sequence[str]
 ) -> bool:
     """Whether scores are shares, of which some datasets may be in percent."""
     if known and known.high == 1 and known.low is not None:
@@ -261,7 +261,7 @@ def _are_shares(
     # An error of 45 is no percentage, nor is a mark from 1 to 6, or a return.
     is_merit = guess_direction(name) == "max" and not has_word(name, {"return", "reward"})
     is_percent = PERCENT / 2 < facts["max"].max() <= PERCENT
-    return is_merit and is_percent and "take" not in draft.settings
+    return is_merit and is_percent
 
 
 def _put_shares(
@@ -342,39 +342,23 @@ def _put_rules(draft: Draft, option: str, names: Sequence[str], rule: dict[str, 
     rules |= {name: {**rules.get(name, {}), **rule} for name in names}
 
 
-def _direct_datasets(draft: Draft, runs: pd.DataFrame, result: Validation) -> pd.DataFrame:
-    """Say which way is better of datasets that are called after errors, or look converted.
-
-    Returns
-    -------
-    DataFrame
-        The runs on datasets whose bounds are still to be found.
-    """
+def _direct_datasets(draft: Draft, runs: pd.DataFrame) -> None:
+    """Say which way is better of datasets that are called after errors."""
     metric = draft.settings.get("metric", "")
-    names = [str(name) for name in runs["dataset"].unique()]
-    low = [name for name in names if guess_direction(name) == "min"]
-    is_wide = len(runs["column"].unique()) > 1 and metric and guess_direction(metric) != "min"
-    for name in low if is_wide else []:
+    if len(runs["column"].unique()) == 1 or not metric or guess_direction(metric) == "min":
+        return
+    for name in map(str, runs["dataset"].unique()):
+        if guess_direction(name) != "min":
+            continue
         last = (split_words(name) or [""])[-1]
-        is_sure = ARROW in name or last in WORDS["errors"] or find_metric(name) is not None
-        is_sure |= find_metric(last) is not None
+        is_sure = ARROW in name or last in WORDS["errors"]
+        is_sure |= find_metric(name) is not None or find_metric(last) is not None
         text = f"{quote_name(name)} is called after an error"
         if is_sure or guess_direction(last) == "min":
             _put_rules(draft, "datasets", [name], {"direction": "min"})
             text += ", so lower is taken as better"
         text += "." if is_sure else ": is it?"
         draft.note("datasets", "guess" if is_sure else "decide", text)
-    found = {p.value: p for p in result.errors if p.code == "suspicious_direction"}
-    metrics = runs.drop_duplicates("dataset").set_index("dataset")["metric"]
-    for dataset, problem in found.items():
-        same = metrics.index[metrics == metrics[dataset]]
-        # Where all datasets of the metric look so, they were converted.
-        direction = "max" if {*same} <= {*found} else "min"
-        bounds = {"low": 0, "high": 1} if direction == "max" else {}
-        _put_rules(draft, "datasets", [dataset], {"direction": direction, **bounds})
-        draft.note("datasets", "decide", f"{problem.reason} Is {direction} right?")
-        runs = runs if direction == "min" else runs[runs["dataset"] != dataset]
-    return runs
 
 
 def _name_diverged(draft: Draft, runs: pd.DataFrame) -> None:

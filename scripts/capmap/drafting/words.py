@@ -249,15 +249,16 @@ def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:
     if not found:
         raise ConfigError(f"{', '.join(exports)}: there is no file of results, such as .csv.")
     groups = _group(found)
-    chosen = max(groups, key=_rate_group)
+
+    def rate(group: list[str]) -> tuple[bool, int, int]:
+        settings, results = (
+            sum(has_word(PurePosixPath(path).stem, WORDS[kind]) for path in group)
+            for kind in ("settings", "results")
+        )
+        return settings < len(group), len(group), results
+
+    chosen = max(groups, key=rate)
     return sorted(chosen), [path for path in found if path not in chosen]
-
-
-def _rate_group(paths: Sequence[str]) -> tuple[bool, int, bool]:
-    settings, results = (
-        sum(_is_called(p, kind) for p in paths) for kind in ("settings", "results")
-    )
-    return settings < len(paths), len(paths), 2 * results > len(paths)
 
 
 def _group(paths: Sequence[str]) -> list[list[str]]:
@@ -286,10 +287,6 @@ def _read_head(path: str) -> set[str]:
         return {*open_sheet(path, wanted=()).columns} if _find_suffix(path) in TABLES else set()
     except (UnreadableExportError, ValueError):
         return set()
-
-
-def _is_called(path: str, kind: str) -> bool:
-    return has_word(PurePosixPath(path).stem, WORDS[kind])
 
 
 def _find_suffix(path: str) -> str:
