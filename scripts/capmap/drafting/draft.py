@@ -331,9 +331,9 @@ def _find_baseline(runs: pd.DataFrame) -> str:
     counts = runs.groupby("model", observed=True)["dataset"].nunique()
     whole = counts.index[counts == runs["dataset"].nunique()]
     # A seasonal naive forecast rather than a naive one.
-    counts = {str(name): len({*split_words(str(name))} & WORDS["baselines"]) for name in whole}
-    best = max(counts, key=lambda name: counts[name], default="")
-    return best if counts.get(best) else ""
+    rated = {str(name): len({*split_words(str(name))} & WORDS["baselines"]) for name in whole}
+    best = max(rated, key=lambda name: rated[name], default="")
+    return best if rated.get(best) else ""
 
 
 def _put_rules(draft: Draft, option: str, names: Sequence[str], rule: dict[str, Any]) -> None:

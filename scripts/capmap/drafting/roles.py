@@ -241,7 +241,9 @@ def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[li
                 break
     counts = [sum(map(_is_numberish, chain(*grid))) for _, grid in grids]
     best = counts.index(max(counts))
-    rivals = [own.sheet for (own, _), n in zip(grids, counts, strict=True) if 2 * n > max(counts)]
+    rivals = [
+        str(own.sheet) for (own, _), n in zip(grids, counts, strict=True) if 2 * n > max(counts)
+    ]
     asked = f"The tables {list_names(rivals)} hold numbers, of which one is read. Is it right?"
     options, grid = grids[best]
     if options.sheet == "1" and len(rivals) == 1:
