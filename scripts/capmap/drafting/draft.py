@@ -168,6 +168,7 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
     if not runs.empty:
         runs = runs[np.isfinite(runs["score"])]
         _direct_datasets(draft, runs)
+        runs = _direct_converted(draft, runs, result)
         _bound_metrics(draft, runs)
         _name_diverged(draft, runs)
         _settle_rows(draft, read, result)
@@ -359,6 +360,21 @@ def _direct_datasets(draft: Draft, runs: pd.DataFrame) -> None:
             text += ", so lower is taken as better"
         text += "." if is_sure else ": is it?"
         draft.note("datasets", "guess" if is_sure else "decide", text)
+
+
+def _direct_converted(draft: Draft, runs: pd.DataFrame, result: Validation) -> pd.DataFrame:
+    """Ask about datasets whose errors look converted to merits; return runs on the others."""
+    found = {p.value: p for p in result.errors if p.code == "suspicious_direction"}
+    metrics = runs.drop_duplicates("dataset").set_index("dataset")["metric"]
+    for dataset, problem in found.items():
+        same = metrics.index[metrics == metrics[dataset]]
+        # Where all datasets of the metric look so, they were converted.
+        direction = "max" if {*same} <= {*found} else "min"
+        bounds = {"low": 0, "high": 1} if direction == "max" else {}
+        _put_rules(draft, "datasets", [dataset], {"direction": direction, **bounds})
+        draft.note("datasets", "decide", f"{problem.reason} Is {direction} right?")
+        runs = runs if direction == "min" else runs[runs["dataset"] != dataset]
+    return runs
 
 
 def _name_diverged(draft: Draft, runs: pd.DataFrame) -> None:
