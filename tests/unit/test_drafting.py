@@ -404,7 +404,8 @@ TOLD = {
     ),
     "subsets called like attributes, beside an average of the metric": (
         {
-            "in/Spearman_level.csv": "rank,Model_name,Average_Spearman,Activity,Binding,Low_depth,Stability\n"
+            "in/Spearman_level.csv": "rank,Model_name,Average_Spearman,Activity,Binding,Low_depth,"
+            "Stability\n"
             "1,A,0.52,0.51,0.42,0.49,0.63\n2,B,0.48,0.50,0.39,0.45,0.55\n"
             "3,C,0.41,0.44,0.31,0.36,0.52\n"
         },
