@@ -176,3 +176,11 @@ def test_without_spare_cells_adjusted_models_have_no_interval() -> None:
     runs = draw(6, models=2, datasets=4)
     table = estimate(runs[runs["model"].eq("m0") | runs["dataset"].eq("d0")]).loc["iqm"]
     assert table["ci_low"].isna().tolist() == [False, True]
+
+
+def test_expected_scores_stay_within_the_scale() -> None:
+    effects = Effects({"x": -125.0, "y": 41.0, "z": -60.0}, np.nan, 0.0, {"x": 4, "y": 3, "z": 3})
+    assert effects.fill({"x": 0.25}) == {"y": 1.0, "z": 1.0}
+    # A model beyond a reference model may be as far beyond it elsewhere.
+    assert effects.fill({"x": 2.5}) == {"y": 2.5, "z": 2.5}
+    assert effects.fill({"y": 0.5}) == {"x": 0.0, "z": 0.0}

@@ -230,6 +230,7 @@ def test_rows_of_a_log_without_a_score_do_not_count_beside_others(write, take, s
     values = {"-": "missing"}
     found = read_exports([path], metric="acc", columns=columns, take=take, values=values)
     assert {problem.code for problem in found.problems} == {"empty_score"}
+    assert any("'C' on 'd'" in problem.reason for problem in found.problems)
     assert found.runs["score"].dropna().tolist() == scores
     assert found.runs["model"].tolist() == ["A", "B", "C"]
 

@@ -14,7 +14,7 @@ import yaml
 
 from capmap.drafting.words import MISSING, WORDS, guess_direction, has_word, split_words
 from capmap.exports import Exports
-from capmap.exports.doubts import list_doubtful, list_summaries
+from capmap.exports.doubts import list_doubtful
 from capmap.inputs.exports import find_exports
 from capmap.inputs.studies import Study, check_config
 from capmap.metrics import Metric, find_metric
@@ -36,6 +36,8 @@ PERCENT = 100.0
 # A score this many times the median is that of a run that diverged, or stands for none.
 FAR = 1000.0
 FRACTION = 1.5
+# A part that is missing without a question.
+FEW = 0.2
 # What is proposed where rows or cells cannot be used as they are.
 ANSWERS: dict[str, tuple[str, Any, str]] = {
     "duplicate": (
@@ -160,13 +162,13 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
     read, result, _ = _check(draft)
     runs, before = unpack_columns(read.runs), copy.deepcopy(draft.settings)
     _leave_doubtful(draft, runs)
-    _leave_summaries(draft, runs)
     if draft.settings != before:
         read, result, _ = _check(draft)
         runs = unpack_columns(read.runs)
     if not runs.empty:
         runs = runs[np.isfinite(runs["score"])]
-        runs = _direct_datasets(draft, runs, result)
+        _direct_datasets(draft, runs)
+        runs = _direct_converted(draft, runs, result)
         _bound_metrics(draft, runs)
         _name_diverged(draft, runs)
         _settle_rows(draft, read, result)
@@ -196,41 +198,27 @@ def _check(draft: Draft) -> tuple[Exports, Validation, dict[str, str]]:
 
 def _leave_doubtful(draft: Draft, runs: pd.DataFrame) -> None:
     """Leave out columns or datasets that are called like averages; ask about means of others."""
-    kept = []
+    columns = runs.groupby("dataset", observed=True)["column"].unique()
     is_wide = len(runs["column"].unique()) > 1
     doubtful = list_doubtful(runs)
-    for name in map(str, runs["dataset"].unique()):
-        if {*split_words(name)} - {"score"} and {*split_words(name)} <= WORDS["averages"]:
+    for name in map(str, columns.index):
+        own = {word for word in split_words(name) if not find_metric(word)}
+        if own - {"score"} and (own <= WORDS["averages"] or own & {"avg", "wavg"}):
             doubtful[name] = ("is called like an average", True)
     for name, (reason, is_sure) in doubtful.items():
         text = f"The dataset {quote_name(name)} {reason}."
-        column = str(runs.loc[runs["dataset"] == name, "column"].iloc[0])
-        is_column = is_wide and len(runs.loc[runs["column"] == column, "dataset"].unique()) == 1
-        option = f"columns: {{ignore: [{column}]}}"
-        option = option if is_column else f"select: {{datasets: {{exclude: [{name}]}}}}"
-        if not (is_sure or has_word(name, WORDS["averages"])):
-            draft.note("datasets", "decide", f"{text} Is it an average? Then: {option}")
-            kept.append(column)
-        elif is_column:
-            ignored = [*draft.settings.get("columns", {}).get("ignore", []), column]
-            draft.put("columns", {"ignore": [*dict.fromkeys(ignored)]}, "guess", text)
+        is_column = is_wide and len(columns[name]) == 1
+        section, option = ("columns", "ignore") if is_column else ("select", "datasets")
+        left = str(columns[name][0]) if is_column else name
+        if is_sure or has_word(name, WORDS["averages"]):
+            old = draft.settings.get(section, {}).get(option, [])
+            known = [*(old if is_column else dict(old).get("exclude", [])), left]
+            value = {option: known if is_column else {"exclude": known}}
+            draft.put(section, value, "guess", text)
         else:
-            known = draft.settings.get("select", {}).get("datasets", {}).get("exclude", [])
-            draft.put("select", {"datasets": {"exclude": [*known, name]}}, "guess", text)
-    if kept and is_wide:
-        ignored = draft.settings.get("columns", {}).get("ignore", [])
-        listed = [name for name in runs["column"].unique() if name not in ignored]
-        draft.put("columns", {"datasets": listed}, "found", "These columns are datasets.")
-
-
-def _leave_summaries(draft: Draft, runs: pd.DataFrame) -> None:
-    """Leave out rows that summarize runs."""
-    found = list_summaries(runs["seed"])
-    seeds = sorted({*runs["seed"]} - {*found, ""})
-    if found and seeds:
-        column = draft.settings.get("columns", {}).get("seed", "seed")
-        text = f"The seeds {list_names(found)} are summaries of others."
-        draft.put("where", {column: seeds}, "guess", text)
+            option = f"ignore: [{left}]" if is_column else f"datasets: {{exclude: [{left}]}}"
+            text += f" Is it an average? Then: {section}: {{{option}}}"
+            draft.note("datasets", "decide", text)
 
 
 def _bound_metrics(draft: Draft, runs: pd.DataFrame) -> None:
@@ -238,7 +226,8 @@ def _bound_metrics(draft: Draft, runs: pd.DataFrame) -> None:
     for name in map(str, runs["metric"].unique()):
         own = runs[runs["metric"] == name]
         known = find_metric(name)
-        direction = known.direction if known else _guess_direction(name)
+        usual = "min" if has_word(name, {"loss", "gap", "drop"}) else "max"
+        direction = known.direction if known else guess_direction(name) or usual
         rule: dict[str, Any] = {} if known else {"direction": direction}
         scores = own.groupby("dataset", observed=True)["score"]
         facts = scores.agg(["min", "median", "max"])
@@ -249,7 +238,7 @@ def _bound_metrics(draft: Draft, runs: pd.DataFrame) -> None:
         if whole and 2 * len(percent) < len(facts):
             text = f"{list_names(whole)} hold whole numbers: are these scores?"
             draft.note("datasets", "decide", text)
-        is_share = _are_shares(draft, name, known, facts, percent)
+        is_share = _are_shares(name, known, facts, percent)
         if is_share:
             _put_shares(draft, name, known, rule, percent, facts.index.tolist())
         elif known is None or None in (known.low, known.high):
@@ -260,13 +249,8 @@ def _bound_metrics(draft: Draft, runs: pd.DataFrame) -> None:
             draft.note("metrics", "decide", f"Is a {better} {name} better?")
 
 
-def _guess_direction(name: str) -> str:
-    declines = has_word(name, WORDS["declines"] | {"loss"})
-    return guess_direction(name) or ("min" if declines else "max")
-
-
 def _are_shares(
-    draft: Draft, name: str, known: Metric | None, facts: pd.DataFrame, percent: Sequence[str]
+    name: str, known: Metric | None, facts: pd.DataFrame, percent: Sequence[str]
 ) -> bool:
     """Whether scores are shares, of which some datasets may be in percent."""
     if known and known.high == 1 and known.low is not None:
@@ -278,7 +262,7 @@ def _are_shares(
     # An error of 45 is no percentage, nor is a mark from 1 to 6, or a return.
     is_merit = guess_direction(name) == "max" and not has_word(name, {"return", "reward"})
     is_percent = PERCENT / 2 < facts["max"].max() <= PERCENT
-    return is_merit and is_percent and "take" not in draft.settings
+    return is_merit and is_percent
 
 
 def _put_shares(
@@ -347,7 +331,10 @@ def _find_baseline(runs: pd.DataFrame) -> str:
     """Find a model that others are measured by, and that has runs on all datasets."""
     counts = runs.groupby("model", observed=True)["dataset"].nunique()
     whole = counts.index[counts == runs["dataset"].nunique()]
-    return next((str(name) for name in whole if has_word(str(name), WORDS["baselines"])), "")
+    # A seasonal naive forecast rather than a naive one.
+    rated = {str(name): len({*split_words(str(name))} & WORDS["baselines"]) for name in whole}
+    best = max(rated, key=lambda name: rated[name], default="")
+    return best if rated.get(best) else ""
 
 
 def _put_rules(draft: Draft, option: str, names: Sequence[str], rule: dict[str, Any]) -> None:
@@ -356,24 +343,27 @@ def _put_rules(draft: Draft, option: str, names: Sequence[str], rule: dict[str, 
     rules |= {name: {**rules.get(name, {}), **rule} for name in names}
 
 
-def _direct_datasets(draft: Draft, runs: pd.DataFrame, result: Validation) -> pd.DataFrame:
-    """Say which way is better of datasets that are called after errors, or look converted.
-
-    Returns
-    -------
-    DataFrame
-        The runs on datasets whose bounds are still to be found.
-    """
+def _direct_datasets(draft: Draft, runs: pd.DataFrame) -> None:
+    """Say which way is better of datasets that are called after errors."""
     metric = draft.settings.get("metric", "")
-    names = [str(name) for name in runs["dataset"].unique()]
-    low = [name for name in names if guess_direction(name) == "min"]
-    is_wide = len(runs["column"].unique()) > 1 and metric and guess_direction(metric) != "min"
-    for name in low if is_wide else []:
+    if len(runs["column"].unique()) == 1 or not metric or guess_direction(metric) == "min":
+        return
+    for name in map(str, runs["dataset"].unique()):
+        if guess_direction(name) != "min":
+            continue
         last = (split_words(name) or [""])[-1]
-        is_sure = ARROW in name or last in WORDS["errors"] or find_metric(last) is not None
-        text = f"{quote_name(name)} is called after an error, so lower is taken as better."
-        _put_rules(draft, "datasets", [name], {"direction": "min"})
-        draft.note("datasets", "guess" if is_sure else "decide", text + " Is it?" * (not is_sure))
+        is_sure = ARROW in name or last in WORDS["errors"]
+        is_sure |= find_metric(name) is not None or find_metric(last) is not None
+        text = f"{quote_name(name)} is called after an error"
+        if is_sure or guess_direction(last) == "min":
+            _put_rules(draft, "datasets", [name], {"direction": "min"})
+            text += ", so lower is taken as better"
+        text += "." if is_sure else ": is it?"
+        draft.note("datasets", "guess" if is_sure else "decide", text)
+
+
+def _direct_converted(draft: Draft, runs: pd.DataFrame, result: Validation) -> pd.DataFrame:
+    """Ask about datasets whose errors look converted to merits; return runs on the others."""
     found = {p.value: p for p in result.errors if p.code == "suspicious_direction"}
     metrics = runs.drop_duplicates("dataset").set_index("dataset")["metric"]
     for dataset, problem in found.items():
@@ -413,11 +403,15 @@ def _settle_rows(draft: Draft, read: Exports, result: Validation) -> None:
             found.get(problem.code, found["not_a_number"]).append(problem)
     if read.runs["seed"].ne("").any():
         del found["duplicate"]
+    runs = read.runs.drop_duplicates(["model", "dataset"])
+    cells = runs["model"].nunique() * runs["dataset"].nunique()
+    is_sparse = len(runs) < (1 - FEW) * cells
     for code, problems in found.items():
         for first in problems[:1]:
             option, value, text = ANSWERS[code]
+            certainty: Certainty = "decide" if code != "incomplete" or is_sparse else "guess"
             place = f"{first.source}, line {first.line}" if first.line else first.value
             count = count_things(len(problems), "problem")
             said = f", {quote_name(first.value)}" if first.value else ""
             text = f"{count}, such as {place}{said}: {first.reason} {text}"
-            draft.put(option, value, "decide", text)
+            draft.put(option, value, certainty, text)

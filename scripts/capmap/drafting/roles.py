@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from capmap.drafting import words
 from capmap.drafting.words import (
@@ -27,9 +27,11 @@ from capmap.exports.cells import SEPARATOR
 from capmap.exports.doubts import is_attribute
 from capmap.exports.files import HEAD, PLAIN, FileOptions, has_suffix, read_content
 from capmap.exports.layouts import name_sheet
+from capmap.exports.numbers import Kind, Numbers, parse_summaries
 from capmap.exports.records import list_values
 from capmap.exports.sheets import MARKDOWN, NESTED, WORKBOOKS, list_sheets, open_sheet
 from capmap.problems import UnreadableExportError
+from capmap.wording import list_names
 
 COMMENTS = ("#", "%")
 BINARY = WORKBOOKS | {".parquet", ".pq"}
@@ -44,9 +46,9 @@ NUMBER = r"[-+\u2212]?(?:\d[\d.,]*|[.,]\d+)(?:[eE][-+]?\d+)?"
 OPEN = "(\\[{\uff08±+*†‡§^↑↓"
 # A number, with whatever stands behind it but words.
 NUMBERISH = re.compile(rf"(?i)[~<>≈*±]*{NUMBER}\s*[%‰]?\s*(?:[{re.escape(OPEN)}].*)?|nan|[-+]?inf")
-SPREAD = re.compile(rf"({NUMBER})\s*%?\s*(?:±|\+/?-|\(±?|\[±?)\s*({NUMBER})\s*[)\]%]*")
 # Larger parts of their means are no spreads, but other numbers in brackets.
 MOST_SPREAD = 0.5
+TINY = 1e-300
 NAMING = ("seed", "metric", "dataset", "model", "split")
 SURE = 2.0
 # From this difference on, names say whether rows are models or datasets.
@@ -54,6 +56,8 @@ LIKELY = 0.3
 # More names than that, one in each row, are identities of rows.
 MOST_ROWS = 50
 MOSTLY_APART = 0.9
+# How many more pairs than names models and datasets have at least.
+CROSSED = 1.2
 PERCENT = 100.0
 CLASS_PATH = re.compile(r"\w+([./]\w+)+")
 
@@ -82,7 +86,7 @@ class Column:
     @cached_property
     def names(self) -> frozenset[str]:
         """What its filled cells say."""
-        return frozenset(self.texts.unique()) - {""}
+        return frozenset(self.counts.index)
 
     @cached_property
     def share(self) -> float:
@@ -91,13 +95,24 @@ class Column:
         return float(self.counts[fine].sum() / max(self.counts.sum(), 1))
 
     @cached_property
+    def numbers(self) -> Numbers:
+        """What a study reads of its different texts."""
+        return parse_summaries(pa.array(self.counts.index, pa.large_string()))
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether a study can read most of its cells; ranks behind scores, as in 96 (1st), not."""
+        fine = self.numbers.kinds == Kind.NUMBER
+        return bool(2 * self.counts[fine].sum() >= self.counts.sum())
+
+    @cached_property
     def is_summary(self) -> bool:
         """Whether its cells are means with spreads; a rank, or another score, is none."""
-        found = list(filter(None, map(SPREAD.fullmatch, self.counts.index)))
-        pairs = [(abs(_read(match[1])), abs(_read(match[2]))) for match in found]
-        has_points = any(re.search("[.,]", match[2]) for match in found)
-        is_small = bool(pairs) and np.median([s / m if m else 0 for m, s in pairs]) < MOST_SPREAD
-        return has_points and is_small
+        own = {name: vars(self.numbers)[name] for name in ("values", "spreads")}
+        table = pd.DataFrame(own).abs().dropna()
+        is_whole = (table["spreads"] % 1 == 0).all()
+        shares = table["spreads"] / table["values"].clip(lower=TINY)
+        return bool(not is_whole and shares.median() < MOST_SPREAD)
 
     @cached_property
     def is_number(self) -> bool:
@@ -110,22 +125,20 @@ class Column:
         return float((self.texts != "").mean())
 
     @cached_property
+    def limits(self) -> tuple[float, float]:
+        """The smallest and the largest of its numbers."""
+        found = vars(self.numbers)["values"][self.numbers.kinds == Kind.NUMBER]
+        return (float(found.min()), float(found.max())) if found.size else (0.0, 0.0)
+
+    @property
     def largest(self) -> float:
-        """The largest number that a cell begins with."""
-        found = [re.match(NUMBER, text) for text in self.names]
-        return max((_read(match[0]) for match in found if match), default=0.0)
+        """The largest of its numbers."""
+        return self.limits[1]
 
     @property
     def is_whole(self) -> bool:
         """Whether all that it holds are whole numbers."""
         return all(text.removesuffix(".0").lstrip("+-").isdecimal() for text in self.names)
-
-
-def _read(text: str) -> float:
-    try:
-        return float(text.replace(",", ".").replace("\u2212", "-"))
-    except ValueError:
-        return 0.0
 
 
 class Table:
@@ -161,9 +174,9 @@ class Table:
         return Table(self.cells[rows], self.options, self.labels, self.pieces)
 
 
-def read_table(paths: Paths) -> Table:
-    """Read all columns of the files, or of some of many."""
-    options = _find_options(paths.paths[0])
+def read_table(paths: Paths) -> tuple[Table, str]:
+    """Read all columns of the files, or of some of many, and say what has to be asked."""
+    options, asked = _find_options(paths.paths[0])
     frames = []
     for number in range(0, len(paths.paths), -(-len(paths.paths) // SAMPLE)):
         sheet = open_sheet(paths.paths[number], wanted=(), options=options)
@@ -174,14 +187,14 @@ def read_table(paths: Paths) -> Table:
     cells = pd.concat(frames, ignore_index=True).fillna("")
     # A row with nothing but a name is a heading of the rows below it.
     filled = cells.map(bool).sum(axis=1)
-    return Table(cells[(filled > 1) | (cells.shape[1] < 3)], options, paths.labels)
+    return Table(cells[(filled > 1) | (cells.shape[1] < 3)], options, paths.labels), asked
 
 
-def _find_options(path: str) -> FileOptions:
+def _find_options(path: str) -> tuple[FileOptions, str]:
     """Find the encoding, comments and header of a table, or the records of a nested file."""
     if has_suffix(path, NESTED):
         [value, *others], is_list = list_values(path, most=2)
-        return replace(PLAIN, records="" if is_list or others else _find_list(value))
+        return replace(PLAIN, records="" if is_list or others else _find_list(value)), ""
     options = PLAIN
     if not has_suffix(path, BINARY):
         head = read_content(path, limit=HEAD)
@@ -191,15 +204,15 @@ def _find_options(path: str) -> FileOptions:
         marks = [mark for mark in COMMENTS if mark in starts]
         if marks and len(starts) > 1 and not has_suffix(path, MARKDOWN):
             options = replace(options, comment=marks[0])
-    options, grid = _choose_sheet(path, options)
+    options, grid, asked = _choose_sheet(path, options)
     numeric = _find_numeric(grid)
     if _lacks_header([grid[0][place] for place in numeric]):
         names = [f"column {place + 1}" for place in range(len(grid[0]))]
         if len(numeric) > 1 and all(row[numeric[0]].isdecimal() for row in grid):
             names[numeric[0]] = "step"
         names[numeric[-1]] = "score"
-        return replace(options, names=names)
-    return replace(options, header_rows=_count_headers(grid, numeric))
+        return replace(options, names=names), asked
+    return replace(options, header_rows=_count_headers(grid, numeric)), asked
 
 
 def _find_list(value: Any) -> str:
@@ -210,10 +223,10 @@ def _find_list(value: Any) -> str:
     return ""
 
 
-def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[list[str]]]:
+def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[list[str]], str]:
     """Choose the sheet of a workbook, or the table of Markdown, that holds most numbers."""
     is_markdown = has_suffix(path, MARKDOWN)
-    sheets = ["", *map(str, range(2, MOST_TABLES))] if is_markdown else [""]
+    sheets = [*map(str, range(1, MOST_TABLES))] if is_markdown else [""]
     if has_suffix(path, WORKBOOKS) and len(list_sheets(path)) > 1:
         sheets = list_sheets(path)
     grids: list[tuple[FileOptions, list[list[str]]]] = []
@@ -222,11 +235,20 @@ def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[li
         try:
             grids.append((own, _read_grid(path, own)))
         except UnreadableExportError:
-            if sheet == sheets[-1] and not grids:
+            if not grids and (sheet == sheets[-1] or is_markdown):
                 raise
-            if is_markdown and grids:
+            if is_markdown:
                 break
-    return max(grids, key=lambda found: sum(map(_is_numberish, chain(*found[1]))))
+    counts = [sum(map(_is_numberish, chain(*grid))) for _, grid in grids]
+    best = counts.index(max(counts))
+    rivals = [
+        str(own.sheet) for (own, _), n in zip(grids, counts, strict=True) if 2 * n > max(counts)
+    ]
+    asked = f"The tables {list_names(rivals)} hold numbers, of which one is read. Is it right?"
+    options, grid = grids[best]
+    if options.sheet == "1" and len(rivals) == 1:
+        options = replace(options, sheet="")
+    return options, grid, asked if len(rivals) > 1 else ""
 
 
 def _find_encoding(head: bytes) -> str:
@@ -319,6 +341,9 @@ def rate_name(column: Column, role: str, size: int) -> float:
         return by_name * (by_value > 0 or role == "metric") + SURE * (by_value > 0.5)
     if len(column.names) == size > MOST_ROWS and not column.is_field and by_name < 3:
         by_name = 0
+    if len(column.names) == 1 and not column.is_field and role in ("model", "dataset"):
+        # Rather one setting of all files, or the text of links.
+        return SURE * (by_name == 3)
     other = rate_values(column.names, "dataset" if role == "model" else "model")
     is_path = column.is_field and not column.name.startswith(PART)
     return by_name + (SURE * max(by_value - other, 0) if is_path else by_value) + exact
@@ -328,29 +353,43 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
     """List the columns that may hold scores: numbers that are neither attributes nor spreads."""
     numbers = {name: own for name, own in table.columns.items() if own.is_number}
     ends = words.list_ends(numbers)
-    return [
+    found = [
         column
         for name, column in numbers.items()
         if name not in {*taken, *ends}
         and rate_role(name, "step") < 2
         and not (words.is_beside(name) or is_attribute(name))
     ]
+    return [own for own in found if own.is_readable] or found
+
+
+def list_alike(table: Table, scores: Sequence[Column]) -> list[str]:
+    """List the columns that are called like something else, but hold numbers as the scores do."""
+    low, high = (pick(own.limits[at] for own in scores) for at, pick in ((0, min), (1, max)))
+    ends = words.list_ends([*table.columns])
+    return [
+        name
+        for name, own in table.columns.items()
+        if own.is_number and not own.is_whole and own not in scores and name not in ends
+        if low <= own.limits[0] and own.limits[1] <= high
+        if not (words.is_statistic(name) or has_word(name, WORDS["averages"]))
+    ]
 
 
 def choose_scores(scores: Sequence[Column], roles: Mapping[str, Any]) -> list[Column]:
     """Choose the value beside a column of metrics, or the metric that each row has; else all."""
-    # Large whole numbers beside shares or percentages count something.
-    fine = [own for own in scores if not own.is_whole or own.largest <= PERCENT]
-    if fine and all(own.largest <= PERCENT for own in fine):
-        scores = [own for own in scores if own in fine or words.rate_score(own.name)]
+    measures = [own for own in scores if words.is_measure(own.name)]
+    if len(measures) > 1 and all(own in measures or _is_cost(own) for own in scores):
+        scores = measures
+    scores = _leave_counts(scores)
     values = [own for own in scores if rate_role(own.name, "score") >= 2]
     if "metric" in roles and values:
         return [max(values, key=lambda own: (own.filled, words.rate_score(own.name)))]
     known = [own for own in scores if words.find_known(own.name)]
     known = [own for own in known if words.rate_score(own.name) > 1]
     rows = {own.name: frozenset(own.texts.index[own.texts != ""]) for own in known}
-    every = frozenset[int]().union(*rows.values())
-    for first in sorted(known, key=lambda own: -own.filled):
+    every = frozenset[int]().union(*(own.texts.index[own.texts != ""] for own in scores))
+    for first in sorted(known, key=lambda own: (-own.filled, len(split_words(own.name)))):
         chosen, covered = [first], rows[first.name]
         for own in known:
             if rows[own.name] and not covered & rows[own.name]:
@@ -359,6 +398,28 @@ def choose_scores(scores: Sequence[Column], roles: Mapping[str, Any]) -> list[Co
         if len(chosen) > 1 and covered == every:
             return chosen
     return list(scores)
+
+
+def _is_cost(column: Column) -> bool:
+    """Whether a column beside measures of models counts something, or says what it cost."""
+    return column.is_whole or words.guess_direction(column.name) == "min"
+
+
+def _leave_counts(scores: Sequence[Column]) -> list[Column]:
+    """Leave out what counts or marks something, where most columns hold shares or percentages."""
+    small = [own for own in scores if not own.is_whole and own.largest <= PERCENT]
+    if 2 * len(small) <= len(scores):
+        return list(scores)
+    odd = [
+        place
+        for place, own in enumerate(scores)
+        if (own.largest > PERCENT or (own.is_whole and own.largest <= 1))
+        and not words.rate_score(own.name)
+    ]
+    # What stands between several of them is of their kind.
+    inside = range(odd[0], odd[-1] + 1) if odd else range(0)
+    odd = [*inside] if 2 * len(odd) > len(inside) else odd
+    return [own for place, own in enumerate(scores) if place not in odd]
 
 
 def melt(table: Table, scores: Sequence[Column], roles: Mapping[str, Any]) -> Table:
@@ -395,6 +456,8 @@ def _says_no_name(word: str) -> bool:
 
 def _are_measures(names: Sequence[str], known: Collection[str]) -> bool:
     """Whether columns are metrics: others name models and datasets, or they vary in metrics."""
+    if all(map(words.is_measure, names)):
+        return True
     if {"model", "dataset"} <= {*known} and rate_values(names, "seed") < 1:
         return True
     if not {"model", "dataset"} & {*known} or rate_values(names, "dataset") >= LIKELY:
@@ -409,7 +472,7 @@ def _are_measures(names: Sequence[str], known: Collection[str]) -> bool:
     return len(metrics) > max(len(rests), 1)
 
 
-def fill_gaps(table: Table, roles: dict[str, Any], *, taken: Collection[str] = ()) -> str:
+def fill_gaps(table: Table, roles: dict[str, Any]) -> str:
     """Let parts of paths and headers, then columns of text, be what no name says.
 
     Returns
@@ -420,35 +483,44 @@ def fill_gaps(table: Table, roles: dict[str, Any], *, taken: Collection[str] = (
     free = _list_free(table, roles)
     paths = [own for own in free if own.is_field and not own.name.startswith(PART)]
     heads = [own for own in free if own.name.startswith(PART)]
-    rows = [own for own in free if not own.is_field]
+    rows = [own for own in free if not own.is_field] or ([] if paths else _list_keys(table, roles))
     most = max((len(own.names) for own in rows), default=0)
     rows.sort(key=lambda own: 2 * len(own.names) < most)
-    missing = [role for role in ("model", "dataset") if role not in {*roles, *taken}]
+    missing = [role for role in ("model", "dataset") if role not in roles]
     if len(missing) == 1:
         rows.sort(key=lambda own: -len(own.names))
     asked = ""
-    own_rows = rows[:1] if len(missing) == 2 else []
-    if own_rows and len(paths) + len(heads) < 2:
-        first = rows[0]
-        as_model = rate_values(first.names, "model") - rate_values(first.names, "dataset")
-        for other in [*paths, *heads]:
-            as_model += rate_values(other.names, "dataset") - rate_values(other.names, "model")
-        role = "dataset" if as_model < 0 else "model"
-        roles[role] = first.name
-        missing.remove(role)
-        if 0 < abs(as_model) < LIKELY:
-            asked = f"Are {first.name!r} {role}s? No name says so."
+    pair = [*paths, *heads] if len(paths) + len(heads) > 1 else [*rows[:1], *paths, *heads]
+    if len(missing) == 2 and pair:
+        first, *others = pair[:2]
+        as_model = _lean(first) - sum(map(_lean, others))
+        missing = missing[::-1] if as_model < 0 else missing
+        if abs(as_model) < LIKELY and (as_model or first.is_field):
+            asked = f"Are {list_names(sorted(first.names)[:3])} {missing[0]}s? No name says so."
+        roles[missing.pop(0)] = first.name
     known = [table.columns[roles[k]] for k in ("model", "dataset") if k in roles]
     dense = [own for own in rows if any(_is_crossed(table, own, other) for other in known)]
     for column in dict.fromkeys([*paths, *dense, *heads, *rows]):
-        others = [table.columns[roles[k]] for k in ("model", "dataset") if k in roles]
-        if not missing or column.name in roles.values() or _repeat(table, column, others):
+        known = [table.columns[roles[k]] for k in ("model", "dataset") if k in roles]
+        if not missing or column.name in roles.values() or _repeat(table, column, known):
             continue
         roles[missing[0]] = column.name
         if not column.is_field and len(rows) > 1:
             asked = f"Are {column.name!r} {missing[0]}s? No name says so."
         missing = missing[1:]
     return asked
+
+
+def _lean(column: Column) -> float:
+    """How much rather names look like those of models than of datasets, from -1 to 1."""
+    return rate_values(column.names, "model") - rate_values(column.names, "dataset")
+
+
+def _list_keys(table: Table, roles: Mapping[str, Any]) -> list[Column]:
+    """List the first column of text that says something else in each row of the files."""
+    size = table.count([name for name in table.columns if name not in table.labels])
+    free = [own for name, own in table.columns.items() if name not in roles.values()]
+    return [own for own in free if not own.is_number and len(own.names) == size][:1]
 
 
 def _list_free(table: Table, roles: Mapping[str, Any]) -> list[Column]:
@@ -473,16 +545,16 @@ def _is_crossed(table: Table, column: Column, other: Column) -> bool:
 
 
 def _repeat(table: Table, column: Column, others: Sequence[Column]) -> bool:
-    """Whether a column differs just as another does, so that it says the same."""
+    """Whether a column differs nearly as another does, as names of models and datasets do not."""
     sizes = [max(len(own.names), len(column.names)) for own in others]
     counts = [table.count([column.name, own.name]) for own in others]
-    return any(size == count > 1 for size, count in zip(sizes, counts, strict=True))
+    return any(1 < n < CROSSED * size for size, n in zip(sizes, counts, strict=True))
 
 
 def _is_of_rows(column: Column, table: Table) -> bool:
     """Whether a column of text names rows, or how models were evaluated, rather than models."""
     is_identity = len(column.names) == table.size > MOST_ROWS
-    is_protocol = rate_role(column.name, "protocol") >= 2
+    is_protocol = rate_role(column.name, "protocol") >= 2 or is_attribute(column.name)
     is_key = split_words(column.name)[-1:] == ["id"] and 2 * len(column.names) <= table.size
     return is_identity or is_protocol or (words.is_metadata(column.name) and not is_key)
 
@@ -501,16 +573,12 @@ def narrow(table: Table, roles: Mapping[str, Any]) -> str:
     return best.name
 
 
-def find_step(table: Table, roles: Mapping[str, Any]) -> str:
+def find_step(table: Table, names: Sequence[str]) -> str:
     """Find the step of a log, in which nearly all rows of the same names differ."""
-    named = list(dict.fromkeys([*roles.values(), *table.labels]))
     for name, column in table.columns.items():
         is_step = column.is_number and len(column.names) > 1 and rate_role(name, "step") >= 2
-        if (
-            is_step
-            and name not in named
-            and table.count([*named, name]) >= (MOSTLY_APART * table.size)
-        ):
+        is_told = table.count(names) < table.size
+        if is_step and is_told and table.count([*names, name]) >= MOSTLY_APART * table.size:
             return name
     return ""
 
@@ -552,8 +620,7 @@ def _may_name(column: Column, table: Table) -> bool:
         return False
     if not column.is_number:
         return column.share == 0
-    is_statistic = words.is_beside(name) and has_word(name, WORDS["statistics"] - {"n", "count"})
-    return not (is_statistic or words.rate_score(name)) and 2 * count <= table.size
+    return not (words.is_statistic(name) or words.rate_score(name)) and 2 * count <= table.size
 
 
 def is_part(table: Table, name: str, roles: Mapping[str, Any]) -> bool:

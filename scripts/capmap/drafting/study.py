@@ -7,14 +7,13 @@ from typing import Any
 
 from capmap.drafting import roles as guess
 from capmap.drafting import words
-from capmap.drafting.draft import Draft, settle
+from capmap.drafting.draft import Certainty, Draft, settle
 from capmap.drafting.roles import PART, Column, Table, read_table
 from capmap.drafting.words import (
     WORDS,
     Paths,
     has_word,
     list_files,
-    name_file,
     rate_role,
     split_words,
     write_pattern,
@@ -33,6 +32,8 @@ UNNAMED = "score"
 # A metric, or protocol, with a smaller part of the datasets of another is not proposed, nor is a
 # metric that is so much worse than another a rival of it.
 RARE = 0.5
+# A part that is left out, or missing, and is told without a question.
+FEW = 0.2
 CLEARLY = 0.4
 
 
@@ -58,12 +59,14 @@ def draft_study(exports: Sequence[str]) -> Draft:
     """
     chosen, others = list_files(exports)
     paths, draft = Paths(chosen), Draft()
-    table = read_table(paths)
+    table, asked = read_table(paths)
+    if asked:
+        draft.note("reading", "decide", asked)
     for name, preset in list_presets().items():
-        wanted = [Pattern(text) for text in preset.get("known_by", ())]
-        if wanted and all(_matches_any(pattern, table.columns) for pattern in wanted):
+        if exports := _fit_preset(preset, paths, table):
             draft.put("preset", name, "found", "The files are of this kind.")
-            _complete_preset(draft, paths, table, preset)
+            draft.settings["exports"] = exports
+            _note_metrics(draft, table, preset)
             break
     else:
         _draft_table(draft, paths, table)
@@ -71,48 +74,41 @@ def draft_study(exports: Sequence[str]) -> Draft:
     return draft
 
 
+def _fit_preset(preset: Mapping[str, Any], paths: Paths, table: Table) -> str | list[str]:
+    """Write the exports of files that a preset reads; "" where it does not."""
+    known = [Pattern(text) for text in preset.get("known_by", ())]
+    if not known or not all(_matches_any(pattern, table.columns) for pattern in known):
+        return ""
+    for text in preset.get("paths", ()):
+        depth = text.count("/") + 1
+        ends = ["/".join(path.split("/")[-depth:]) for path in paths.paths]
+        if all(Pattern(text, "/").match(end) for end in ends):
+            roots = {path.removesuffix(end) for path, end in zip(paths.paths, ends, strict=True)}
+            return f"{roots.pop() if len(roots) == 1 else '**/'}{text}"
+    return "" if "paths" in preset else paths.write({})
+
+
 def _matches_any(pattern: Pattern, names: Iterable[str]) -> bool:
     return any(pattern.match(name) is not None for name in names)
 
 
-def _complete_preset(draft: Draft, paths: Paths, table: Table, preset: Mapping[str, Any]) -> None:
-    """Find what a preset leaves to the study."""
-    columns, weak = preset.get("columns", {}), preset.get("weak", ())
-    records = preset.get("reading", {}).get("records", "")
-    for text in preset.get("paths", ()):
-        if all(_matches_any(Pattern(text, "/"), [path]) for path in paths.paths):
-            draft.settings["exports"] = text
-            return
-    own = {str(name) for name in columns.values()} | {*preset.get("where", {})}
-    keep = [n for n in table.columns if n in table.labels or not (records or n in own)]
-    whole, table = table, Table(table.cells[keep], table.options, table.labels)
-    taken = {role for role in NAMES if role in columns or f"{{{role}}}" in records}
-    taken |= {role for role in NAMES if f"{{{role}}}" in str(columns.get("score"))}
-    if "{metric}" in records and "metric" in preset.get("where", {}):
-        _note_metrics(draft, whole, records, preset["where"]["metric"])
-    found = guess.name_columns(table, taken={*taken, "split"} - {*weak})
-    guess.fill_gaps(table, found, taken={*taken})
-    scores = [] if "score" in columns or records else guess.list_scores(table, found.values())
-    if best := max((own.name for own in scores), key=words.rate_score, default=""):
-        draft.put("columns", {"score": best}, "guess", f"Scores are in {quote_name(best)}.")
-        _put_metric(draft, [best], paths.paths)
-    _put_constants(draft, paths, {*found, *taken})
-    _finish(draft, paths, table, {role: [name] for role, name in found.items()})
-
-
-def _note_metrics(draft: Draft, table: Table, records: str, metric: str) -> None:
+def _note_metrics(draft: Draft, table: Table, preset: Mapping[str, Any]) -> None:
     """Note which other metrics than that of a preset there are, and what has not that one."""
+    records = preset.get("reading", {}).get("records", "")
+    metric = preset.get("where", {}).get("metric", "")
+    if not (metric and "{metric}" in records):
+        return
     pattern = Pattern(records.replace("{metric}", "{metric,[^.,]+}"))
     numbers = [name for name, own in table.columns.items() if own.is_number]
     found = [said for name in numbers if (said := pattern.match(name))]
     found = [said for said in found if not words.is_beside(said["metric"])]
     others = sorted({said["metric"] for said in found} - {metric})
-    lacking = {said.get("dataset", "") for said in found}
-    lacking -= {said.get("dataset", "") for said in found if said["metric"] == metric}
+    every = {said.get("dataset", "") for said in found}
+    lacking = every - {said.get("dataset", "") for said in found if said["metric"] == metric}
     text = f"Of metrics, {quote_name(metric)} is taken; there are {list_names(others)}."
     text += f" It is not given for {list_names(sorted(lacking))}." if lacking else ""
     if others:
-        draft.note("preset", "decide" if lacking else "guess", text)
+        draft.note("preset", "decide" if len(lacking) > FEW * len(every) else "guess", text)
 
 
 def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
@@ -126,7 +122,8 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
             f"{list_names(list(table.columns))}."
         )
     scores = guess.choose_scores(columns, roles)
-    table = guess.melt(table, scores, roles)
+    left = [own for own in columns if own not in scores]
+    whole, table = table, guess.melt(table, scores, roles)
     if "metric" in table.labels.values() and table.count([roles.get("metric", PART)]) == 1:
         roles["metric"] = f"{PART}0"
     roles |= guess.name_columns(table, taken=roles)
@@ -135,12 +132,16 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     if {"model", "dataset"} <= {*roles}:
         roles["model"] = guess.narrow(table, roles)
     table = _choose_rows(draft, table, roles)
-    if step := guess.find_step(table, roles):
-        roles["step"] = step
     names = _join_names(draft, table, roles)
     _put_scores(draft, paths, table, names, [own.name for own in scores])
+    _limit_heads(draft, table, [own.name for own in left])
     if any(own.is_summary for own in scores):
         _put_summary(draft)
+    odd = [own.name for own in left if not own.is_whole or own.largest <= guess.PERCENT]
+    odd = list(dict.fromkeys([*odd, *guess.list_alike(whole, scores)]))
+    if odd and draft.settings.get("columns", {}).get("ignore"):
+        text = f"Are {list_names(odd)} scores? Other columns of scores are of another kind."
+        draft.note("columns", "decide", text)
     _put_reading(draft, table)
     _put_constants(draft, paths, names)
     _finish(draft, paths, table, names)
@@ -217,9 +218,9 @@ def _join_names(draft: Draft, table: Table, roles: Mapping[str, str]) -> dict[st
     """Join to seeds, datasets and models the columns that distinguish rows of the same names."""
     names = {role: [name] for role, name in roles.items()}
     is_log = bool(table.options.names) or any(rate_role(n, "step") >= 2 for n in table.columns)
-    keys = [name for role, name in roles.items() if role not in ("split", "step")]
+    keys = [name for role, name in roles.items() if role != "split"]
     variants = guess.find_variants(table, keys, only_fields=is_log) if "model" in roles else []
-    seeds = [name for name in variants if _is_seed(table.columns[name], roles)]
+    seeds = [name for name in variants if _is_seed(table.columns[name])]
     if seeds:
         rest = [name for name in [*keys, *variants] if name != roles.get("seed")]
         is_needed = table.count([*keys, *variants]) > table.count(rest)
@@ -249,8 +250,8 @@ def _say(table: Table, names: Sequence[str]) -> str:
     return list_names([table.labels.get(name, name) or "part of path" for name in names])
 
 
-def _is_seed(column: Column, roles: Mapping[str, str]) -> bool:
-    is_number = column.is_field and column.is_whole and "seed" not in roles
+def _is_seed(column: Column) -> bool:
+    is_number = column.is_field and column.is_whole
     name = column.name if column.label is None else column.label
     is_split = rate_role(name, "split") == 3 and column.is_whole
     return rate_role(name, "seed") == 3 or is_number or is_split
@@ -303,7 +304,7 @@ def _put_column(
         _put_metric(draft, [name], paths.paths)
     if beside := guess.find_spread(table, name):
         draft.put("columns", beside, "found", "Each row is a mean, with its spread beside it.")
-        is_error = has_word(beside["spread"], {"stderr", "sem", "se"})
+        is_error = has_word(beside["spread"], {"stderr", "sem", "se", "error"})
         _put_summary(draft, is_counted="count" in beside, spread="sem" if is_error else "std")
 
 
@@ -344,6 +345,20 @@ def _put_heads(
         _put_metric(draft, names, paths.paths, corner)
 
 
+def _limit_heads(draft: Draft, table: Table, left: Sequence[str]) -> None:
+    """Name the metrics that are read where a pattern finds other columns as well."""
+    score = draft.settings.get("columns", {}).get("score")
+    text = draft.settings.get("reading", {}).get("records", score)
+    if not isinstance(text, str) or "{metric}" not in text:
+        return
+    pattern, where = Pattern(text), draft.settings.get("where", {})
+    found = [(name, pattern.match(name)) for name in [*table.cells[PART].unique(), *left]]
+    kept = sorted({said["metric"] for name, said in found if said and name not in left})
+    if len(kept) < len({said["metric"] for _, said in found if said}) and "metric" not in where:
+        text = f"Of the metrics below these keys, {list_names(kept)} are taken."
+        draft.put("where", {"metric": kept}, "guess", text)
+
+
 def _name_fields(table: Table, roles: Mapping[str, list[str]]) -> dict[str, str]:
     """Name parts of paths and headers after their roles, and others after variants."""
     named: dict[str, str] = {}
@@ -362,7 +377,7 @@ def _put_metric(
     stems = [PurePath(path).name.partition(".")[0] for path in paths]
     places = (columns, [corner], stems)
     if len(columns) == 1 and not _is_plain(columns[0]):
-        known = "" if words.is_change(split_words(columns[0])) else words.find_known(columns[0])
+        known = "" if words.is_turned(columns[0]) else words.find_known(columns[0])
         metric = known or _name_metric(columns) or columns[0]
         draft.put("metric", metric, "found", "The metric is that of the column.")
     elif named := next(((_name_metric(n), n) for n in places if _name_metric(n)), None):
@@ -384,12 +399,9 @@ def _put_metric(
 
 def _name_metric(names: Sequence[str]) -> str:
     """Name the metric that all names speak of; "" where they speak of none."""
-    complements = {words.find_complement(name)[0] for name in names}
-    if len(complements) == 1 and complements != {""}:
-        return complements.pop()
+    if any(map(words.is_turned, names)):
+        return ""
     shared = [w for w in split_words(names[0]) if all(has_word(name, {w}) for name in names)]
-    if words.is_change(shared):
-        return " ".join(shared)
     known = [word for word in shared if find_metric(word)]
     known += [word for word in shared if words.guess_direction(word) and not _is_plain(word)]
     return known[0] if known else ""
@@ -422,9 +434,9 @@ def _finish(draft: Draft, paths: Paths, table: Table, roles: Mapping[str, list[s
         said = [named.get(name, name) for name in roles.get(role, [])]
         if said and said != [role]:
             columns[role] = said if len(said) > 1 else said[0]
-    keys = [name for role, own in roles.items() if role != "step" for name in own]
-    if "step" in roles and table.count(list(dict.fromkeys([*keys, *table.labels]))) < table.size:
-        columns["step"] = roles["step"][0]
+    keys = [name for own in roles.values() for name in own]
+    if step := guess.find_step(table, list(dict.fromkeys([*keys, *table.labels]))):
+        columns["step"] = step
         draft.put("take", "last", "guess", "The row of the highest step of a run counts.")
     if columns:
         draft.settings["columns"] = {**columns, **draft.settings.get("columns", {})}
@@ -435,5 +447,7 @@ def _put_constants(draft: Draft, paths: Paths, roles: Collection[str]) -> None:
     """Put the name of the one model, or dataset, that all files are of."""
     for role in [role for role in ("model", "dataset") if role not in roles]:
         text = f"No column or path names the {role}s, so all is of one."
-        name = name_file(paths.paths[0]) if len(paths.paths) == 1 else "all"
-        draft.put("fields", {role: name}, "decide", text)
+        is_one = len(paths.paths) == 1
+        name = PurePath(paths.paths[0]).stem if is_one else "all"
+        certainty: Certainty = "guess" if is_one and role == "dataset" else "decide"
+        draft.put("fields", {role: name}, certainty, text)

@@ -28,10 +28,8 @@ KNOWN = {
 SPLITS = tuple(_FOUND["splits"].split())
 MISSING = tuple(_FOUND["missing"])
 ENDS = [tuple(pair.split("-")) for pair in _FOUND["ends"].split()]
-# One minus a metric, with blanks around the sign or a known metric behind it.
-COMPLEMENT = re.compile(
-    r"(?:^|[\s_/(])((?:1|100|one)(?:\.0+)?%?( ?)(?:[-\u2010-\u2015\u2212]|minus) ?([^()]+))"
-)
+# One minus something, of which the other way is better; 1-shot is none.
+COMPLEMENT = re.compile(r"(?:^|[\s_/(])(?:1|100|one)%? ?(?:[-\u2010-\u2015\u2212]|minus)(?!shot)")
 TABLES = frozenset({".csv", ".tsv", ".parquet", ".pq"})
 READABLE = TABLES | {".txt", ".dat", ".log", ".out"} | NESTED | MARKDOWN | WORKBOOKS
 # Files with this share of their columns in common are of one kind; of more names, all are.
@@ -111,22 +109,28 @@ def find_known(name: str) -> str:
 
     Examples
     --------
-    >>> find_known("metrics.test.accuracy"), find_known("acc_pct"), find_known("lr")
-    ('accuracy', 'acc', '')
+    >>> [find_known(name) for name in ("metrics.test.accuracy", "acc_pct", "acc1", "lr")]
+    ['accuracy', 'acc', 'acc', '']
     """
     last = re.split(r"[/.] ?", name)[-1]
     plain = re.sub(r"(?i)[ _](pct|percent)$|\W*%\W*$", "", last)
-    return next((part for part in (last, plain, name) if find_metric(part) is not None), "")
+    parts = (last, plain, name, re.sub(r"(?<=[a-z])\d+$", "", last))
+    return next((part for part in parts if find_metric(part) is not None), "")
 
 
 def rate_score(name: str) -> float:
     """Rate a name as that of a column of scores, or a metric; 0 means it is none."""
-    rating = 2.5 * bool(find_known(name)) or float(rate_role(name, "score"))
+    rating = 2.5 * is_measure(name) or float(rate_role(name, "score"))
     rating = rating or 2.0 * bool(rate_role(name, "metric"))
     if not rating:
         return 0.0
     rating += 0.3 * has_word(name, {"test"}) - 0.2 * has_word(name, WORDS["training"])
     return rating - 1.5 * has_word(name, WORDS["training"] | {"val", "valid", "validation", "dev"})
+
+
+def is_measure(name: str) -> bool:
+    """Whether a column is called like a measure of models, such as ``win_rate``, or a metric."""
+    return bool(find_known(name)) or has_word(name, WORDS["measures"])
 
 
 def is_beside(name: str) -> bool:
@@ -143,10 +147,18 @@ def is_beside(name: str) -> bool:
         return bool(words)
     if words[-1] == "rate":
         return has_word(name, WORDS["rates"])
+    if {"standard", "error"} <= {*words}:
+        return True
     ends = WORDS["statistics"] | WORDS["sizes"]
     is_first = len(words) > 1 and words[0] in WORDS["statistics"] | WORDS["counted"] - {"total"}
     joined = words[-1].endswith(("params", "flops", "macs"))
     return is_first or words[-1] in ends or joined or has_word(name, WORDS["spreads"])
+
+
+def is_statistic(name: str) -> bool:
+    """Whether a column is called like a spread, an end of an interval, or a rank."""
+    spreads = (WORDS["statistics"] | WORDS["spreads"] | {"error"}) - {"n", "count"}
+    return is_beside(name) and has_word(name, spreads)
 
 
 def list_ends(names: Collection[str]) -> set[str]:
@@ -179,32 +191,18 @@ def is_label(text: str) -> bool:
     return is_known and not text.endswith("@")
 
 
-def find_complement(name: str) -> tuple[str, str]:
-    """Find one minus a metric at the end of a name, and that metric; nothing where it has none.
+def is_turned(name: str) -> bool:
+    """Whether a name may be that of a change, or one minus a metric: either way may be better.
 
     Examples
     --------
-    >>> find_complement("test 1-AUC"), find_complement("1-shot F1")
-    (('1-AUC', 'AUC'), ('', ''))
-    """
-    found = COMPLEMENT.search(name)
-    is_one = found is not None and bool(found[2] or find_metric(found[3]))
-    return (found[1].strip(), found[3].strip()) if found and is_one else ("", "")
-
-
-def is_change(words: Collection[str]) -> bool:
-    """Whether words speak of the change of a metric, such as a drop of accuracy.
-
-    Examples
-    --------
-    >>> is_change(["accuracy", "drop"]), is_change(["dice", "loss"]), is_change(["gain"])
+    >>> is_turned("accuracy drop"), is_turned("1-AUC"), is_turned("gain")
     (True, True, False)
     """
-    changes = WORDS["changes"] | WORDS["declines"]
-    turned = {word for word in words if word.removesuffix("s") in changes}
-    rest = [word for word in words if word not in {*turned, "loss"}]
-    base = guess_direction(" ".join(rest)) if len(rest) < len(words) else ""
-    return base == "max" or bool(turned and base)
+    own = split_words(name)
+    words = {*own, *(word.removesuffix("s") for word in own)}
+    is_change = len(own) > 1 and not words.isdisjoint(WORDS["changes"])
+    return COMPLEMENT.search(name) is not None or is_change
 
 
 def guess_direction(name: str) -> str:
@@ -215,17 +213,15 @@ def guess_direction(name: str) -> str:
     >>> guess_direction("Test error (%)"), guess_direction("FID ↓"), guess_direction("quality")
     ('min', 'min', '')
     >>> guess_direction("1 - AUC"), guess_direction("accuracy drop"), guess_direction("gain")
-    ('min', '', 'max')
+    ('', '', 'max')
     """
     if (metric := find_metric(name)) is not None:
         return metric.direction
     if "↓" in name or "↑" in name:
         return "min" if "↓" in name else "max"
-    if any(complement := find_complement(name)):
-        return {"max": "min", "min": "max"}.get(guess_direction(complement[1]), "")
-    own = split_words(name)
-    if is_change(own):
+    if is_turned(name):
         return ""
+    own = split_words(name)
     words = {*own, *(word.removesuffix("s") for word in own)}
     if words & WORDS["lower"]:
         return "min"
@@ -253,15 +249,16 @@ def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:
     if not found:
         raise ConfigError(f"{', '.join(exports)}: there is no file of results, such as .csv.")
     groups = _group(found)
-    chosen = max(groups, key=_rate_group)
+
+    def rate(group: list[str]) -> tuple[bool, int, int]:
+        settings, results = (
+            sum(has_word(PurePosixPath(path).stem, WORDS[kind]) for path in group)
+            for kind in ("settings", "results")
+        )
+        return settings < len(group), len(group), results
+
+    chosen = max(groups, key=rate)
     return sorted(chosen), [path for path in found if path not in chosen]
-
-
-def _rate_group(paths: Sequence[str]) -> tuple[bool, int, bool]:
-    settings, results = (
-        sum(_is_called(p, kind) for p in paths) for kind in ("settings", "results")
-    )
-    return settings < len(paths), len(paths), 2 * results > len(paths)
 
 
 def _group(paths: Sequence[str]) -> list[list[str]]:
@@ -269,9 +266,9 @@ def _group(paths: Sequence[str]) -> list[list[str]]:
     names = {PurePosixPath(path).name: path for path in paths}
     is_small = len(names) <= MOST_NAMES
     heads = {name: _read_head(path) if is_small else set() for name, path in names.items()}
-    groups: list[tuple[str, set[str], list[str]]] = []
+    groups: list[tuple[tuple[str, int], set[str], list[str]]] = []
     for path in paths:
-        suffix, columns = _find_suffix(path), heads[PurePosixPath(path).name]
+        suffix, columns = (_find_suffix(path), path.count("/")), heads[PurePosixPath(path).name]
         for kind, known, group in groups:
             if kind == suffix and len(known & columns) >= ALIKE * len(known | columns):
                 group.append(path)
@@ -292,19 +289,8 @@ def _read_head(path: str) -> set[str]:
         return set()
 
 
-def _is_called(path: str, kind: str) -> bool:
-    return has_word(PurePosixPath(path).stem, WORDS[kind])
-
-
 def _find_suffix(path: str) -> str:
     return PurePosixPath(path.lower().removesuffix(".gz")).suffix
-
-
-def name_file(path: str) -> str:
-    """Name what a file is of, after its stem without words that such files have."""
-    stem = PurePosixPath(path).name.partition(".")[0]
-    words = [word for word in re.split(r"[_\- ]+", stem) if not has_word(word, WORDS["results"])]
-    return "-".join(words) or stem
 
 
 def find_slots(names: Sequence[str]) -> list[Piece]:

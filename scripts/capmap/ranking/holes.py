@@ -43,9 +43,17 @@ class Effects:
         return self.variance * (1 + float(np.mean([1 / self.models[name] for name in names])))
 
     def fill(self, means: Mapping[str, float]) -> dict[str, float]:
-        """Expected scores of a model on the datasets that it lacks, by the means that it has."""
+        """Expected scores of a model on the datasets that it lacks, by the means that it has.
+
+        None leaves the scale from 0 to 1, unless a mean of the model itself does.
+        """
         level = float(np.mean([mean - self.datasets[name] for name, mean in means.items()]))
-        return {name: level + effect for name, effect in self.datasets.items() if name not in means}
+        low, high = min(0.0, *means.values()), max(1.0, *means.values())
+        return {
+            name: min(max(level + effect, low), high)
+            for name, effect in self.datasets.items()
+            if name not in means
+        }
 
     def to_json(self) -> dict[str, Any]:
         """What `from_json` reads."""

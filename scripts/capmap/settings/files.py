@@ -19,7 +19,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 SHIPPED = Path(__file__).with_name("presets.yaml")
 SUFFIXES = (".yaml", ".yml")
 # What is of use to drafts only.
-OF_PRESETS = ("about", "known_by", "paths", "weak")
+OF_PRESETS = ("about", "known_by", "paths")
 # What replaces the preset's, rather than being mixed with it.
 WHOLE = ("where", "take", "failed")
 

@@ -377,9 +377,10 @@ def replace_failed(
         for dataset, metric in dict(zip(without["dataset"], without["metric"], strict=True)).items()
     }
     known = [place for place in places if place in listed]
+    failures = dict.fromkeys(zip(known, without["dataset"], without["model"], strict=True))
     problems = [
-        _describe(listed[place], *used[dataset])
-        for place, dataset in dict.fromkeys(zip(known, without["dataset"], strict=True))
+        _describe(listed[place], f"{quote_name(model)} on {quote_name(dataset)}", *used[dataset])
+        for place, dataset, model in failures
     ]
     replaced = {listed[place] for place in known}
     kept = [problem for problem in found if problem not in replaced]
@@ -415,15 +416,15 @@ def _find_raw_direction(rules: Rules, dataset: str, metric: str) -> Direction | 
     return rules.find_direction(dataset, metric)[0]
 
 
-def _describe(problem: Problem, score: float, what: str, remedy: str) -> Problem:
+def _describe(problem: Problem, run: str, score: float, what: str, remedy: str) -> Problem:
     if np.isnan(score) and remedy:
-        reason = "The run failed, and there is no score that it could count with."
+        reason = f"The run of {run} failed, and there is no score that it could count with."
         return replace(problem, reason=reason, remedy=remedy, severity="error")
     number = "" if np.isnan(score) else f", {score:g}"
     return replace(
         problem,
         code="failed_run" if number else "empty_score",
-        reason=f"The run failed and {what}{number}.",
+        reason=f"The run of {run} failed and {what}{number}.",
         remedy="Repeat the run, or set `failed` otherwise.",
         severity="warning",
     )
