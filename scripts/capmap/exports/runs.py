@@ -84,7 +84,7 @@ BESIDE = {
     ),
 }
 BLANKS = {
-    role: Check(f"empty_{role}", f"The {role} has no name.", "Fill it in, or remove the row.")
+    role: Check(f"empty_{role}", f"The {role} has no name.", "Fill in the name, or remove the row.")
     for role in ("model", "dataset", "metric")
 }
 
