@@ -41,7 +41,7 @@ DIRECT = {
     "bootstrap": "bootstrap.replicates",
     "bootstrap rank lead compare": "bootstrap.shards",
     "bootstrap evaluate embed crossvalidate place compare_labels compare": "bootstrap.seed",
-    "bootstrap rank compare plot": "analyses",
+    "bootstrap rank compare plot board": "analyses",
     "bootstrap lead board compare": "groups",
     "embed": "attributes.datasets capabilities.min_results",
     "embed compare": "attributes.models",
