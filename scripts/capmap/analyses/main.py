@@ -113,8 +113,8 @@ ANALYSIS = Analysis(
     },
     figures={
         "intervals": Figure(
-            "Score of each model with its interval, best on top. Intervals that overlap do not "
-            "show that models are equal.",
+            "Score of each model with its interval, best on top; over datasets, its difference to "
+            "the first model. Intervals that overlap do not show that models are equal.",
             draw="capmap.figures.rankings:draw_intervals",
             reads=["ranking"],
         ),

@@ -2,20 +2,22 @@
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.claims import BAYESIAN, claim_decisions, claim_pairs
+from capmap.claims import BAYESIAN, claim_decisions, claim_pairs, has_letters
 from capmap.comparison.pairwise import compare_pairs, estimate_improvement
 from capmap.comparison.signed_rank import compare_posteriors, scale_means
 from capmap.problems import require_known
 from capmap.ranking.dependence import Dependence
 from capmap.ranking.score_matrix import arrange_runs
+from capmap.ranking.table import choose
 from capmap.rng import make_stream
 from capmap.settings.choices import DECIDED, POSTERIOR_SAMPLES, Unit
-from capmap.wording import can_separate
+from capmap.wording import can_separate, have_common_letter
 
 
 def compare_models(
@@ -100,6 +102,7 @@ def find_facts(
         "found": len(claim_pairs(pairwise, alpha=alpha)),
         "most_datasets": most,
         "is_testable": can_separate(most, pairs=len(tested), alpha=alpha),
+        "apart": _count_separated(choose(ranking, unit="runs_and_datasets")),
         "largest": _find_largest(pairwise),
         "reference": reference,
         "decided": [(relation, models) for relation, models in decided.items() if models],
@@ -107,6 +110,12 @@ def find_facts(
         "has_intervals": bool(pairwise["ci_low"].notna().any()),
         "probability": DECIDED,
     }
+
+
+def _count_separated(ranking: pd.DataFrame) -> int:
+    """How many pairs of models the ranking over datasets separates; 0 without letters."""
+    known = [ties for ties in ranking["tie_group"] if has_letters(ties)]
+    return sum(not have_common_letter(*pair) for pair in combinations(known, 2))
 
 
 def _find_largest(pairwise: pd.DataFrame) -> dict[str, Any]:
