@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from shapes import Shape
 
-from capmap.analyses.ranks import compare_mean_ranks, tabulate_rank_tests
+from capmap.analyses.ranks import compare_mean_ranks, measure_allowance, tabulate_rank_tests
 from capmap.claims import (
     claim_decisions,
     claim_mean_ranks,
@@ -27,14 +27,12 @@ from capmap.claims import (
 )
 from capmap.comparison.pairwise import compare_pairs
 from capmap.comparison.signed_rank import compare_posteriors
-from capmap.ranking.models import ESTIMATES
+from capmap.ranking.dependence import INDEPENDENT, Dependence, measure_dependence
+from capmap.ranking.models import Options, bootstrap_models
 from capmap.ranking.ranks import rank_models
-from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.score_matrix import arrange_runs
-from capmap.ranking.standard_errors import measure_error
-from capmap.ranking.statistics import evaluate_runs
 from capmap.rng import make_stream
-from capmap.settings.choices import Unit
+from capmap.settings.choices import Statistic, Unit
 from capmap.tables import write_table
 
 RESULTS = Path(__file__).parent / "results"
@@ -44,22 +42,30 @@ LEVEL = 0.95
 SPACINGS = (0.02, 0.3, 1.0, 3.0)
 
 
-def rank_runs(runs: list[np.ndarray], unit: Unit) -> pd.DataFrame:
+def tabulate(scores: np.ndarray) -> pd.DataFrame:
+    """Runs of the shape (models, datasets, seeds) as a table."""
+    places = np.indices(scores.shape).reshape(3, -1)
+    names = {
+        kind: [f"{kind[0]}{place:03d}" for place in own]
+        for kind, own in zip(("model", "dataset", "seed"), places, strict=True)
+    }
+    return pd.DataFrame({**names, "score": scores.ravel()})
+
+
+def rank_runs(
+    runs: list[np.ndarray],
+    unit: Unit,
+    statistic: Statistic = "iqm",
+    dependence: Dependence = INDEPENDENT,
+) -> pd.DataFrame:
     """The ranking of models with runs of the shape (datasets, seeds) each."""
-    rows = []
-    for number, own in enumerate(runs):
-        names = [f"{place:03d}" for place in range(len(own)) for _ in range(own.shape[1])]
-        strata = stratify_runs(own.ravel(), names)
-        error = measure_error("iqm", strata, unit=unit)
-        if error is None:
-            raise ValueError("These runs have no interval.")
-        estimate = evaluate_runs("iqm", strata)
-        parts = np.empty(0) if error.parts is None else error.parts
-        about = (error.value, error.freedom, own.size, len(own), 0, 0, True, np.empty(0), parts)
-        rows.append((f"m{number:03d}", "iqm", estimate, 0.0, 0.0, *about))
-    estimates = pd.DataFrame(rows, columns=[*ESTIMATES, "replicates", "parts"])
-    ranked = rank_models(estimates, "iqm", confidence_level=LEVEL)
-    return ranked.set_index("model")
+    estimates = bootstrap_models(
+        tabulate(np.array(runs)),
+        statistics=[statistic],
+        options=Options(n_resamples=0, unit=unit, dependence=dependence),
+        make_rng=lambda *names: make_stream(0, "claims", *names),
+    )
+    return rank_models(estimates, statistic, confidence_level=LEVEL).set_index("model")
 
 
 def count_false(ranking: pd.DataFrame) -> list[bool]:
@@ -142,6 +148,45 @@ TESTS = [
     "Nemenyi's test",
 ]
 DATASET_NAMES = [f"d{number:03d}" for number in range(max(DATASETS))]
+# Share of the variance of runs that is of seeds, and of cells that clusters of datasets have.
+SHARED, ALIKE = (0.0, 0.05, 0.1, 0.3, 0.5), (0.5, 0.8)
+
+
+def measure_dependent(
+    models: int, *, shared: float = 0.0, cluster: int = 1, alike: float = 0.0, studies: int = 1000
+) -> dict[str, object]:
+    """Share of studies with a false claim over datasets, where runs have something in common.
+
+    12 datasets and 3 seeds; with clusters, models differ by dataset four times as much as by run.
+    """
+    rng = make_stream(0, "claims", "dependent", str(models), str(shared), str(cluster), str(alike))
+    false: Counter[str] = Counter()
+    for _ in range(studies):
+        scores = np.sqrt(1 - shared) * rng.standard_normal((models, 12, 3))
+        scores += np.sqrt(shared) * rng.standard_normal((models, 1, 3))
+        if cluster > 1:
+            common = np.repeat(rng.standard_normal((models, 12 // cluster)), cluster, axis=1)
+            own = rng.standard_normal((models, 12))
+            scores += 4 * (np.sqrt(alike) * common + np.sqrt(1 - alike) * own)[..., None]
+        runs = tabulate(scores)
+        matrix = arrange_runs(runs, by_seed=True)
+        known = measure_dependence(matrix)
+        ranking = rank_runs(list(scores), "runs_and_datasets", "mean", known)
+        allowance = measure_allowance(runs, known)
+        pairs = compare_pairs(matrix, unit="runs", confidence_level=LEVEL, dependence=known)
+        nemenyi = compare_mean_ranks(matrix, alpha=1 - LEVEL, allowance=allowance)
+        found = {
+            "ranking": count_false(ranking)[0],
+            "Wilcoxon": bool(claim_pairs(pairs, alpha=1 - LEVEL)),
+            "Friedman": bool(
+                claim_mean_ranks(tabulate_rank_tests(matrix, allowance), alpha=1 - LEVEL)
+            ),
+            "Nemenyi": bool(claim_nemenyi(nemenyi, alpha=1 - LEVEL)),
+        }
+        false.update({name for name, is_false in found.items() if is_false})
+    about = {"models": models, "shared": shared, "cluster": cluster, "alike": alike}
+    shares = {name: false[name] / studies for name in found}
+    return {**about, **shares, "studies": studies}
 
 
 def measure_spaced(models: int, spacing: float, studies: int = 200) -> dict[str, object]:
@@ -186,7 +231,17 @@ if __name__ == "__main__":
         measure_tests(models, *shape)
         for models, shape in product(STUDIES, [(8, "normal"), (19, "exponential")])
     ]
-    tables = {"claims": rows, "rank_sets": spaced, "claims_of_tests": tests}
+    dependent = [measure_dependent(models, shared=share) for models in (2, 5) for share in SHARED]
+    dependent += [
+        measure_dependent(models, cluster=size, alike=share)
+        for models, size, share in product((5, 10, 20), (2, 3), ALIKE)
+    ]
+    tables = {
+        "claims_dependent": dependent,
+        "claims": rows,
+        "rank_sets": spaced,
+        "claims_of_tests": tests,
+    }
     for name, table in ((name, pd.DataFrame(rows)) for name, rows in tables.items()):
         write_table(table, [RESULTS / f"{name}.csv"])
         sys.stdout.write(table.to_string(index=False))
