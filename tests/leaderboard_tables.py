@@ -91,10 +91,12 @@ def make_leaderboard(runs, dimensions=DIMENSIONS):
     return rankings[ALL].assign(dimension=ALL), dimensions
 
 
-def write_board_inputs(folder, runs, normalized=None, *, records=(), rank_by="iqm", limits=(0, 1)):
+def write_board_inputs(
+    folder, runs, normalized=None, *, records=(), rank_by="iqm", limits=(0, 1), iqm="exact"
+):
     """Write what the leaderboard of runs reads; they are normalized already unless given."""
     datasets = sorted(set(runs["dataset"]))
-    scope = make_scope("runs", rank_by, limits)
+    scope = make_scope("runs", rank_by, limits) | {"iqm": iqm}
     write_json(folder / "normalized/scope.json", scope)
     write_json(folder / "submissions.json", {"submissions": list(records)})
     kept = (runs if normalized is None else normalized)[["model", "dataset", "seed", "score"]]

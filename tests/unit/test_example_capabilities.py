@@ -61,7 +61,7 @@ def make_results(folder, text):
         scope=str(normalized / "scope.json"),
         **{name: str(normalized / f"{name}.csv") for name in ("bounds", "dropped")},
         **{"references": [], "benchmark": [], "unit": "auto", "interval": "calibrated"},
-        **choose_settings(*both, "min_datasets", "rank_by"),
+        **choose_settings(*both, "min_datasets", "rank_by", "iqm"),
     )
     run_step("measure_gaps", folder, {}, min_results=5)
     return choose_results(read_step("measure_gaps", folder)["gaps"])

@@ -47,7 +47,8 @@ def tables(tmp_path_factory):
     folder = tmp_path_factory.mktemp("leaderboard")
     runs = read_runs()
     records = [{"name": "base", "models": []}]
-    write_board_inputs(folder, runs, normalize(runs), records=records, limits=[None, None])
+    known = {"records": records, "limits": [None, None], "iqm": "whole"}
+    write_board_inputs(folder, runs, normalize(runs), **known)
     benchmark = json.loads((REFERENCE / "benchmark.json").read_text("utf-8"))
     estimate_shard(
         folder,
