@@ -7,8 +7,7 @@ import pandas as pd
 
 from capmap.artifacts import read_json, read_parquet
 from capmap.normalization import apply_transforms
-from capmap.normalization.rules import DatasetRule
-from capmap.normalization.selection import leave_out
+from capmap.normalization.selection import DatasetRule, leave_out
 from capmap.ranking.aggregation import summarize_cells, unstack_cells
 from capmap.tables import write_table
 

@@ -7,7 +7,7 @@ from typing import Any
 from job import run_job
 
 # isort: split
-from capmap.folders import write_index
+from capmap.artifacts import write_index
 from capmap.steps import run_steps
 
 

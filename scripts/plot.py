@@ -9,9 +9,9 @@ from typing import Any
 from job import run_job
 
 # isort: split
+from capmap.artifacts import read_reasons, write_index
 from capmap.figures.canvas import NothingToDraw, draw_figure
 from capmap.figures.style import read_look, save_figure, wear_look
-from capmap.folders import read_reasons, write_index
 from capmap.steps import read_place
 
 logger = logging.getLogger(__name__)

@@ -6,10 +6,16 @@ from typing import Any
 
 from capmap.analyses import load_analysis
 from capmap.analyses.rendering import describe_analysis, write_plain
-from capmap.artifacts import read_json, read_parquet, render_csv, write_text
+from capmap.artifacts import (
+    read_index,
+    read_json,
+    read_parquet,
+    read_reasons,
+    render_csv,
+    write_text,
+)
 from capmap.changes import list_ranks, save_state, track_changes
 from capmap.claims import list_claims
-from capmap.folders import read_index, read_reasons
 from capmap.pages.rendering import relate_path
 from capmap.pages.report import (
     Results,

@@ -9,9 +9,9 @@ import pandas as pd
 
 from capmap import artifacts, changes
 from capmap.analyses import load_analysis
+from capmap.artifacts import write_index
 from capmap.changes import KEY
 from capmap.figures.style import save_figure
-from capmap.folders import write_index
 from capmap.inputs.analyses import read_facts
 from capmap.inputs.studies import Study
 from capmap.pages import contents

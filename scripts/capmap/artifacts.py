@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,13 +22,73 @@ from capmap.files import digest_file as digest_file
 from capmap.files import replace_file as replace_file
 from capmap.files import write_bytes as write_bytes
 from capmap.files import write_text as write_text
-from capmap.packing import pack_names
 
+MOST = 2**62
 # Spreadsheets take full-width signs for the others.
 SIGNS = r"[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]"
 FORMULA = re.compile(rf"^'*{SIGNS}")
 ESCAPED_FORMULA = re.compile(rf"^'+{SIGNS}")
 GROUP_ROWS = 1 << 20
+INDEX = "index.csv"
+COLUMNS = ["file", "sha256", "reason"]
+
+
+def pack_names(names: pd.Series) -> pd.Series:
+    """Keep each name once, in order, and its number in every row.
+
+    Parameters
+    ----------
+    names : pandas.Series
+        Texts, packed or not.
+
+    Returns
+    -------
+    pandas.Series
+        Categorical, whose categories are sorted, so that it sorts and groups as the texts do.
+
+    Examples
+    --------
+    >>> pack_names(pd.Series(["b", "a", "b"])).cat.codes.tolist()
+    [1, 0, 1]
+    """
+    packed = names.astype("category")
+    # Without a row the categories would be no texts.
+    texts = packed.cat.categories.astype("str").sort_values()
+    return packed.cat.set_categories(texts)
+
+
+def unpack_columns(table: pd.DataFrame) -> pd.DataFrame:
+    """Write the names of packed columns out."""
+    packed = table.columns[table.dtypes == "category"]
+    return table.astype(dict.fromkeys(packed, "str"))
+
+
+def number_rows(table: pd.DataFrame, names: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Number rows by some columns of names: equal and in order as the names are.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"model": ["b", "a", "b"], "seed": ["0", "1", "0"]})
+    >>> number_rows(table, ["model", "seed"]).tolist()
+    [2, 1, 2]
+    """
+    numbers, size = np.zeros(len(table), dtype=np.int64), 1
+    for name in names:
+        packed = pack_names(table[name]).cat
+        if size * len(packed.categories) > MOST:
+            distinct, numbers = np.unique(numbers, return_inverse=True)
+            size = len(distinct)
+        size *= len(packed.categories)
+        numbers = numbers * len(packed.categories) + packed.codes.to_numpy()
+    return numbers
+
+
+def sort_rows(table: pd.DataFrame, names: Sequence[str], number: str) -> pd.DataFrame:
+    """Sort rows by some columns of names, then by one of numbers, and count them anew."""
+    places = number_rows(table, names)
+    if not (places[1:] > places[:-1]).all():
+        table = table.take(np.lexsort((table[number], places)))
+    return table.reset_index(drop=True)
 
 
 def render_csv(table: pd.DataFrame) -> str:
@@ -212,3 +274,38 @@ def _defuse(text: str) -> str:
 
 def _arm(value: Any) -> Any:
     return value[1:] if isinstance(value, str) and ESCAPED_FORMULA.match(value) else value
+
+
+def write_index(folder: str | Path, absent: Mapping[str, str] | None = None) -> None:
+    """List the files of a folder with their SHA-256; of what is not there or empty, the reason."""
+    files = sorted(path for path in Path(folder).glob("*") if path.name != INDEX)
+    reasons = dict(absent or {})
+    rows = [(path.name, digest_file(path), reasons.pop(path.name, "")) for path in files]
+    rows += [(name, "", reason) for name, reason in reasons.items()]
+    write_text(Path(folder, INDEX), render_csv(pd.DataFrame(rows, columns=COLUMNS)))
+
+
+def read_index(folder: str | Path) -> pd.DataFrame:
+    """Read what a folder holds, and why other things are not there.
+
+    Raises
+    ------
+    CapmapError
+        When a file is no longer there, or is no longer as it was written.
+    """
+    index = read_table(Path(folder, INDEX), names=COLUMNS).fillna("")
+    for name, digest in index.loc[index["sha256"] != "", ["file", "sha256"]].to_numpy():
+        path = Path(folder, name)
+        if not path.is_file() or digest_file(path) != digest:
+            fault = "was edited" if path.is_file() else "is no longer there"
+            raise CapmapError(
+                f"{path} {fault}. Make the folder again: remove {folder}, and run the same command."
+            )
+    return index
+
+
+def read_reasons(folder: str | Path) -> dict[str, str]:
+    """Read why things of a folder are not there or empty, by file or name."""
+    index = read_table(Path(folder, INDEX), names=COLUMNS).fillna("")
+    told = index[index["reason"] != ""]
+    return dict(zip(told["file"], told["reason"], strict=True))

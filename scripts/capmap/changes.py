@@ -9,8 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from capmap.artifacts import read_table, render_csv, replace_file, write_text
-from capmap.packing import pack_names
+from capmap.artifacts import pack_names, read_table, render_csv, replace_file, write_text
 from capmap.ranking.table import choose_ranked
 
 COLUMNS = ["kind", "name", "before", "after"]

@@ -7,10 +7,9 @@ import pytest
 
 from analyse import analyse
 from capmap.analyses.declarations import TOO_MANY
-from capmap.artifacts import write_parquet
+from capmap.artifacts import read_reasons, write_parquet
 from capmap.errors import ConfigError, ValidationError
 from capmap.figures.canvas import NothingToDraw, draw_figure
-from capmap.folders import read_reasons
 from capmap.steps import read_place
 from capmap.tables import read_declared
 from tests.steps import INDEPENDENT, put

@@ -6,10 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap import artifacts, packing
-from capmap.artifacts import read_parquet, render_parquet, write_parquet
+from capmap import artifacts
+from capmap.artifacts import (
+    number_rows,
+    pack_names,
+    read_parquet,
+    render_parquet,
+    unpack_columns,
+    write_parquet,
+)
 from capmap.exports import read_exports
-from capmap.packing import number_rows, pack_names, unpack_columns
 
 ROLES = ("model", "dataset")
 texts = st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3), st.text(max_size=3)))
@@ -24,12 +30,12 @@ def pack(table):
     return table.assign(**{name: pack_names(table[name]) for name in ("model", "dataset", "seed")})
 
 
-@pytest.mark.parametrize("most", [packing.MOST, 1])
+@pytest.mark.parametrize("most", [artifacts.MOST, 1])
 @given(rows=texts)
 def test_rows_are_numbered_in_the_order_of_their_names(rows, most):
     names = ["model", "dataset", "seed"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing, "MOST", most)
+        patch.setattr(artifacts, "MOST", most)
         numbers = number_rows(make_table(rows), names)
     assert [rows[place] for place in np.argsort(numbers, kind="stable")] == sorted(rows)
     assert len(set(numbers.tolist())) == len(set(rows))

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from capmap.analyses import FIGURES, load_analysis, place_read
+from capmap.artifacts import write_index
 from capmap.errors import CapmapError, ValidationError
 from capmap.figures.canvas import NothingToDraw
-from capmap.folders import write_index
 from capmap.pages.report import read_figures
 from plot import plot
 from tests.curve_figure_tables import make_study

@@ -6,9 +6,9 @@ import json
 import pytest
 import yaml
 
+from capmap.artifacts import unpack_columns
 from capmap.inputs.exports import find_exports
 from capmap.inputs.studies import Study, check_config
-from capmap.packing import unpack_columns
 from capmap.validation.study import check_exports
 from tests.workbooks import make_xlsx
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from capmap import artifacts
+from capmap.artifacts import read_index, write_index
 from capmap.errors import CapmapError
-from capmap.folders import read_index, write_index
 from capmap.pages import contents
 from capmap.pages.views import make_view
 from index import index

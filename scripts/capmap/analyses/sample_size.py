@@ -182,7 +182,7 @@ ANALYSIS = Analysis(
     figures={
         "seed_widths": Figure(
             "Expected width of each model's interval over runs, by runs per dataset.",
-            draw="capmap.figures.profiles:draw_seed_widths",
+            draw="capmap.figures.curves:draw_seed_widths",
             reads=["seed_widths", "ranking"],
         )
     },

@@ -26,7 +26,7 @@ from capmap.checkpoints.selection import (
 from capmap.comparison.correlation import compute_kendall_tau
 from capmap.errors import ValidationError
 from capmap.normalization import Rules
-from capmap.normalization.rules import DatasetRule, MetricRule
+from capmap.normalization.selection import DatasetRule, MetricRule
 from capmap.problems import ask_nearest
 from capmap.ranking.aggregation import FloatArray, rank_competitors
 from capmap.ranking.standard_errors import percentile_interval

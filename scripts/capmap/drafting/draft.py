@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from capmap.artifacts import unpack_columns
 from capmap.drafting.words import MISSING, WORDS, guess_direction, has_word, split_words
 from capmap.exports import Exports
 from capmap.exports.doubts import list_doubtful
 from capmap.inputs.exports import find_exports
 from capmap.inputs.studies import Study, check_config
 from capmap.metrics import Metric, find_metric
-from capmap.packing import unpack_columns
 from capmap.problems import Problem
 from capmap.validation.study import Validation, check_exports
 from capmap.wording import count_things, list_names, quote_name

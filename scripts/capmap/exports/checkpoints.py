@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pandas as pd
 
+from capmap.artifacts import unpack_columns
 from capmap.exports.cells import Filters, Mapped, join_names, list_columns, make_texts, trim
 from capmap.exports.reading import Exports, read_exports
 from capmap.exports.runs import RUN_COLUMNS
 from capmap.exports.sheets import open_sheet
-from capmap.packing import unpack_columns
 from capmap.problems import UnreadableExportError
 from capmap.settings.choices import Decimal
 

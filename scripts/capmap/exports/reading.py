@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 import pandas as pd
 import pyarrow as pa
 
-from capmap.artifacts import digest_file
+from capmap.artifacts import digest_file, pack_names
 from capmap.exports.cells import (
     Filters,
     Mapped,
@@ -31,7 +31,6 @@ from capmap.exports.runs import (
     take_rows,
 )
 from capmap.exports.sheets import open_sheet
-from capmap.packing import pack_names
 from capmap.problems import Problem, UnreadableExportError, ask_nearest, row_problem
 from capmap.settings.choices import Decimal, TableFormat, Take
 from capmap.wording import format_count, list_names, quote_name
@@ -63,7 +62,7 @@ class Exports:
         (seed is empty where the export has none), score (float, NaN or infinite where it is
         unusable), raw (the score's text as it stands in the file), source (the file), line (the
         header is line 1), column (where the score stands), and the columns to keep (text). All
-        texts but `raw` are packed, see `capmap.packing.pack_names`.
+        texts but `raw` are packed, see `capmap.artifacts.pack_names`.
     problems : list of Problem
         Everything that is wrong, in the order of the files.
     files : list of ExportFile

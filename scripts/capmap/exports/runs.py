@@ -11,10 +11,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from capmap.artifacts import pack_names
 from capmap.exports.cells import SEPARATOR, choose_texts, make_texts
 from capmap.exports.numbers import Kind, Numbers
 from capmap.metrics import is_same_metric
-from capmap.packing import pack_names
 from capmap.problems import Problem, Severity, row_problem
 from capmap.settings.choices import MOST_RUNS, Spread, Take
 from capmap.wording import format_count, list_names, quote_name

@@ -2,12 +2,13 @@
 
 from capmap.normalization.bounds import find_limits, normalize_scores, resolve_bounds
 from capmap.normalization.precedence import Reference, Rules, read_references
-from capmap.normalization.rules import apply_transforms, scale_rmse
 from capmap.normalization.selection import (
+    apply_transforms,
     count_runs,
     drop_incomplete,
     find_missing,
     list_dropped,
+    scale_rmse,
     select_runs,
 )
 

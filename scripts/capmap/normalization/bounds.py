@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from capmap.artifacts import sort_rows
 from capmap.metrics import find_metric, suggest
 from capmap.normalization.precedence import Reference, Rules
-from capmap.normalization.rules import Bound, DatasetRule, MetricRule, Normalization
-from capmap.packing import sort_rows
+from capmap.normalization.selection import Bound, DatasetRule, MetricRule, Normalization
 from capmap.problems import Problem, Severity, ask_nearest
 from capmap.settings.choices import Direction
 from capmap.wording import count_things, list_names, quote_name, write_key

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeAlias
 from capmap.artifacts import read_json, read_table
 from capmap.errors import ConfigError
 from capmap.metrics import canonical_name, find_metric, is_same_metric
-from capmap.normalization.rules import (
+from capmap.normalization.selection import (
     Bound,
     DatasetRule,
     MetricRule,

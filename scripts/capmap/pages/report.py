@@ -15,8 +15,8 @@ from markupsafe import Markup
 from capmap.addresses import hide_everywhere
 from capmap.analyses import FIGURES, TOGETHER, load_analysis
 from capmap.analyses.rendering import FILTERS, write_page
+from capmap.artifacts import read_index
 from capmap.claims import ranks_apart
-from capmap.folders import read_index
 from capmap.pages.contents import find_changes, find_reading, is_uneven, show_analysis, show_tables
 from capmap.pages.rendering import render_study_page
 from capmap.tables import read_declared

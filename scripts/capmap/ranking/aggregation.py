@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.packing import unpack_columns
+from capmap.artifacts import unpack_columns
 from capmap.settings.choices import Aggregation, Direction
 
 FloatArray = npt.NDArray[np.float64]

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from capmap.artifacts import unpack_columns
 from capmap.normalization.selection import are_outcomes
-from capmap.packing import unpack_columns
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import make_stream
 from capmap.settings.choices import (

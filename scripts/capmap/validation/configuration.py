@@ -6,11 +6,17 @@ from typing import Any
 
 import pandas as pd
 
+from capmap.artifacts import pack_names
 from capmap.metrics import Metric, canonical_name, find_metric
 from capmap.normalization.precedence import Rules
-from capmap.normalization.rules import DatasetRule, MetricRule, Select, Selection
-from capmap.normalization.selection import leave_out, select_runs
-from capmap.packing import pack_names
+from capmap.normalization.selection import (
+    DatasetRule,
+    MetricRule,
+    Select,
+    Selection,
+    leave_out,
+    select_runs,
+)
 from capmap.problems import Problem, RowCheck, Severity, ask_nearest, list_rows
 from capmap.renaming import KINDS, OPTION, find_bad_renames
 from capmap.settings.choices import Failed

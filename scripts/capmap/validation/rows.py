@@ -7,11 +7,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from capmap.artifacts import number_rows
 from capmap.exports import LAYOUTS
 from capmap.exports.runs import fold_summaries
 from capmap.normalization.precedence import Rules
 from capmap.normalization.selection import are_outcomes, find_missing
-from capmap.packing import number_rows
 from capmap.problems import Problem, RowCheck, Severity, list_rows
 from capmap.settings.choices import Direction, Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.wording import count_things, list_names, quote_name

@@ -9,16 +9,20 @@ from typing import Any, Self
 
 import pandas as pd
 
-from capmap.artifacts import render_csv, write_text
+from capmap.artifacts import render_csv, sort_rows, write_text
 from capmap.errors import ValidationError
 from capmap.exports import Exports, read_exports
 from capmap.exports.files import FileOptions, check_digests
 from capmap.normalization import read_references
 from capmap.normalization.bounds import resolve_bounds
 from capmap.normalization.precedence import Rules
-from capmap.normalization.rules import Select, apply_transforms
-from capmap.normalization.selection import count_runs, leave_out, select_runs
-from capmap.packing import sort_rows
+from capmap.normalization.selection import (
+    Select,
+    apply_transforms,
+    count_runs,
+    leave_out,
+    select_runs,
+)
 from capmap.patterns import read_fields
 from capmap.problems import Problem, shorten
 from capmap.renaming import list_metrics
