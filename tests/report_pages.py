@@ -145,12 +145,10 @@ def _draw_points(models: list[str], datasets: list[str]) -> tuple[pd.DataFrame, 
         {"kind": kinds, "name": names, "x": turn * np.cos(turn), "y": turn * np.sin(turn)}
     )
     known = {"kept": 5, "component": 1}
-    gaps = pd.MultiIndex.from_product([models, datasets], names=["model", "dataset"])
     return (
         positions,
         pd.DataFrame({"model": models, **known}),
         pd.DataFrame({"dataset": datasets, **known, "family": ""}),
-        gaps.to_frame(index=False).assign(gap=np.arange(len(gaps)) / len(gaps)),
     )
 
 

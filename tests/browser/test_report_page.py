@@ -119,13 +119,13 @@ def test_a_list_takes_models_out_of_the_figures(page):
     expect(marks.first).to_have_css("visibility", "visible")
 
 
-def test_a_map_zooms_pans_and_tells_gaps_and_what_is_near(page):
+def test_a_map_zooms_pans_and_tells_what_is_near(page):
     figure = page.locator("#figure-seed_spread")
     svg = figure.locator("svg")
     whole = svg.get_attribute("viewBox")
     point = figure.locator("use[data-model='Alpha']")
     point.hover()
-    expect(page.locator(".tip")).to_contain_text("Gaps: Dataset 0 0.00, Dataset 1 0.01")
+    expect(page.locator(".tip")).to_contain_text("Alpha")
     point.click()
     expect(figure.locator(".reading")).to_contain_text("Nearest models: Beta <b>, Gamma & Co")
     figure.get_by_label("Zoom in").click()

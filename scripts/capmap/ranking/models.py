@@ -1,6 +1,6 @@
 """Estimates, intervals and replicates of models."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -312,18 +312,21 @@ def _place_parts(
     effects: Effects | None,
 ) -> tuple[IntArray, int]:
     """Places of the parts of a model's error among those of all models, and how many these are."""
-    kinds = ("dataset", "seed") if options.needs_seeds else ("dataset",)
-    datasets, *others = (
-        np.searchsorted(np.array(names, dtype=object), np.array(sorted(own[kind].unique())))
-        for names, kind in zip(known, kinds, strict=False)
-    )
-    seeds = others[0] if others else np.empty(0, dtype=np.intp)
+
+    def place(names: Iterable[str], among: list[str]) -> IntArray:
+        ordered = np.array(sorted(names), dtype=object)
+        return np.searchsorted(np.array(among, dtype=object), ordered)
+
+    datasets = place(own["dataset"].unique() if effects is None else effects.datasets, known[0])
+    if options.unit == "runs_and_datasets":
+        return datasets, len(known[0])
+    if not options.needs_seeds:
+        return np.empty(0, dtype=np.intp), 0
+    seeds = place(own["seed"].unique(), known[1])
     if options.unit == "seeds":
         return seeds, len(known[1])
-    if options.unit == "runs":
-        cells = datasets[:, None] * len(known[1]) + seeds
-        return cells.ravel(), len(known[0]) * len(known[1])
-    return (datasets if effects is None else np.arange(len(known[0]))), len(known[0])
+    cells = place(own["dataset"].unique(), known[0])[:, None] * len(known[1]) + seeds
+    return cells.ravel(), len(known[0]) * len(known[1])
 
 
 def _average_cells(strata: Strata, names: Sequence[str]) -> dict[str, float]:
