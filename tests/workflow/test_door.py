@@ -81,7 +81,9 @@ def test_archives_hold_the_workflow_and_nothing_else(archives: list[Path]) -> No
         assert archive.stat().st_size < MOST_BYTES
         assert any(name.endswith("workflow/rules/common.smk") for name in names)
         assert any(name.endswith("scripts/capmap/drafting/words.yaml") for name in names)
-        parts = {part for name in names for part in Path(name).parts}
+        # A board for GitHub brings its own folder of that name.
+        own = [name for name in names if "data/board/" not in name]
+        parts = {part for name in own for part in Path(name).parts}
         assert not OUTSIDE & parts
         assert not any(name.endswith((".pyc", ".parquet")) for name in names)
 
@@ -137,7 +139,7 @@ def test_what_has_to_be_decided_stops_the_first_run_only(capmap: Path, tmp_path:
 
 
 def test_examples_and_mistakes(capmap: Path, tmp_path: Path) -> None:
-    for model, found in (("ant", '{"test": {"acc": 0.9}}'), ("bee", "{}")):
+    for model, found in (("ant", "{}"), ("bee", "{}")):
         (tmp_path / f"nothing/{model}").mkdir(parents=True)
         (tmp_path / f"nothing/{model}/x.json").write_text(f'{{"metrics": {found}}}')
     for arguments, text in [
@@ -161,7 +163,7 @@ def test_examples_and_mistakes(capmap: Path, tmp_path: Path) -> None:
         (["run", "nothing.csv"], "nothing.csv"),
         (["run", "nothing.yaml"], "nothing.yaml: it cannot be read"),
         (["open"], "There is no results/index.html"),
-        (["draft", "nothing"], "No run can be read as nothing.yaml says"),
+        (["draft", "nothing"], "no column holds scores"),
         (["draft", "s3://me:pw@store/a.csv"], "s3://store/a.csv: a draft looks at files here"),
     ]:
         refused = call(capmap, tmp_path, *arguments)

@@ -88,15 +88,14 @@ def measure_allowance(runs: pd.DataFrame, dependence: Dependence) -> Allowance:
     n_models, n = len(matrix.models), len(matrix.datasets)
     if n_models < 2 or n < 2:
         return NONE
-    apart = matrix.means - np.nanmean(matrix.means, axis=0)
-    # Of the mean difference of two models, on average over all pairs.
-    plain = 2 * float(np.nansum(np.nanvar(apart, axis=1, ddof=1))) / (n_models - 1) / n
+    # Of the mean difference of two equal models, on average over all pairs.
+    plain = 2 * float(np.nanmean(np.nanvar(matrix.means, axis=0, ddof=1))) / n
     effective = float(dependence.count_effective(n))
     variance = plain * (n - 1) / max(effective - 1, 1)
     found, freedom = vary_by_seed(matrix)
     seeds = 2 * float(found.mean()) if len(found) else 0.0
     total = variance + seeds
-    if not total > 0:
+    if not plain > 0:
         return NONE
     return Allowance(plain / total, total**2 * float(freedom.sum()) / seeds**2 if seeds else np.inf)
 
