@@ -139,31 +139,6 @@ def compare_tables(base: Path, here: Path, moved: dict[str, str]) -> Iterator[tu
                 yield f"{name}:{column}", f"{(~same).sum()} of {len(same)} differ"
 
 
-def restore_tables(path: Path) -> None:
-    """Write what were tables of their own, from the rows of the ranking, where they were."""
-    folder, ranking = path.parents[1], pd.read_csv(path).fillna({"group": ""})
-    first, keys = ranking.iloc[0], ["group", "model"]
-    is_chosen = ranking["statistic"] == first["statistic"]
-    own = ranking[ranking["unit"] == first["unit"]].drop(columns="unit")
-    cells = own.pivot_table(["score", "rank"], keys, "statistic", aggfunc="first")
-    cells.columns = [name if kind == "score" else f"rank_{name}" for kind, name in cells]
-    leading = own[is_chosen.loc[own.index]].merge(cells.reset_index(), on=keys)
-    own = own[own["statistic"] != "trimmed_mean"].rename(columns={"score": "estimate"})
-    is_group = own["group"] != ""
-    former = {
-        "tables/scopes": ranking[is_chosen & (ranking["group"] == "")],
-        "tables/iqm": own[~is_group & (own["statistic"] == "iqm")].assign(
-            iqm=lambda rows: rows["estimate"]
-        ),
-        "tables/intervals": own[~is_group],
-        "tables/aggregate": leading[leading["group"] == ""],
-        "comparisons/groups": leading[leading["group"] != ""],
-        "comparisons/group_intervals": own[is_group],
-    }
-    for name, table in former.items():
-        table.to_csv(folder / f"{name}.csv", index=False)
-
-
 def read_rows(path: Path) -> pd.DataFrame:
     """Read a table, with truth values as numbers and without the missing ones among texts."""
     try:
@@ -200,8 +175,6 @@ def main() -> int:
     bad = listed = 0
     with tempfile.TemporaryDirectory() as folder:
         run_studies(sys.executable, "", Path(folder), wanted)
-        for path in Path(folder).rglob("tables/ranking.csv"):
-            restore_tables(path)
         for name in [path.name for path in Path(folder).iterdir()]:
             for what, how in compare_tables(base / name, Path(folder) / name, known["moved"]):
                 reason = find_pattern(known["reasons"], f"{name}/{what}")
