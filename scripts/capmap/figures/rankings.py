@@ -84,11 +84,12 @@ def draw_intervals(ranking: pd.DataFrame) -> Figure:
     best 40 are drawn. Over datasets, differences to the first model are drawn: how hard datasets
     are would hide them in intervals of scores.
     """
-    own = choose(ranking)
+    everyone = choose(ranking)
+    own = everyone
     name = spell_statistic(own["statistic"].iloc[0]).removesuffix(" (IQM)").capitalize()
     wording = Wording(f"{name} with interval", f"{name} of normalized scores", ())
     if own["unit"].iloc[0] == "runs_and_datasets" and own["behind"].notna().any():
-        own = _subtract_first(own)
+        own = _subtract_first(own.dropna(subset="behind"))
         heading = f"{name}, difference to the first"
         wording = Wording(heading, f"{name} less that of the first model", ())
     table, ranks, notes = rank_rows(own, "score")
@@ -100,7 +101,7 @@ def draw_intervals(ranking: pd.DataFrame) -> Figure:
         notes += (SHARED_LETTERS,)
     return draw_forest(
         table,
-        everyone=own["model"],
+        everyone=everyone["model"],
         columns={"rank": ranks, "ties": [short[span] for span in spans]},
         wording=replace(wording, notes=notes),
     )
