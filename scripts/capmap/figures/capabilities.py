@@ -70,6 +70,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     for kind, size in (("model", 4.6), ("dataset", 3.6))
 }
 RADIUS = 0.035
+MOST_TOLD = 5
 NARROW_POINTS = 24
 MAP_EDGE = 0.25
 LOW_HEIGHT = 1.2
@@ -140,11 +141,23 @@ def draw_map(
             "marker": MARKERS[int(rows["component"].iloc[0] - 1) % len(MARKERS)]
         }
         [drawn] = sheet.axes.plot(rows["x"], rows["y"], **look, zorder=3)
-        texts = [format_count(int(kept), "result") for kept in rows["kept"]]
-        names = zip(rows["name"], texts, strict=True)
-        mark_members(drawn, [Mark(**{str(kind): name}, text=text) for name, text in names])
+        mark_members(drawn, [_mark_point(place, points) for place in rows.index])
     draw_labels(sheet.axes, labels, found)
     return sheet.figure
+
+
+def _mark_point(place: int, points: pd.DataFrame) -> Mark:
+    """A point with what is nearest to it; the page can zoom into a figure with such marks."""
+    row = points.to_dict("index")[place]
+    places = points[["x", "y"]].to_numpy(float)
+    apart = np.hypot(*(places - places[points.index.get_loc(place)]).T)
+    nearest = points.assign(apart=apart).drop(index=place).sort_values("apart", kind="stable")
+    more = "\n".join(
+        f"Nearest {kind}s: {', '.join(own['name'].iloc[:MOST_TOLD])}"
+        for kind, own in nearest.groupby("kind", sort=False)
+    )
+    text = format_count(int(row["kept"]), "result")
+    return Mark(**{str(row["kind"]): str(row["name"])}, text=text, more=more)
 
 
 def scale_points(
