@@ -176,7 +176,7 @@ def measure_dependent(
         pairs = compare_pairs(matrix, unit="runs", confidence_level=LEVEL, dependence=known)
         nemenyi = compare_mean_ranks(matrix, alpha=1 - LEVEL, allowance=allowance)
         found = {
-            "ranking": count_false(ranking)[0],
+            "ranking": len(set(ranking["tie_group"])) > 1,
             "Wilcoxon": bool(claim_pairs(pairs, alpha=1 - LEVEL)),
             "Friedman": bool(
                 claim_mean_ranks(tabulate_rank_tests(matrix, allowance), alpha=1 - LEVEL)

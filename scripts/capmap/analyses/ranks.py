@@ -43,6 +43,7 @@ PAIR_COLUMNS = {
     "datasets": "int64",
 }
 DECIMALS = 9
+MOST_FREEDOM = 1000
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,9 @@ def measure_allowance(runs: pd.DataFrame, dependence: Dependence) -> Allowance:
     total = variance + seeds
     if not plain > 0:
         return NONE
-    return Allowance(plain / total, total**2 * float(freedom.sum()) / seeds**2 if seeds else np.inf)
+    own = total**2 * float(freedom.sum()) / seeds**2 if seeds else np.inf
+    # SciPy's studentized range is not exact for many degrees of freedom, which are as good as none.
+    return Allowance(plain / total, own if own < MOST_FREEDOM else np.inf)
 
 
 def rank_within_datasets(means: FloatArray) -> FloatArray:
