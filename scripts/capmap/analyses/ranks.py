@@ -65,8 +65,10 @@ class Allowance:
         """The p-value of a test that allows for it."""
         if self.share == 1:
             return test.p
-        ratio = test.test_statistic * self.share / test.df
-        return max(test.p, float(scipy.special.fdtrc(test.df, self.freedom, ratio)))
+        statistic = test.test_statistic * self.share
+        if np.isinf(self.freedom):
+            return max(test.p, float(scipy.special.chdtrc(test.df, statistic)))
+        return max(test.p, float(scipy.special.fdtrc(test.df, self.freedom, statistic / test.df)))
 
 
 NONE = Allowance()
