@@ -4,8 +4,9 @@ Run by ``make bench``. It takes a quarter of an hour, and gives the same table e
 ``benchmarks/results/coverage.csv`` and ``.md`` keep it. Datasets are fixed, but for the rows of a
 superpopulation, where they are drawn anew as well. Where seeds are shared, runs of a seed on all
 datasets have a part of their noise in common, and ``unit: auto`` finds out.
-``ranks.*`` has the sets of ranks on a new dataset, simulated and with each dataset of GEO-Bench-2
-left out, and ``winners.*`` the corrected score of the leader of 20 models.
+``medians.*`` has the medians of datasets' means, ``ranks.*`` the sets of ranks on a new dataset,
+simulated and with each dataset of GEO-Bench-2 left out, and ``winners.*`` the corrected score of
+the leader of 20 models.
 """
 
 import sys
@@ -42,18 +43,25 @@ CORRELATIONS = (0.1, 0.3, 0.6)
 LEVEL = 0.95
 
 
-def is_held(runs: Sequence[npt.NDArray[np.float64]], truth: float, *, unit: Unit = "runs") -> bool:
+def is_held(
+    runs: Sequence[npt.NDArray[np.float64]],
+    truth: float,
+    *,
+    unit: Unit = "runs",
+    statistic: Statistic = "iqm",
+) -> bool:
     """Whether the calibrated interval of the runs of each dataset holds the truth."""
     names = [f"{place:03d}" for place, own in enumerate(runs) for _ in own]
-    return covers(stratify_runs(np.concatenate(runs), names), truth, unit=unit)
+    strata = stratify_runs(np.concatenate(runs), names)
+    return covers(strata, truth, unit=unit, statistic=statistic)
 
 
-def covers(strata: Strata, truth: float, *, unit: Unit) -> bool:
+def covers(strata: Strata, truth: float, *, unit: Unit, statistic: Statistic = "iqm") -> bool:
     """Whether the calibrated interval holds the truth."""
-    error = measure_error("iqm", strata, unit=unit)
+    error = measure_error(statistic, strata, unit=unit)
     if error is None:
         raise ValueError("These runs have no interval.")
-    low, high = bound_estimate(evaluate_runs("iqm", strata), error, confidence_level=LEVEL)
+    low, high = bound_estimate(evaluate_runs(statistic, strata), error, confidence_level=LEVEL)
     return low <= truth <= high
 
 
@@ -123,18 +131,31 @@ def measure_shared_seeds(correlation: float, datasets: int, seeds: int) -> dict[
     }
 
 
-def measure_superpopulation(datasets: int, seeds: int) -> dict[str, object]:
-    """Simulate datasets drawn from all such datasets, with new runs."""
-    rng = make_stream(0, "coverage", "superpopulation", str(datasets), str(seeds))
-    everything = rng.random(500_000) + 0.05 * rng.standard_normal(500_000)
-    truth = float(stats.trim_mean(everything, 0.25))
+def measure_median(name: str, datasets: int, seeds: int) -> dict[str, object]:
+    """Simulate the median of one shape on fixed datasets."""
+    rng = make_stream(0, "coverage", "median", name, str(datasets), str(seeds))
     held = []
     for _ in range(N_SIMULATIONS):
-        runs = rng.random((datasets, 1)) + 0.05 * rng.standard_normal((datasets, seeds))
-        held.append(is_held(list(runs), truth, unit="runs_and_datasets"))
+        shape = Shape(name, datasets, rng)
+        held.append(is_held(list(shape.draw(seeds)), shape.middle_dataset(), statistic="median"))
+    return {"noise": name, "seeds": seeds, "datasets": datasets, "calibrated": np.mean(held)}
+
+
+def measure_superpopulation(layout: str, datasets: int, seeds: int) -> dict[str, object]:
+    """Simulate the mean over datasets drawn from all such datasets, with new runs."""
+    rng = make_stream(0, "coverage", "superpopulation", layout, str(datasets), str(seeds))
+    held = []
+    for _ in range(N_SIMULATIONS):
+        means, truth = rng.random(datasets), 0.5
+        if layout == "easy and hard":
+            # Three in ten are near 0.2, the others near 0.8.
+            means = np.where(means < 0.3, 0.2, 0.8) + 0.05 * rng.standard_normal(datasets)
+            truth = 0.3 * 0.2 + 0.7 * 0.8
+        runs = means[:, None] + 0.05 * rng.standard_normal((datasets, seeds))
+        held.append(is_held(list(runs), truth, unit="runs_and_datasets", statistic="mean"))
     return {
         "scope": "datasets like these",
-        "noise": "normal",
+        "noise": f"normal, {layout}",
         "seeds": seeds,
         "datasets": datasets,
         "calibrated": np.mean(held),
@@ -213,12 +234,17 @@ if __name__ == "__main__":
         measure_shared_seeds(correlation, datasets, seeds)
         for correlation, seeds, datasets in product(CORRELATIONS, SEEDS, DATASETS)
     ]
-    rows += [measure_superpopulation(*shape) for shape in product(DATASETS, (1, *SEEDS))]
+    rows += [
+        measure_superpopulation(*cell)
+        for cell in product(("uniform", "easy and hard"), DATASETS, (1, *SEEDS))
+    ]
+    medians = [measure_median(*cell) for cell in product(SHAPES, DATASETS[:2], SEEDS[:2])]
     cells = [*product(NOISES, (0.0, 3.0), (5, 20), (9, 12, 19))]
     cells += [("GEO-Bench-2", np.nan, 14, 18)] if GEOBENCH.is_file() else []
     ranks = [measure_new_dataset(*cell) for cell in cells]
     winners = [measure_winner(*cell) for cell in product(SCOPES, (8, 19), SPREADS)]
-    for name, made in {"coverage": rows, "ranks": ranks, "winners": winners}.items():
+    tables = {"coverage": rows, "medians": medians, "ranks": ranks, "winners": winners}
+    for name, made in tables.items():
         table = pd.DataFrame(made)
         write_table(table, [RESULTS / f"{name}.csv"])
         sys.stdout.write(table.to_string(index=False))

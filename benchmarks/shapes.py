@@ -56,11 +56,17 @@ class Shape:
         """New runs, shape (datasets, seeds)."""
         return self._place(self.rng.random((len(self.means), seeds)))
 
-    def average_middle(self, grid: int = 200) -> float:
+    def average_middle(self) -> float:
         """Interquartile mean of infinitely many runs."""
+        return float(stats.trim_mean(self._draw_evenly().ravel(), 0.25))
+
+    def middle_dataset(self) -> float:
+        """Median of the datasets' means of infinitely many runs."""
+        return float(np.median(self._draw_evenly().mean(axis=1)))
+
+    def _draw_evenly(self, grid: int = 200) -> FloatArray:
         shares = (np.arange(grid) + 0.5) / grid
-        runs = self._place(np.broadcast_to(shares, (len(self.means), grid)))
-        return float(stats.trim_mean(runs.ravel(), 0.25))
+        return self._place(np.broadcast_to(shares, (len(self.means), grid)))
 
     def _place(self, shares: FloatArray) -> FloatArray:
         means = self.means[:, None]

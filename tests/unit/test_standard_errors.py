@@ -70,6 +70,16 @@ def test_the_error_is_the_spread_over_new_runs(statistic: str) -> None:
     assert np.sqrt(np.mean(errors)) == pytest.approx(np.std(estimates), rel=0.15)
 
 
+def test_the_error_of_a_median_of_equal_datasets_is_not_too_small() -> None:
+    # The variance of a median of equal normal means is pi / 2 times that of their mean.
+    rng = np.random.default_rng(3)
+    studies = [arrange(rng.standard_normal((9, 6)).tolist()) for _ in range(300)]
+    errors = [measure_error("median", strata, unit="runs") for strata in studies]
+    squares = [error.value**2 for error in errors if error is not None]
+    spread = np.std([evaluate_runs("median", strata) for strata in studies])
+    assert 0.95 * spread < np.sqrt(np.mean(squares)) < 1.3 * spread
+
+
 def test_the_error_of_a_median_over_datasets_comes_from_order_statistics() -> None:
     # k = (16 + 1) / 2 - 2.576 * 2 = 3.35: the third from each end.
     scores = np.random.default_rng(1).random(16)

@@ -133,7 +133,7 @@ def measure_influences(statistic: Statistic, strata: Strata) -> Influences:
         the spread where a single dataset decides what the quartiles are (Yuen 1974), and as much as
         others where many do; so each dataset with runs on both sides loses its share of those that
         stand there. Of the median: each dataset weighs as often as its mean is the median when
-        noise of its own size is added to all means.
+        noise of its own size is added to all means, scaled to the variance of these medians.
 
     References
     ----------
@@ -506,12 +506,20 @@ def _of_median(means: FloatArray, effective: float) -> StandardError:
 
 
 def _share_of_middle(strata: Strata) -> FloatArray:
-    """How much each dataset counts in the median of dataset means, over noise of its own size."""
+    """How much each dataset counts in the median of dataset means, over noise of its own size.
+
+    The shares are scaled so that the datasets' variances give that of the drawn medians: where
+    several datasets are near the middle, the median varies more than a mean with these weights.
+    """
     n = len(strata.draws)
     means = np.bincount(strata.datasets, strata.scores) / strata.draws
     squares = np.bincount(strata.datasets, (strata.scores - means[strata.datasets]) ** 2)
     errors = np.sqrt(squares / (np.maximum(strata.draws - 1, 1) * strata.draws))
     noise = make_stream(0, "middle", str(n)).standard_normal((N_MIDDLE_DRAWS, n))
-    places = np.argsort(means + errors * noise, axis=1, kind="stable")
+    drawn = means + errors * noise
+    places = np.argsort(drawn, axis=1, kind="stable")
     middle = places[:, [(n - 1) // 2, n // 2]]
-    return np.bincount(middle.ravel(), minlength=n) / middle.size
+    shares = np.bincount(middle.ravel(), minlength=n) / middle.size
+    variance = float((shares**2 * errors**2).sum())
+    scale = np.sqrt(np.median(drawn, axis=1).var(ddof=1) / variance) if variance > 0 else 1.0
+    return np.asarray(shares * scale)
