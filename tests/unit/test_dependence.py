@@ -118,6 +118,8 @@ def test_folds_are_found_and_compared_seed_by_seed() -> None:
     scores = folds + 0.2 * rng.standard_normal((2, 8, 5))
     assert share_noise(frame(scores))
     assert not share_noise(frame(rng.standard_normal((2, 8, 5))))
+    # Three folds have six orders only, so that each dataset has to be permuted for itself.
+    assert share_noise(frame(scores[..., :3]))
     matrix = arrange_runs(frame(scores), by_seed=True)
     both = [
         compare_pairs(matrix, unit="runs", confidence_level=0.95, dependence=known).iloc[0]
