@@ -15,7 +15,7 @@ from urllib.parse import quote
 import psutil
 from snakemake_interface_common.exceptions import WorkflowError
 
-from capmap.addresses import hide, hide_in_text, keep_secrets
+from capmap.addresses import BLOCK, ask_server, hide, hide_in_text, keep_secrets
 from capmap.errors import ConfigError, explain_machine
 from capmap.inputs.exports import check_files
 from capmap.inputs.studies import (
@@ -33,18 +33,6 @@ from capmap.settings.data import DOWNLOADS
 from capmap.settings.files import open_yaml, read_yaml
 from capmap.wording import write_key
 
-# Seconds until a server has to accept a connection, and until it has to send something.
-DEADLINES = (10.0, 60.0)
-BLOCK = 1 << 20
-LATER = "Try again later, or download the file and name the copy."
-CUT = "the server stopped in the middle of the file."
-ADDRESS = "Check the address."
-REMEDIES = {
-    401: "It asks for a login: see --storage-http-auth.",
-    403: "Ask its owner for access, or check your login (--storage-http-auth).",
-    404: ADDRESS,
-    410: ADDRESS,
-}
 LOCKS = Path(".snakemake/locks")
 # A file per run, called after its host and process, that holds when the process began.
 RUNS = Path(".snakemake/runs")
@@ -116,39 +104,10 @@ def _fetch_file(
 def _read_blocks(source: str) -> Iterator[bytes]:
     """Read a file, on this machine or from a server."""
     if "://" not in source:
-        with open(source, "rb") as stream:
-            while block := stream.read(BLOCK):
-                yield block
+        yield Path(source).read_bytes()
         return
-    # Not above: it would slow the start of runs without downloads.
-    import requests
-
-    headers = {"Accept-Encoding": "identity"}
-    try:
-        with requests.get(source, stream=True, timeout=DEADLINES, headers=headers) as answer:
-            if answer.status_code != requests.codes.ok:
-                remedy = REMEDIES.get(answer.status_code, LATER)
-                status = f"{answer.status_code} {answer.reason}"
-                raise ConfigError(f"the server answers {status}. {remedy}")
-            yield from answer.iter_content(BLOCK)
-    except requests.RequestException as error:
-        raise ConfigError(" ".join(explain_request(error))) from error
-
-
-def explain_request(error: OSError) -> tuple[str, str]:
-    """What went wrong with a request over HTTP, and what to do."""
-    import requests
-
-    if isinstance(error, requests.exceptions.SSLError):
-        remedy = "If it is your own, name its authority: export REQUESTS_CA_BUNDLE=/path/to/ca.pem"
-        return "the certificate of the server cannot be trusted.", remedy
-    if isinstance(error, requests.Timeout) or "Read timed out" in str(error):
-        return "the server does not answer in time.", LATER
-    if isinstance(error, requests.exceptions.ChunkedEncodingError):
-        return CUT, LATER
-    if isinstance(error, requests.ConnectionError):
-        return "the server cannot be reached.", f"{ADDRESS} {LATER}"
-    return f"the request fails ({type(error).__name__}).", ADDRESS
+    with ask_server(source) as answer:
+        yield from answer.iter_content(BLOCK)
 
 
 def load_configuration(
