@@ -1,13 +1,10 @@
-"""Files on servers: their addresses without what may be a secret, and how they are asked for."""
+"""Addresses of files on servers, shown without what may be a secret in them."""
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
-
-from capmap.errors import ConfigError
 
 # With one slash or without a colon it is a mistake, which is reported with what else stands there.
 START = r"(?:[A-Za-z][A-Za-z0-9+.-]+:/|[A-Za-z]:(?=//)|https?/(?=/))"
@@ -23,18 +20,6 @@ SIGNATURE = re.compile(
     r"|^(?:se|st|sp|sv|sr|spr|ske|skt|skoid|sktid|sks|skv)$",
     re.IGNORECASE,
 )
-
-# Seconds until a server has to accept a connection, and until it has to send something.
-DEADLINES = (10.0, 60.0)
-BLOCK = 1 << 20
-LATER = "Try again later, or download the file and name the copy."
-ADDRESS_REMEDY = "Check the address."
-REMEDIES = {
-    401: "It asks for a login: see --storage-http-auth.",
-    403: "Ask its owner for access, or check your login (--storage-http-auth).",
-    404: ADDRESS_REMEDY,
-    410: ADDRESS_REMEDY,
-}
 
 _known: dict[str, str] = {}
 
@@ -125,40 +110,3 @@ def _keep(address: str) -> str:
     if hidden != address:
         _known[hidden] = address
     return hidden
-
-
-@contextmanager
-def ask_server(address: str, verb: str = "GET", **options: Any) -> Iterator[Any]:
-    """Ask a server for a file, and give its answer; a refusal or fault is a `ConfigError`."""
-    # Not above: it would slow the start of runs without files on servers.
-    import requests
-
-    # Compressed on the way, a file would be of unknown size.
-    options |= {"headers": {"Accept-Encoding": "identity"}, "stream": True}
-    try:
-        with requests.request(verb, address, timeout=DEADLINES, **options) as answer:
-            if answer.status_code != requests.codes.ok:
-                status = f"{answer.status_code} {answer.reason}"
-                remedy = REMEDIES.get(answer.status_code, LATER)
-                raise ConfigError(f"the server answers {status}. {remedy}")
-            yield answer
-    except (requests.RequestException, ValueError) as error:
-        raise ConfigError(_explain_request(error)) from None
-
-
-def _explain_request(error: Exception) -> str:
-    """Say what went wrong with a request over HTTP, and what to do."""
-    from requests import exceptions
-
-    if isinstance(error, exceptions.SSLError):
-        return (
-            "the certificate of the server cannot be trusted. If it is your own, name its "
-            "authority: export REQUESTS_CA_BUNDLE=/path/to/ca.pem"
-        )
-    if isinstance(error, exceptions.Timeout) or "Read timed out" in str(error):
-        return f"the server does not answer in time. {LATER}"
-    if isinstance(error, exceptions.ChunkedEncodingError):
-        return f"the server stopped in the middle of the file. {LATER}"
-    if isinstance(error, exceptions.ConnectionError):
-        return f"the server cannot be reached. {ADDRESS_REMEDY} {LATER}"
-    return f"the request fails ({type(error).__name__}). {ADDRESS_REMEDY}"

@@ -51,10 +51,10 @@ rule bootstrap:
         study="{study}",
         shard="{shard}",
         cfg=cfg(
-            *("bootstrap/replicates", "bootstrap/confidence", "bootstrap/interval"),
-            *("bootstrap/seed", "bootstrap/shards"),
+            "bootstrap/replicates bootstrap/confidence bootstrap/interval bootstrap/seed "
+            "bootstrap/shards",
             groups=analyses.read_groups,
-            dimensions=leaderboards.find_estimated,
+            dimensions=exports.find_estimated,
         ),
         library=code("bootstrap"),
     script:

@@ -85,7 +85,7 @@ rule report:
     params:
         study="{study}",
         version=VERSION,
-        cfg=cfg(settings=studies.read_all, options=analyses.read_facts),
+        cfg=cfg(settings=lambda study: study.settings, options=analyses.read_facts),
         library=code("report", *INDEX),
     script:
         "../../scripts/report.py"

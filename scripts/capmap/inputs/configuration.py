@@ -5,7 +5,8 @@ import logging
 import shutil
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from fnmatch import fnmatch
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -15,9 +16,12 @@ from urllib.parse import quote
 import psutil
 from snakemake_interface_common.exceptions import WorkflowError
 
-from capmap.addresses import BLOCK, ask_server, hide, hide_in_text, keep_secrets
+from capmap.addresses import hide, hide_in_text, keep_secrets
+from capmap.analyses import list_analyses
 from capmap.errors import ConfigError, explain_machine
-from capmap.inputs.exports import check_files
+from capmap.inputs.analyses import check_looks, check_published
+from capmap.inputs.exports import check_exports, find_dimensions, find_references, find_releases
+from capmap.inputs.predictions import check_predictions
 from capmap.inputs.studies import (
     Inspected,
     Settings,
@@ -31,13 +35,38 @@ from capmap.inputs.studies import (
 from capmap.settings.checking import find_ineffective
 from capmap.settings.data import DOWNLOADS
 from capmap.settings.files import open_yaml, read_yaml
-from capmap.wording import write_key
+from capmap.wording import ALL, write_key
 
+# Seconds until a server has to accept a connection, and until it has to send something.
+DEADLINES = (10.0, 60.0)
+BLOCK = 1 << 20
+LATER = "Try again later, or download the file and name the copy."
+ADDRESS = "Check the address."
+REMEDIES = {
+    401: "It asks for a login: see --storage-http-auth.",
+    403: "Ask its owner for access, or check your login (--storage-http-auth).",
+    404: ADDRESS,
+    410: ADDRESS,
+}
 LOCKS = Path(".snakemake/locks")
 # A file per run, called after its host and process, that holds when the process began.
 RUNS = Path(".snakemake/runs")
 
 logger = logging.getLogger("snakemake.logging")
+# What says which files are the exports.
+SOURCES = ("exports", "format", "patchml")
+# Settings that name a file.
+FILES = ("benchmark", "attributes/models/file", "attributes/datasets/file")
+# The checks of files, and the settings of a study that they need.
+CHECKS: dict[Callable[[Study], object], tuple[str, ...]] = {
+    check_exports: SOURCES,
+    find_dimensions: ("benchmark",),
+    find_references: ("normalization",),
+    find_releases: ("leaderboard",),
+    check_looks: ("figures", "analyses"),
+    check_predictions: (*SOURCES, "predictions", "multilabel"),
+    check_published: ("published", "analyses", "figures"),
+}
 # What decides whether a setting has an effect.
 DECIDING = {"format", "preset", "analyses", "columns", "take", "summary"}
 
@@ -108,6 +137,43 @@ def _read_blocks(source: str) -> Iterator[bytes]:
         return
     with ask_server(source) as answer:
         yield from answer.iter_content(BLOCK)
+
+
+@contextmanager
+def ask_server(address: str, verb: str = "GET", **options: Any) -> Iterator[Any]:
+    """Ask a server for a file, and give its answer; a refusal or fault is a `ConfigError`."""
+    # Not above: it would slow the start of runs without files on servers.
+    import requests
+
+    # Compressed on the way, a file would be of unknown size.
+    options |= {"headers": {"Accept-Encoding": "identity"}, "stream": True}
+    try:
+        with requests.request(verb, address, timeout=DEADLINES, **options) as answer:
+            if answer.status_code != requests.codes.ok:
+                status = f"{answer.status_code} {answer.reason}"
+                remedy = REMEDIES.get(answer.status_code, LATER)
+                raise ConfigError(f"the server answers {status}. {remedy}")
+            yield answer
+    except (requests.RequestException, ValueError) as error:
+        raise ConfigError(_explain_request(error)) from None
+
+
+def _explain_request(error: Exception) -> str:
+    """Say what went wrong with a request over HTTP, and what to do."""
+    from requests import exceptions
+
+    if isinstance(error, exceptions.SSLError):
+        return (
+            "the certificate of the server cannot be trusted. If it is your own, name its "
+            "authority: export REQUESTS_CA_BUNDLE=/path/to/ca.pem"
+        )
+    if isinstance(error, exceptions.Timeout) or "Read timed out" in str(error):
+        return f"the server does not answer in time. {LATER}"
+    if isinstance(error, exceptions.ChunkedEncodingError):
+        return f"the server stopped in the middle of the file. {LATER}"
+    if isinstance(error, exceptions.ConnectionError):
+        return f"the server cannot be reached. {ADDRESS} {LATER}"
+    return f"the request fails ({type(error).__name__}). {ADDRESS}"
 
 
 def load_configuration(
@@ -211,8 +277,23 @@ def _find_useless(given: Settings, inspected: Inspected) -> Iterator[str]:
     """Find settings without effect."""
     for name, settings in inspected.config["studies"].items():
         if DECIDING.isdisjoint(inspected.spoiled.get(name, ())):
-            for option, text in find_ineffective(settings, given["studies"][name] or {}):
+            written = given["studies"][name] or {}
+            for option, text in (*find_ineffective(settings, written), *_find_unusable(settings)):
                 yield f"studies.{name}.{option}: {text}"
+
+
+def _find_unusable(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Find analyses of another format, a name that is taken, and an attribute without column."""
+    asked, against = list_analyses(settings), settings["frontier"]["against"]
+    if "checkpoints" in asked and settings["format"] != "checkpoints":
+        text = "checkpoints need format: checkpoints. Set it, or leave the analysis out."
+        yield "analyses", text
+    if "leaderboard" in asked and ALL in settings["groups"]:
+        text = "the leaderboard calls all datasets together so; choose another name."
+        yield f"groups.{ALL}", text
+    if against and not settings["attributes"]["models"][against]:
+        column = f"attributes.models.{against}"
+        yield "frontier.against", f"name the column of {against!r}, {column}, and the file."
 
 
 def _find_uninstalled(names: list[str], inspected: Inspected) -> Iterator[str]:
@@ -244,7 +325,21 @@ def _find_missing(names: list[str], inspected: Inspected, prefix: str) -> Iterat
     yield from list_faults(list_involved, known, studies)
     for name in _list_asked(names, inspected):
         study = Study(name, studies[name], prefix=prefix)
-        yield from list_faults(check_files, study, inspected.spoiled.get(name, ()))
+        yield from check_files(study, inspected.spoiled.get(name, ()))
+
+
+def check_files(study: Study, spoiled: Container[str] = ()) -> Iterator[str]:
+    """Look for all files that a study names in settings that are not spoiled."""
+    absent = set()
+    for path in FILES:
+        section, file = path.partition("/")[0], study.read(path)
+        if file and section not in spoiled:
+            found = list_faults(study.find_file, path.replace("/", "."), file)
+            absent |= {section} if found else set()
+            yield from found
+    for check, needed in CHECKS.items():
+        if not any(key in spoiled or key in absent for key in needed):
+            yield from list_faults(check, study)
 
 
 def release_lock() -> str:
