@@ -49,7 +49,7 @@ rule compare:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(10),
+        runtime=attempts(5),
     params:
         cfg=steps(),
         library=code("analyse", *STEPS),
@@ -88,7 +88,7 @@ rule plot:
         "../../envs/figures.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(10),
+        runtime=attempts(5),
     params:
         cfg=cfg(
             "figures/formats",

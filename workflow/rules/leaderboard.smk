@@ -80,7 +80,7 @@ rule lead:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(5),
+        runtime=attempts(2),
     params:
         cfg=steps("rank_entries", "summarize_entries"),
         library=code("analyse", "rank_entries", "summarize_entries"),
@@ -104,7 +104,7 @@ rule board:
         "../../envs/report.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(5),
+        runtime=attempts(2),
     params:
         study="{study}",
         cfg=cfg(

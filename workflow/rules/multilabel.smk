@@ -150,7 +150,7 @@ rule compare_labels:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(10),
+        runtime=attempts(5),
     params:
         cfg=steps("summarize_metrics", "compare_predictions"),
         library=code("analyse", "summarize_metrics", "compare_predictions"),

@@ -34,7 +34,7 @@ rule check_published:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(5),
+        runtime=attempts(2),
     params:
         cfg=steps("compare_published"),
         library=code("analyse", "compare_published"),
