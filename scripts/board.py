@@ -45,7 +45,7 @@ def board(
     text = render_board(
         content,
         study=study,
-        title=settings["title"],
+        title=settings["title"] or study,
         about=settings["about"],
         caption=declared.caption,
         files=files,

@@ -2,47 +2,31 @@
 
 import email.utils
 import os
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import urljoin, urlparse
+from urllib.parse import urlparse
 
-import boto3
-import requests
 import snakemake_storage_plugin_http as http
 import snakemake_storage_plugin_s3 as s3
-from boto3.exceptions import Boto3Error, RetriesExceededError
-from botocore.config import Config
+from boto3.exceptions import Boto3Error
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
-    HTTPClientError,
-    IncompleteReadError,
     NoCredentialsError,
     PartialCredentialsError,
-    ResponseStreamingError,
 )
 from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_storage_plugins.io import Mtime
 
 from capmap.addresses import hide, reveal
-from capmap.inputs.configuration import (
-    ADDRESS,
-    BLOCK,
-    CUT,
-    DEADLINES,
-    LATER,
-    REMEDIES,
-    explain_request,
-)
+from capmap.errors import ConfigError
+from capmap.inputs.configuration import BLOCK, LATER, ask_server
 
 LOGIN = "Check the credentials: SNAKEMAKE_STORAGE_S3_ACCESS_KEY and _SECRET_KEY."
-# How servers answer that hand out a file but say nothing of it alone.
-NO_HEAD = (403, 405, 501)
 S3_REMEDIES = {403: LOGIN, 404: "Check the names of the bucket and of the object."}
 
 
@@ -61,7 +45,6 @@ class Facts:
 
 
 KNOWN: dict[str, Facts] = {}
-MOST_REDIRECTS = 10
 
 
 def open_remote(storage: Any, url: str) -> Any:
@@ -139,9 +122,9 @@ class Guarded:
         finally:
             fresh.unlink(missing_ok=True)
 
-    def fail(self, reason: str, remedy: str) -> RemoteError:
+    def fail(self, reason: str) -> RemoteError:
         """The one message of a fault."""
-        return RemoteError(f"{hide(self.print_query)}: {reason} {remedy}")
+        return RemoteError(f"{hide(self.print_query)}: {reason}")
 
 
 class HttpExport(Guarded, http.StorageObject):  # type: ignore[misc]
@@ -155,11 +138,10 @@ class HttpExport(Guarded, http.StorageObject):  # type: ignore[misc]
         return str(plain.parent / sha256(self.query.encode()).hexdigest()[:16] / plain.name)
 
     def ask(self) -> Facts:
-        """Ask the server for the facts."""
+        """Ask the server for the facts; some say nothing of a file that they hand out."""
         if self.provider.settings.supports_head:
-            with self._request("HEAD", tolerated=NO_HEAD) as answer:
-                if answer.status_code == HTTPStatus.OK:
-                    return read_headers(answer)
+            with suppress(RemoteError), self._request("HEAD") as answer:
+                return read_headers(answer)
         with self._request("GET") as answer:
             return read_headers(answer)
 
@@ -170,54 +152,18 @@ class HttpExport(Guarded, http.StorageObject):  # type: ignore[misc]
                 stream.write(block)
 
     @contextmanager
-    def _request(self, verb: str, tolerated: Collection[int] = ()) -> Iterator[requests.Response]:
-        try:
-            with self._follow(verb) as answer:
-                if answer.status_code not in {HTTPStatus.OK, *tolerated}:
-                    reason = f"the server answers {answer.status_code} {answer.reason}."
-                    raise self.fail(reason, REMEDIES.get(answer.status_code, LATER))
-                yield answer
-        except requests.RequestException as error:
-            raise self.fail(*explain_request(error)) from None
-        except ValueError:
-            raise self.fail("the address, or one it redirects to, is malformed.", ADDRESS) from None
-
-    def _follow(self, verb: str) -> requests.Response:
+    def _request(self, verb: str) -> Iterator[Any]:
         """Ask, and follow redirections; credentials stay with the host of the address."""
-        settings = self.provider.settings
-        address = own = reveal(self.query)
-        for _ in range(MOST_REDIRECTS):
-            answer = requests.request(
-                verb,
-                address,
-                stream=True,
-                timeout=DEADLINES,
-                allow_redirects=False,
-                auth=settings.auth if same_host(own, address) else None,
-                # Compressed on the way, a file would be of unknown size.
-                headers={"Accept-Encoding": "identity"},
-            )
-            if not (answer.is_redirect and settings.allow_redirects):
-                return answer
-            answer.close()
-            former = urlparse(address).scheme
-            address = urljoin(address, answer.headers["location"])
-            scheme = urlparse(address).scheme
-            if scheme not in ("https", former):
-                raise self.fail(f"it redirects to {scheme}://, which is not followed.", ADDRESS)
-        raise self.fail("the server redirects in a circle.", ADDRESS)
+        settings, address = self.provider.settings, reveal(self.query)
+        options = {"auth": settings.auth, "allow_redirects": settings.allow_redirects}
+        try:
+            with ask_server(address, verb, **options) as answer:
+                yield answer
+        except ConfigError as error:
+            raise self.fail(str(error)) from None
 
 
-def same_host(first: str, second: str) -> bool:
-    """Whether two addresses are of one server; from HTTP to HTTPS it stays the same."""
-    one, other = urlparse(first), urlparse(second)
-    ports = {"http": 80, "https": 443}
-    places = [(url.scheme, url.port or ports.get(url.scheme)) for url in (one, other)]
-    is_safer = places == [("http", 80), ("https", 443)]
-    return one.hostname == other.hostname and (places[0] == places[1] or is_safer)
-
-
-def read_headers(answer: requests.Response) -> Facts:
+def read_headers(answer: Any) -> Facts:
     """What the headers of an answer say of the file; 0 for what they do not say."""
     changed = email.utils.parsedate_tz(answer.headers.get("Last-Modified", ""))
     size = answer.headers.get("Content-Length", "")
@@ -231,51 +177,28 @@ class S3Export(Guarded, s3.StorageObject):  # type: ignore[misc]
     def ask(self) -> Facts:
         """Ask the server for the facts."""
         with self._explain():
-            item = self._find()
-            item.load()
+            item = self.s3obj()
             return Facts(item.last_modified.timestamp(), item.content_length)
 
     def load(self, path: Path) -> None:
         """Load the whole file."""
         with self._explain():
-            self._find().download_file(str(path))
-
-    def _find(self) -> Any:
-        """The object, by a client that has our deadlines; the plugin's waits for minutes."""
-        settings = self.provider.settings
-        known = self.provider.s3c.meta.client.meta.config
-        client = boto3.resource(
-            "s3",
-            endpoint_url=settings.endpoint_url,
-            region_name=settings.region,
-            aws_access_key_id=settings.access_key,
-            aws_secret_access_key=settings.secret_key,
-            aws_session_token=settings.token,
-            config=known.merge(Config(connect_timeout=DEADLINES[0], read_timeout=DEADLINES[1])),
-        )
-        return client.Object(self.bucket, self.key)
+            self.s3obj().download_file(str(path))
 
     @contextmanager
     def _explain(self) -> Iterator[None]:
         try:
             yield
         except (BotoCoreError, Boto3Error, ClientError) as error:
-            raise self.fail(*explain_s3(error)) from None
+            raise self.fail(explain_s3(error)) from None
 
 
-def explain_s3(error: Exception) -> tuple[str, str]:
+def explain_s3(error: Exception) -> str:
     """What went wrong with a request to S3, and what to do."""
-    if isinstance(error, RetriesExceededError):
-        error = error.last_exception
     if isinstance(error, ClientError):
         code = int(error.response["ResponseMetadata"]["HTTPStatusCode"])
         reason = error.response["Error"].get("Message", "")
-        return f"the server answers {code} {reason}.", S3_REMEDIES.get(code, LATER)
+        return f"the server answers {code} {reason}. {S3_REMEDIES.get(code, LATER)}"
     if isinstance(error, NoCredentialsError | PartialCredentialsError):
-        return "there are no credentials.", LOGIN
-    if isinstance(error, IncompleteReadError | ResponseStreamingError):
-        return CUT, LATER
-    if isinstance(error, HTTPClientError):
-        remedy = f"Check --storage-s3-endpoint-url. {LATER}"
-        return "the server cannot be reached, or does not answer in time.", remedy
-    return f"the request fails ({type(error).__name__}).", ADDRESS
+        return f"there are no credentials. {LOGIN}"
+    return f"the request fails ({error}). Check --storage-s3-endpoint-url. {LATER}"

@@ -4,28 +4,11 @@ Every write goes to a temporary file in the same folder and is moved into place,
 the old bytes or the new ones and never half of them.
 """
 
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import IO
-
-
-def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file atomically, making its folder where needed."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 @contextmanager
@@ -45,6 +28,12 @@ def replace_file(path: str | Path) -> Iterator[IO[bytes]]:
         fresh.unlink(missing_ok=True)
 
 
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write a file atomically, making its folder where needed."""
+    with replace_file(path) as stream:
+        stream.write(content)
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write UTF-8 text atomically; line ends stay as they are."""
     write_bytes(path, text.encode())
@@ -57,9 +46,3 @@ def digest_file(path: str | Path) -> str:
         while block := stream.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

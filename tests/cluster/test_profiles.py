@@ -10,7 +10,7 @@ import yaml
 from tests.waiting import run_to_end
 from tests.workflow.checkouts import PROJECT, copy_project
 
-RULE = re.compile(r"^rule (\w+):", re.MULTILINE)
+RULE = re.compile(r"^(?:use rule \w+ as |rule )(\w+)", re.MULTILINE)
 FILES = sorted((PROJECT / "workflow/rules").glob("*.smk"))
 RULES = {name for file in FILES for name in RULE.findall(file.read_text("utf-8"))}
 PROFILES = {

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from capmap.artifacts import render_csv, render_parquet
 from capmap.errors import ConfigError
-from capmap.inputs.predictions import split_shards
 from capmap.normalization import (
     Reference,
     apply_transforms,
@@ -242,17 +241,6 @@ def test_runs_are_counted_per_cell():
     counts = count_runs(RAGGED)
     assert counts.to_numpy().tolist() == [[1, 1], [1, 0]]
     assert find_missing(counts) == {"B": ["E"]}
-
-
-def test_shards_do_not_depend_on_order_or_other_models():
-    names = [f"model {n}" for n in range(100)]
-    shards = split_shards(names, 4)
-    assert split_shards(reversed([*names, names[3]]), 4) == shards
-    assert sorted(name for shard in shards.values() for name in shard) == sorted(names)
-    fewer = split_shards(names[:50], 4)
-    assert all(set(fewer[shard]) <= set(shards[shard]) for shard in fewer)
-    # 100 names over 4 shards: 25 ± 4.3; a lopsided hash would leave this range.
-    assert all(10 <= len(shard) <= 40 for shard in shards.values())
 
 
 def test_bounds_of_one_run_are_references_of_the_next(tmp_path):

@@ -13,7 +13,7 @@ import yaml
 
 from capmap.errors import ConfigError
 from capmap.settings import checking
-from capmap.settings.checking import REMOVED, check_settings, find_faults
+from capmap.settings.checking import check_settings, find_faults
 from capmap.settings.study import Config
 from capmap.settings.words import list_keys, read_schema
 
@@ -174,18 +174,6 @@ def test_many_faults_are_dropped_in_few_rounds(monkeypatch: pytest.MonkeyPatch) 
     left = checking.drop_faulty({"studies": {f"s{n}": study for n in range(20)}}, Config)
     assert left["studies"]["s7"] == {"header_rows": 2, "bootstrap": {}}
     assert len(rounds) < 5
-
-
-@pytest.mark.parametrize("entry", REMOVED)
-def test_what_was_removed_is_refused_with_what_replaces_it(entry: str) -> None:
-    path, _, value = entry.partition("=")
-    keys = path.replace("<name>", "some").split(".")
-    study: Any = value or 1
-    for key in reversed(keys):
-        study = {key: [study] if key == "rankings" else study}
-    told = list_faults({"studies": {"toy": {"exports": "runs.csv", **study}}})
-    place = ".".join(keys).replace("rankings.", "rankings item 1.")
-    assert f"studies.toy.{place}: was removed. Instead: {REMOVED[entry]}" in told
 
 
 def test_there_are_few_settings_and_each_is_described() -> None:

@@ -15,8 +15,11 @@ rule compare:
         dependence="results/{study}/tables/dependence.csv",
         estimates=shards("results/{study}/bootstrap/{shard}.parquet", "winners_curse"),
         scope=asked("winners_curse", "results/{study}/normalized/", ["scope.json"]),
-        others=files(studies.list_conditions),
-        model_file=files(exports.find_attributes, "models"),
+        others=lambda wildcards: expand(
+            "results/{other}/normalized/runs.parquet",
+            other=study_of(wildcards).read("conditions"),
+        ),
+        model_file=files("attributes/models/file"),
         embedded=asked(
             "drift transfer",
             "results/{study}/capabilities/",
@@ -29,7 +32,7 @@ rule compare:
         ),
         evaluations=asked("checkpoints", "results/{study}/", ["evaluations.parquet"]),
         entries=asked("releases", "results/{study}/leaderboard/", ["entries.csv"]),
-        releases=files(leaderboards.find_releases),
+        releases=files(exports.find_releases),
     output:
         comparisons=report(
             directory("results/{study}/comparisons"),
@@ -46,7 +49,7 @@ rule compare:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(10),
+        runtime=attempts(5),
     params:
         cfg=steps(),
         library=code("analyse", *STEPS),
@@ -85,10 +88,12 @@ rule plot:
         "../../envs/figures.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(10),
+        runtime=attempts(5),
     params:
         cfg=cfg(
-            "figures/formats", folder=studies.find_folder, drawn=analyses.read_figures
+            "figures/formats",
+            folder=lambda study: str(study.folder),
+            drawn=analyses.read_figures,
         ),
         library=code("plot", *INDEX),
     script:

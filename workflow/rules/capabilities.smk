@@ -16,8 +16,8 @@ rule embed:
     input:
         runs="results/{study}/normalized/runs.parquet",
         bounds="results/{study}/normalized/bounds.csv",
-        model_file=files(exports.find_attributes, "models"),
-        dataset_file=files(exports.find_attributes, "datasets"),
+        model_file=files("attributes/models/file"),
+        dataset_file=files("attributes/datasets/file"),
     output:
         table("results/{study}/capabilities/gaps"),
         table("results/{study}/capabilities/models"),

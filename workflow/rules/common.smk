@@ -26,8 +26,7 @@ ROOT = find_root(workflow.current_basedir)
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from capmap.analyses import INDEX, STEPS
-from capmap.inputs import analyses, exports, leaderboards
-from capmap.inputs import predictions, studies
+from capmap.inputs import analyses, exports, predictions, studies
 from capmap.inputs.configuration import ask, load_configuration
 from library import attempts, code
 
@@ -57,11 +56,12 @@ def study_of(wildcards):
 
 def cfg(*paths, **found):
     """Settings of a job's study as a plain dict, such as `seed` of "bootstrap/seed", and more."""
+    listed = " ".join(paths).split()
+    named = {Path(path).name: path for path in listed} | found
 
     def read(wildcards):
         study = study_of(wildcards)
-        values = {path.rpartition("/")[2]: study.read(path) for path in paths}
-        return values | {name: ask(find, study) for name, find in found.items()}
+        return {name: ask(study.find, find) for name, find in named.items()}
 
     return read
 
@@ -75,20 +75,21 @@ def steps(*names):
     """What steps of analyses are given; without names, those that share the job `compare`."""
     return cfg(
         study=lambda study: study.name,
-        folder=studies.find_folder,
+        folder=lambda study: str(study.folder),
         steps=lambda study: analyses.read_steps(study, *names),
     )
 
 
-def files(find, *arguments, **kinds):
-    """The files that a function of the job's study finds, and of wildcards of these kinds."""
+def files(find, **kinds):
+    """The files that a setting names, or that a function finds, also of wildcards of these kinds."""
 
     def read(wildcards):
         given = {name: kind(wildcards[name]) for name, kind in kinds.items()}
-        found = ask(find, study_of(wildcards), *arguments, **given)
+        found = ask(study_of(wildcards).find, find, **given)
+        found = [found] if isinstance(find, str) else found
         # Files of the user on this machine stay where they are in a module with a prefix.
         is_given = lambda path: type(path) is str and not path.startswith("results/")
-        return [local(path) if is_given(path) else path for path in found]
+        return [local(path) if is_given(path) else path for path in found if path]
 
     return read
 
@@ -102,14 +103,15 @@ def asked(names, folder, files):
     )
 
 
-def shards(place, names=""):
+def shards(place, names="", number=lambda study: range(study.read("bootstrap/shards"))):
     """What each shard of the job's study makes, if it asks for one of some analyses."""
 
     def read(wildcards):
         study = study_of(wildcards)
-        if names and not analyses.is_asked(study, *names.split()):
-            return []
-        return expand(place, study=study.name, shard=studies.list_shards(study))
+        is_made = not names or analyses.is_asked(study, *names.split())
+        return expand(
+            place, study=study.name, shard=ask(number, study) if is_made else []
+        )
 
     return read
 

@@ -6,10 +6,7 @@ scope.json (what intervals generalize to). rejected.csv lists the faults of refu
 """
 
 # What every kind of exports is checked by.
-CHECKED = [
-    *("checksums", "metrics", "datasets", "normalization", "select"),
-    *("incomplete", "duplicates", "invalid"),
-]
+CHECKED = "format checksums metrics datasets normalization select incomplete duplicates invalid"
 
 
 rule validate:
@@ -17,7 +14,7 @@ rule validate:
     input:
         exports=files(exports.list_exports),
         references=files(exports.find_references),
-        benchmark=files(leaderboards.find_benchmark_rules),
+        benchmark=files(exports.find_benchmark_rules),
     output:
         runs="results/{study}/runs.parquet",
         validation="results/{study}/validation.json",
@@ -35,19 +32,12 @@ rule validate:
         runtime=attempts(10),
     params:
         cfg=cfg(
-            *CHECKED,
-            *(
-                "failed",
-                "format",
-                "header_rows",
-                "reading",
-                "fields",
-                "values",
-            ),
-            *("summary", "take", "columns", "where", "metric", "decimal"),
+            CHECKED,
+            "failed header_rows reading fields values summary take columns where metric "
+            "decimal",
             names=exports.list_names,
-            patterns=exports.list_patterns,
-            renamed=exports.read_renames,
+            patterns="exports",
+            renamed="figures/names",
         ),
         checked=unwatched(
             named=analyses.list_named, attributes=analyses.read_attributes
@@ -62,7 +52,7 @@ rule normalize:
     input:
         runs="results/{study}/runs.parquet",
         references=files(exports.find_references),
-        benchmark=files(leaderboards.find_benchmark_rules),
+        benchmark=files(exports.find_benchmark_rules),
     output:
         normalized="results/{study}/normalized/runs.parquet",
         bounds="results/{study}/normalized/bounds.csv",
@@ -79,16 +69,9 @@ rule normalize:
         runtime=attempts(5),
     params:
         cfg=cfg(
-            *(
-                "metrics",
-                "datasets",
-                "normalization",
-                "select",
-                "incomplete",
-                "min_datasets",
-            ),
-            *("rank_by", "iqm", "bootstrap/unit", "bootstrap/interval"),
-            renamed=exports.read_renames,
+            "metrics datasets normalization select incomplete min_datasets rank_by iqm "
+            "bootstrap/unit bootstrap/interval",
+            renamed="figures/names",
         ),
         library=code("normalize"),
     script:

@@ -12,44 +12,29 @@ LEADERBOARD = [
 ]
 
 
-rule validate_submissions:
-    """Submissions → runs, or every problem that they have."""
+use rule validate as validate_submissions with:
     input:
-        benchmark=files(leaderboards.find_benchmark),
-        files=files(leaderboards.list_submission_files),
+        benchmark=files("benchmark"),
+        files=files(exports.list_submission_files),
         references=files(exports.find_references),
     output:
         runs="results/{study}/runs.parquet",
         validation="results/{study}/validation.json",
         submissions="results/{study}/submissions.json",
-    log:
-        "results/logs/validate/{study}.log",
-        rejected="results/{study}/rejected.csv",
-    benchmark:
-        "results/benchmarks/validate/{study}.tsv"
     wildcard_constraints:
         study=studies.match_studies(config, "submission"),
-    conda:
-        "../../envs/analysis.yaml"
-    resources:
-        mem_mb=attempts(2000),
-        runtime=attempts(10),
     params:
         cfg=cfg(
-            *CHECKED,
-            *("format", "submission", "columns", "decimal"),
+            CHECKED,
+            "submission columns decimal",
             names=exports.list_names,
-            folders=leaderboards.list_submissions,
-            renamed=exports.read_renames,
+            folders=exports.list_submissions,
+            renamed="figures/names",
         ),
         checked=unwatched(named=analyses.list_named),
-        library=code("validate"),
-    script:
-        "../../scripts/validate.py"
 
 
-rule validate_checkpoints:
-    """Evaluations of checkpoints → runs of the chosen ones, or every problem that they have."""
+use rule validate as validate_checkpoints with:
     input:
         exports=files(exports.list_exports),
         references=files(exports.find_references),
@@ -57,30 +42,17 @@ rule validate_checkpoints:
         runs="results/{study}/runs.parquet",
         validation="results/{study}/validation.json",
         evaluations="results/{study}/evaluations.parquet",
-    log:
-        "results/logs/validate/{study}.log",
-        rejected="results/{study}/rejected.csv",
-    benchmark:
-        "results/benchmarks/validate/{study}.tsv"
     wildcard_constraints:
         study=studies.match_studies(config, "checkpoints"),
-    conda:
-        "../../envs/analysis.yaml"
-    resources:
-        mem_mb=attempts(2000),
-        runtime=attempts(10),
     params:
         cfg=cfg(
-            *CHECKED,
-            *("format", "columns", "where", "metric", "decimal"),
+            CHECKED,
+            "columns where metric decimal",
             names=exports.list_names,
-            checkpoints=leaderboards.read_choice,
-            renamed=exports.read_renames,
+            checkpoints=lambda study: {**study.read("checkpoints"), "rankings": []},
+            renamed="figures/names",
         ),
         checked=unwatched(named=analyses.list_named),
-        library=code("validate"),
-    script:
-        "../../scripts/validate.py"
 
 
 rule lead:
@@ -91,8 +63,8 @@ rule lead:
         bounds="results/{study}/normalized/bounds.csv",
         ranking="results/{study}/tables/ranking.csv",
         replicates=shards("results/{study}/bootstrap/{shard}.parquet"),
-        descriptions=files(leaderboards.list_descriptions),
-        benchmark=files(leaderboards.find_benchmark),
+        descriptions=files(exports.list_descriptions),
+        benchmark=files("benchmark"),
     output:
         table("results/{study}/leaderboard/entries", "csv tex json"),
         table("results/{study}/leaderboard/dimensions", "csv json"),
@@ -108,7 +80,7 @@ rule lead:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(5),
+        runtime=attempts(2),
     params:
         cfg=steps("rank_entries", "summarize_entries"),
         library=code("analyse", "rank_entries", "summarize_entries"),
@@ -132,14 +104,13 @@ rule board:
         "../../envs/report.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(5),
+        runtime=attempts(2),
     params:
         study="{study}",
         cfg=cfg(
-            *("bootstrap/confidence", "leaderboard/about"),
-            title=studies.find_title,
-            groups=leaderboards.find_dimensions,
-            descriptions=leaderboards.find_descriptions,
+            "title bootstrap/confidence leaderboard/about",
+            groups=exports.find_dimensions,
+            descriptions=exports.find_descriptions,
         ),
         library=code("board"),
     script:

@@ -9,14 +9,22 @@ MULTILABEL = [
     *("metrics.csv", "summary.csv", "rank_shift.csv", "label_counts.csv"),
     "degradation.csv",
 ]
+SCORES = shards(
+    "results/{study}/multilabel/scores/{shard}.parquet",
+    number=predictions.list_shards,
+)
+FACTS = shards(
+    "results/{study}/multilabel/facts/{shard}.json",
+    number=predictions.list_shards,
+)
 
 
 rule crop:
     """Annotated images → a patch per object, and what could not be cut."""
     input:
-        images=files(predictions.list_images, "images"),
-        annotations=files(predictions.list_images, "annotations"),
-        classes=files(predictions.find_classes, "patchml"),
+        images=files("patchml/images"),
+        annotations=files("patchml/annotations"),
+        classes=files("patchml/classes"),
     output:
         archive="results/{study}/patchml/crops.zip",
         crops="results/{study}/patchml/crops.csv",
@@ -57,7 +65,7 @@ rule compose:
         runtime=attempts(30),
     params:
         seed="{number}",
-        cfg=cfg("patchml/counts", "patchml/sizes", "patchml/side"),
+        cfg=cfg("patchml/counts patchml/sizes patchml/side"),
         library=code("compose"),
     script:
         "../../scripts/compose.py"
@@ -87,60 +95,46 @@ rule evaluate:
             study_of(wildcards), shard=int(wildcards.shard)
         ),
         cfg=cfg(
-            *("predictions/classes", "bootstrap/confidence", "bootstrap/seed"),
+            "predictions/classes bootstrap/confidence bootstrap/seed",
             replicates=studies.count_of_images,
             datasets=predictions.find_labels,
             subgroups=predictions.find_subgroups,
-            renamed=exports.read_renames,
+            renamed="figures/names",
         ),
         library=code("evaluate"),
     script:
         "../../scripts/evaluate.py"
 
 
-rule validate_predictions:
-    """Metrics of all dumps → runs, or every problem that they have."""
+use rule validate as validate_predictions with:
     input:
-        scores=files(predictions.list_parts, "scores.parquet"),
-        facts=files(predictions.list_parts, "facts.json"),
+        scores=SCORES,
+        facts=FACTS,
         objects=files(predictions.list_objects),
         references=files(exports.find_references),
-    output:
-        runs="results/{study}/runs.parquet",
-        validation="results/{study}/validation.json",
-    log:
-        "results/logs/validate/{study}.log",
-        rejected="results/{study}/rejected.csv",
-    benchmark:
-        "results/benchmarks/validate/{study}.tsv"
     wildcard_constraints:
         study=studies.match_studies(config, "predictions"),
-    conda:
-        "../../envs/analysis.yaml"
-    resources:
-        mem_mb=attempts(2000),
-        runtime=attempts(10),
     params:
         cfg=cfg(
-            *CHECKED,
-            *("format", "multilabel/rank_by"),
+            CHECKED,
+            "multilabel/rank_by",
             names=exports.list_names,
             subgroups=predictions.find_subgroups,
-            renamed=exports.read_renames,
+            renamed="figures/names",
         ),
         checked=unwatched(named=analyses.list_named),
-        library=code("validate"),
-    script:
-        "../../scripts/validate.py"
 
 
 rule compare_labels:
     """Metrics of dumps, or published ones → metrics, their drops, and ranks by each of them."""
     input:
         runs="results/{study}/runs.parquet",
-        scores=files(predictions.list_parts, "scores.parquet"),
-        outcomes=files(predictions.list_parts, "outcomes.parquet"),
-        facts=files(predictions.list_parts, "facts.json"),
+        scores=SCORES,
+        outcomes=shards(
+            "results/{study}/multilabel/outcomes/{shard}.parquet",
+            number=predictions.list_shards,
+        ),
+        facts=FACTS,
         labels=files(predictions.list_counted),
     output:
         table("results/{study}/multilabel/metrics"),
@@ -156,7 +150,7 @@ rule compare_labels:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(10),
+        runtime=attempts(5),
     params:
         cfg=steps("summarize_metrics", "compare_predictions"),
         library=code("analyse", "summarize_metrics", "compare_predictions"),

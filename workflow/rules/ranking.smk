@@ -23,7 +23,7 @@ rule aggregate:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(5),
+        runtime=attempts(2),
     params:
         cfg=cfg("datasets"),
         library=code("aggregate"),
@@ -51,10 +51,10 @@ rule bootstrap:
         study="{study}",
         shard="{shard}",
         cfg=cfg(
-            *("bootstrap/replicates", "bootstrap/confidence", "bootstrap/interval"),
-            *("bootstrap/seed", "bootstrap/shards"),
+            "bootstrap/replicates bootstrap/confidence bootstrap/interval bootstrap/seed "
+            "bootstrap/shards",
             groups=analyses.read_groups,
-            dimensions=leaderboards.find_estimated,
+            dimensions=exports.find_estimated,
         ),
         library=code("bootstrap"),
     script:
@@ -76,7 +76,7 @@ rule rank:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(5),
+        runtime=attempts(2),
     params:
         cfg=cfg("bootstrap/confidence", groups=analyses.list_groups),
         library=code("rank"),

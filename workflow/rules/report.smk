@@ -34,7 +34,7 @@ rule check_published:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=attempts(2000),
-        runtime=attempts(5),
+        runtime=attempts(2),
     params:
         cfg=steps("compare_published"),
         library=code("analyse", "compare_published"),
@@ -85,7 +85,7 @@ rule report:
     params:
         study="{study}",
         version=VERSION,
-        cfg=cfg(settings=studies.read_all, options=analyses.read_facts),
+        cfg=cfg(settings=lambda study: study.settings, options=analyses.read_facts),
         library=code("report", *INDEX),
     script:
         "../../scripts/report.py"

@@ -15,7 +15,7 @@ from capmap.analyses import (
     list_tables,
 )
 from capmap.errors import ConfigError
-from capmap.inputs.leaderboards import find_dimensions
+from capmap.inputs.exports import find_dimensions
 from capmap.inputs.predictions import find_subgroups, list_counted_datasets, list_datasets
 from capmap.inputs.studies import Study, count_of_images, count_resamples, list_faults
 from capmap.looks import find_faults

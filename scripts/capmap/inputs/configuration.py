@@ -5,19 +5,24 @@ import logging
 import shutil
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from fnmatch import fnmatch
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 import psutil
 from snakemake_interface_common.exceptions import WorkflowError
 
 from capmap.addresses import hide, hide_in_text, keep_secrets
+from capmap.analyses import INDEX, list_analyses, read_setting
 from capmap.errors import ConfigError, explain_machine
-from capmap.inputs.exports import check_files
+from capmap.inputs.analyses import check_looks, check_published
+from capmap.inputs.exports import check_exports, find_dimensions, find_references, find_releases
+from capmap.inputs.predictions import check_predictions
 from capmap.inputs.studies import (
     Inspected,
     Settings,
@@ -28,16 +33,17 @@ from capmap.inputs.studies import (
     list_involved,
     select_studies,
 )
-from capmap.settings.checking import find_ineffective
+from capmap.settings.checking import find_faults
+from capmap.settings.choices import TableFormat
 from capmap.settings.data import DOWNLOADS
 from capmap.settings.files import open_yaml, read_yaml
-from capmap.wording import write_key
+from capmap.settings.study import Study as StudySettings
+from capmap.wording import ALL, join_words, write_key
 
 # Seconds until a server has to accept a connection, and until it has to send something.
 DEADLINES = (10.0, 60.0)
 BLOCK = 1 << 20
 LATER = "Try again later, or download the file and name the copy."
-CUT = "the server stopped in the middle of the file."
 ADDRESS = "Check the address."
 REMEDIES = {
     401: "It asks for a login: see --storage-http-auth.",
@@ -50,8 +56,49 @@ LOCKS = Path(".snakemake/locks")
 RUNS = Path(".snakemake/runs")
 
 logger = logging.getLogger("snakemake.logging")
+# What says which files are the exports.
+SOURCES = ("exports", "format", "patchml")
+# Settings that name a file.
+FILES = ("benchmark", "attributes/models/file", "attributes/datasets/file")
+# The checks of files, and the settings of a study that they need.
+CHECKS: dict[Callable[[Study], object], tuple[str, ...]] = {
+    check_exports: SOURCES,
+    find_dimensions: ("benchmark",),
+    find_references: ("normalization",),
+    find_releases: ("leaderboard",),
+    check_looks: ("figures", "analyses"),
+    check_predictions: (*SOURCES, "predictions", "multilabel"),
+    check_published: ("published", "analyses", "figures"),
+}
 # What decides whether a setting has an effect.
 DECIDING = {"format", "preset", "analyses", "columns", "take", "summary"}
+
+TABLES = get_args(TableFormat)
+ROWS = (*TABLES, "checkpoints")
+# The formats that read an option, where not all do.
+FORMATS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(["header_rows", "multilabel/images", "multilabel/labels"], TABLES),
+    **{f"columns/{name}": TABLES for name in ("step", "selection", "spread", "count")},
+    **dict.fromkeys(["where", "metric"], ROWS),
+    **{f"columns/{name}": ROWS for name in ("dataset", "metric", "score", "seed")},
+    **dict.fromkeys(["columns/model", "decimal"], (*ROWS, "submission")),
+    **{f"columns/{name}": ("checkpoints",) for name in ("training", "checkpoint", "split")},
+    **dict.fromkeys(["predictions", "patchml"], ("predictions",)),
+    "submission": ("submission",),
+    "checkpoints": ("checkpoints",),
+}
+PLACED = tuple(name for name, made in INDEX.items() if made["folder"] == "capabilities")
+# The analyses that read an option, where none but these do.
+READERS: dict[str, tuple[str, ...]] = {
+    "capabilities": PLACED,
+    "attributes": (*PLACED, "frontier"),
+    "frontier": ("frontier",),
+    "multilabel": ("multilabel",),
+    "leaderboard/releases": ("releases",),
+    "checkpoints/rankings": ("checkpoints",),
+    "published": ("published",),
+    "claims": ("published",),
+}
 
 
 def fetch_files(
@@ -116,39 +163,47 @@ def _fetch_file(
 def _read_blocks(source: str) -> Iterator[bytes]:
     """Read a file, on this machine or from a server."""
     if "://" not in source:
-        with open(source, "rb") as stream:
-            while block := stream.read(BLOCK):
-                yield block
+        yield Path(source).read_bytes()
         return
-    # Not above: it would slow the start of runs without downloads.
+    with ask_server(source) as answer:
+        yield from answer.iter_content(BLOCK)
+
+
+@contextmanager
+def ask_server(address: str, verb: str = "GET", **options: Any) -> Iterator[Any]:
+    """Ask a server for a file, and give its answer; a refusal or fault is a `ConfigError`."""
+    # Not above: it would slow the start of runs without files on servers.
     import requests
 
-    headers = {"Accept-Encoding": "identity"}
+    # Compressed on the way, a file would be of unknown size.
+    options |= {"headers": {"Accept-Encoding": "identity"}, "stream": True}
     try:
-        with requests.get(source, stream=True, timeout=DEADLINES, headers=headers) as answer:
+        with requests.request(verb, address, timeout=DEADLINES, **options) as answer:
             if answer.status_code != requests.codes.ok:
-                remedy = REMEDIES.get(answer.status_code, LATER)
                 status = f"{answer.status_code} {answer.reason}"
+                remedy = REMEDIES.get(answer.status_code, LATER)
                 raise ConfigError(f"the server answers {status}. {remedy}")
-            yield from answer.iter_content(BLOCK)
-    except requests.RequestException as error:
-        raise ConfigError(" ".join(explain_request(error))) from error
+            yield answer
+    except (requests.RequestException, ValueError) as error:
+        raise ConfigError(_explain_request(error)) from None
 
 
-def explain_request(error: OSError) -> tuple[str, str]:
-    """What went wrong with a request over HTTP, and what to do."""
-    import requests
+def _explain_request(error: Exception) -> str:
+    """Say what went wrong with a request over HTTP, and what to do."""
+    from requests import exceptions
 
-    if isinstance(error, requests.exceptions.SSLError):
-        remedy = "If it is your own, name its authority: export REQUESTS_CA_BUNDLE=/path/to/ca.pem"
-        return "the certificate of the server cannot be trusted.", remedy
-    if isinstance(error, requests.Timeout) or "Read timed out" in str(error):
-        return "the server does not answer in time.", LATER
-    if isinstance(error, requests.exceptions.ChunkedEncodingError):
-        return CUT, LATER
-    if isinstance(error, requests.ConnectionError):
-        return "the server cannot be reached.", f"{ADDRESS} {LATER}"
-    return f"the request fails ({type(error).__name__}).", ADDRESS
+    if isinstance(error, exceptions.SSLError):
+        return (
+            "the certificate of the server cannot be trusted. If it is your own, name its "
+            "authority: export REQUESTS_CA_BUNDLE=/path/to/ca.pem"
+        )
+    if isinstance(error, exceptions.Timeout) or "Read timed out" in str(error):
+        return f"the server does not answer in time. {LATER}"
+    if isinstance(error, exceptions.ChunkedEncodingError):
+        return f"the server stopped in the middle of the file. {LATER}"
+    if isinstance(error, exceptions.ConnectionError):
+        return f"the server cannot be reached. {ADDRESS} {LATER}"
+    return f"the request fails ({type(error).__name__}). {ADDRESS}"
 
 
 def load_configuration(
@@ -252,8 +307,23 @@ def _find_useless(given: Settings, inspected: Inspected) -> Iterator[str]:
     """Find settings without effect."""
     for name, settings in inspected.config["studies"].items():
         if DECIDING.isdisjoint(inspected.spoiled.get(name, ())):
-            for option, text in find_ineffective(settings, given["studies"][name] or {}):
+            written = given["studies"][name] or {}
+            for option, text in (*find_ineffective(settings, written), *_find_unusable(settings)):
                 yield f"studies.{name}.{option}: {text}"
+
+
+def _find_unusable(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Find analyses of another format, a name that is taken, and an attribute without column."""
+    asked, against = list_analyses(settings), settings["frontier"]["against"]
+    if "checkpoints" in asked and settings["format"] != "checkpoints":
+        text = "checkpoints need format: checkpoints. Set it, or leave the analysis out."
+        yield "analyses", text
+    if "leaderboard" in asked and ALL in settings["groups"]:
+        text = "the leaderboard calls all datasets together so; choose another name."
+        yield f"groups.{ALL}", text
+    if against and not settings["attributes"]["models"][against]:
+        column = f"attributes.models.{against}"
+        yield "frontier.against", f"name the column of {against!r}, {column}, and the file."
 
 
 def _find_uninstalled(names: list[str], inspected: Inspected) -> Iterator[str]:
@@ -285,7 +355,21 @@ def _find_missing(names: list[str], inspected: Inspected, prefix: str) -> Iterat
     yield from list_faults(list_involved, known, studies)
     for name in _list_asked(names, inspected):
         study = Study(name, studies[name], prefix=prefix)
-        yield from list_faults(check_files, study, inspected.spoiled.get(name, ()))
+        yield from check_files(study, inspected.spoiled.get(name, ()))
+
+
+def check_files(study: Study, spoiled: Container[str] = ()) -> Iterator[str]:
+    """Look for all files that a study names in settings that are not spoiled."""
+    absent = set()
+    for path in FILES:
+        section, file = path.partition("/")[0], study.read(path)
+        if file and section not in spoiled:
+            found = list_faults(study.find_file, path.replace("/", "."), file)
+            absent |= {section} if found else set()
+            yield from found
+    for check, needed in CHECKS.items():
+        if not any(key in spoiled or key in absent for key in needed):
+            yield from list_faults(check, study)
 
 
 def release_lock() -> str:
@@ -326,3 +410,102 @@ def _is_gone(run: Path, host: str) -> bool:
         return is_other or process.status() == psutil.STATUS_ZOMBIE
     except (psutil.NoSuchProcess, FileNotFoundError):
         return True
+
+
+def find_ineffective(
+    settings: Mapping[str, Any], written: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """Find settings that change nothing, and those without which others cannot be followed.
+
+    Parameters
+    ----------
+    settings : mapping
+        Of a study, checked and with defaults.
+    written : mapping
+        What the user wrote of them. What a preset says, and what is as by default, is no mistake.
+
+    Yields
+    ------
+    option : str
+        Such as ``columns.ignore``.
+    message : str
+        Why it has no effect, and what to do.
+
+    Notes
+    -----
+    Settings of an analysis that is not asked for are reported only where `analyses` is left out: a
+    list of one's own may leave some out for a while.
+    """
+    given = [path for path in [*FORMATS, *READERS] if _is_given(path, settings, written)]
+    kind = settings["format"]
+    for path in given:
+        known = FORMATS.get(path, (kind,))
+        section = path.partition("/")[0]
+        if section != path and kind not in FORMATS.get(section, (kind,)):
+            continue  # the whole section is reported
+        if kind not in known:
+            yield (
+                path.replace("/", "."),
+                f"it has no effect with format: {kind}, only with {join_words(known)}. "
+                "Leave it out, or set the format that you mean.",
+            )
+    if kind in TABLES:
+        yield from _find_unread_columns(settings, written)
+    if "analyses" not in written:
+        yield from _find_unasked([path for path in given if path in READERS], settings)
+
+
+def _is_given(path: str, settings: Mapping[str, Any], written: Mapping[str, Any]) -> bool:
+    """Whether the user wrote a setting, and other than it is by default."""
+    section: Any = written
+    for key in path.split("/"):
+        if not isinstance(section, Mapping) or key not in section:
+            return False
+        section = section[key]
+    return bool(read_setting(settings, path) != read_setting(_read_defaults(), path))
+
+
+@cache
+def _read_defaults() -> dict[str, Any]:
+    """A study of which nothing is set."""
+    return find_faults({}, StudySettings)[0]
+
+
+def _find_unasked(given: list[str], settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find settings of analyses that are not made by default."""
+    asked = set(list_analyses(settings))
+    for path in given:
+        # The metrics of predictions are their scores.
+        is_scored = path == "multilabel" and settings["format"] == "predictions"
+        is_read = settings["format"] in FORMATS.get(path.partition("/")[0], (settings["format"],))
+        if asked.isdisjoint(READERS[path]) and is_read and not is_scored:
+            yield (
+                path.replace("/", "."),
+                f"no analysis that is made by default reads it. List {READERS[path][0]} under "
+                "analyses, with the others that you want, or leave it out.",
+            )
+
+
+def _find_unread_columns(
+    settings: Mapping[str, Any], written: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """Find columns of tables that are not read, and those that are needed and not named."""
+    columns, take, summary = settings["columns"], settings["take"], settings["summary"]
+    is_wide = settings["format"] == "matrix" or "{" in str(columns["score"])
+    is_summarized = summary["runs"] > 1 or bool(columns["count"])
+    needs = "Set summary.runs to the number of runs behind a row, or name their column in count."
+    rules = {
+        "columns/ignore": (is_wide, "format: long with a column of scores", "Set format: matrix"),
+        "columns/datasets": (is_wide, "format: long with a column of scores", "Set format: matrix"),
+        "columns/step": (take == "last", f"take: {take}", "Set take: last"),
+        "columns/selection": (take in ("best", "lowest"), f"take: {take}", "Set take: best"),
+    }
+    for path, (is_read, reason, remedy) in rules.items():
+        if not is_read and _is_given(path, settings, written):
+            option = path.replace("/", ".")
+            yield option, f"it has no effect with {reason}. {remedy}, or leave it out."
+    for path in ("columns/spread", "summary/spread"):
+        if not is_summarized and _is_given(path, settings, written):
+            yield path.replace("/", "."), f"it has no effect on rows that are one run. {needs}"
+    if take in ("best", "lowest") and not columns["selection"]:
+        yield "columns.selection", f"take: {take} needs it. Name the column."

@@ -1,29 +1,23 @@
-"""Which files a study reads: its exports, frozen bounds and tables of attributes."""
+"""Which files a study reads: exports, frozen bounds, submissions, benchmarks and releases."""
 
 import os
-from collections.abc import Callable, Container, Iterable
-from functools import partial
+from collections.abc import Iterable, Mapping
 from glob import has_magic
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
+from capmap.analyses import list_analyses
+from capmap.benchmarks import Benchmark, read_benchmark
 from capmap.errors import ConfigError
-from capmap.inputs.analyses import check_looks, check_published
-from capmap.inputs.leaderboards import (
-    check_sources,
-    find_benchmark,
-    find_dimensions,
-    find_releases,
-    list_submission_files,
-)
-from capmap.inputs.predictions import check_predictions, find_dumps
-from capmap.inputs.studies import Study, list_faults, match_paths
+from capmap.inputs.predictions import find_dumps
+from capmap.inputs.studies import Study, match_paths
 from capmap.patterns import Pattern, has_fields
 from capmap.settings.choices import TableFormat
+from capmap.settings.files import leads_out
 from capmap.wording import find_nearest, quote_name
 
-# What says which files are the exports.
-SOURCES = ("exports", "format", "patchml")
+RESULTS = "results_and_parameters.csv"
+INFORMATION = "additional_info.json"
 
 
 def find_exports(study: Study) -> dict[str, str]:
@@ -97,18 +91,6 @@ def list_names(study: Study) -> list[str]:
     return list(find_exports(study))
 
 
-def list_patterns(study: Study) -> str | list[str]:
-    """Give the paths, globs and patterns of the exports as they are configured."""
-    patterns: str | list[str] = study.settings["exports"]
-    return patterns
-
-
-def read_renames(study: Study) -> dict[str, str]:
-    """Give the names for readers of models and datasets, by those of the exports."""
-    names: dict[str, str] = study.settings["figures"]["names"]
-    return names
-
-
 def find_references(study: Study) -> list[str]:
     """Find the file of frozen bounds, if a study has one."""
     option = "normalization.references"
@@ -125,45 +107,7 @@ def find_references(study: Study) -> list[str]:
     return [study.find_file(option, path)]
 
 
-def find_attributes(study: Study, kind: str) -> list[str]:
-    """Find the table of what is known of the "models" or "datasets" of a study, if any."""
-    against = study.read("frontier/against")
-    if kind == "models" and against and not study.read(f"attributes/models/{against}"):
-        raise study.refuse(
-            "frontier.against",
-            f"name the column of {quote_name(against)}, attributes.models.{against}, and the file.",
-        )
-    option = f"attributes.{kind}.file"
-    path = study.read(f"attributes/{kind}/file")
-    return [study.find_file(option, path)] if path else []
-
-
-def check_files(study: Study, spoiled: Container[str] = ()) -> None:
-    """Look for all files that a study names, and for settings that exclude each other."""
-    checks: dict[Callable[[Study], object], tuple[str, ...]] = {
-        _look_for_exports: SOURCES,
-        check_sources: (*SOURCES, "analyses", "groups"),
-        find_dimensions: ("benchmark",),
-        find_references: ("normalization",),
-        partial(find_attributes, kind="models"): ("attributes",),
-        partial(find_attributes, kind="datasets"): ("attributes",),
-        find_benchmark: ("benchmark",),
-        find_releases: ("leaderboard",),
-        check_looks: ("figures", "analyses"),
-        check_predictions: (*SOURCES, "predictions", "multilabel"),
-        check_published: ("published", "analyses", "figures"),
-    }
-    faults = [
-        fault
-        for check, needed in checks.items()
-        if not any(key in spoiled for key in needed)
-        for fault in list_faults(check, study)
-    ]
-    if faults:
-        raise ConfigError("\n".join(dict.fromkeys(faults)))
-
-
-def _look_for_exports(study: Study) -> None:
+def check_exports(study: Study) -> None:
     """Look for the exports, and refuse those named twice and those that the study itself writes."""
     exports = study.settings["exports"]
     patterns = [exports] if isinstance(exports, str) else list(exports)
@@ -193,3 +137,126 @@ def _refuse_spellings(study: Study, names: Iterable[str]) -> None:
                 "exports", f"{found[path]} and {name} are one file. Keep one of them."
             )
         found[path] = name
+
+
+def list_submissions(study: Study) -> list[str]:
+    """List the folders of submissions of a study.
+
+    Parameters
+    ----------
+    study : Study
+        Its exports are folders, each of which is a submission or holds some.
+
+    Returns
+    -------
+    list of str
+        Each once; those of one export are sorted.
+
+    Raises
+    ------
+    ConfigError
+        When there is none, or Snakemake would replace a part of its name.
+    """
+    patterns = study.settings["exports"]
+    if not patterns:
+        raise study.refuse("exports", "name a folder of submissions.")
+    folders: list[Path] = []
+    for pattern in [patterns] if isinstance(patterns, str) else patterns:
+        found = sorted(path for path in map(Path, match_paths(pattern)) if path.is_dir())
+        if not found:
+            raise study.miss("exports", f"no folder matches {pattern!r}", pattern)
+        for folder in found:
+            below = _look_into(folder)
+            if outside := [path for path in below if leads_out(path, folder)]:
+                raise study.refuse(
+                    "exports",
+                    f"{outside[0]} is a link out of {folder}. If it is yours, name where it leads.",
+                )
+            folders += below
+    if not folders:
+        raise study.refuse(
+            "exports",
+            f"{patterns!r} holds no folder of a submission, that is with "
+            f"{RESULTS} and {INFORMATION}. Name the folder of one or of several.",
+        )
+    return [study.check_name("exports", path.as_posix()) for path in dict.fromkeys(folders)]
+
+
+def list_submission_files(study: Study) -> list[str]:
+    """List the files of all submissions of a study, as far as they are there."""
+    folders = list_submissions(study)
+    files = [f"{folder}/{name}" for folder in folders for name in [RESULTS, INFORMATION]]
+    return [path for path in files if Path(path).is_file()]
+
+
+def list_descriptions(study: Study) -> list[str]:
+    """Name the file of what the submissions of a study say of themselves, if it has any."""
+    is_submission = study.settings["format"] == "submission"
+    return [study.place("submissions.json")] if is_submission else []
+
+
+def find_benchmark_rules(study: Study) -> list[str]:
+    """Find the definition of the benchmark, where its rules hold for the exports."""
+    path, kind = study.settings["benchmark"], study.settings["format"]
+    return [path] if path and kind in ("long", "matrix", "submission") else []
+
+
+def _read_benchmark(study: Study) -> Benchmark | None:
+    """Read the definition of the benchmark of a study, if it names one."""
+    if not study.settings["benchmark"]:
+        return None
+    try:
+        return read_benchmark(study.settings["benchmark"])
+    except ConfigError as error:
+        faults = [str(study.refuse("benchmark", line)) for line in str(error).splitlines()]
+        raise ConfigError("\n".join(faults)) from error
+
+
+def find_dimensions(study: Study) -> dict[str, Any]:
+    """Find the datasets of each dimension of a study: of its benchmark, and its groups."""
+    defined = _read_benchmark(study)
+    groups: Mapping[str, Any] = study.settings["groups"]
+    own = {name: group["datasets"] for name, group in groups.items()}
+    return {**(defined.dimensions if defined else {}), **own}
+
+
+def find_descriptions(study: Study) -> dict[str, dict[str, str]]:
+    """Find what the benchmark of a study says of its datasets and dimensions."""
+    defined = _read_benchmark(study)
+    datasets = defined.datasets.items() if defined else ()
+    return {
+        "datasets": {name: dataset.description for name, dataset in datasets},
+        "dimensions": defined.described if defined else {},
+    }
+
+
+def find_estimated(study: Study) -> dict[str, Any] | None:
+    """Find the dimensions of the leaderboard of a study; None without one."""
+    return find_dimensions(study) if "leaderboard" in list_analyses(study.settings) else None
+
+
+def find_releases(study: Study) -> list[str]:
+    """Find the tables that the user kept of former releases of a study, sorted.
+
+    Raises
+    ------
+    ConfigError
+        When there is none although the study names some.
+    """
+    pattern = study.read("leaderboard/releases")
+    found = [path for path in match_paths(pattern) if Path(path).is_file()]
+    if pattern and not found:
+        raise study.refuse(
+            "leaderboard.releases",
+            f"no file matches {pattern!r}. When you publish, copy "
+            f"results/{study.name}/leaderboard/entries.csv there.",
+        )
+    return [study.check_name("leaderboard.releases", path) for path in found]
+
+
+def _look_into(folder: Path) -> list[Path]:
+    if any((folder / name).is_file() for name in [RESULTS, INFORMATION]):
+        return [folder]
+    # A link to nowhere is a submission that has lost its files.
+    below = [path for path in folder.iterdir() if not path.is_file()]
+    return sorted(path for path in below if not path.name.startswith("."))

@@ -1,8 +1,8 @@
 """What multi-label evaluation reads: dumps of scores, labels and images."""
 
-from collections.abc import Iterable, Iterator
-from hashlib import blake2b
+from collections.abc import Iterator
 from pathlib import Path
+from zlib import crc32
 
 from capmap.errors import ConfigError
 from capmap.inputs.studies import Study, list_faults, match_paths
@@ -70,13 +70,17 @@ def find_dumps(study: Study) -> dict[str, Cell]:
 
 
 def shard_dumps(study: Study) -> dict[int, dict[str, Cell]]:
-    """Spread the dumps of a study over shards; all of a model are in one."""
-    dumps = find_dumps(study)
-    models = {cell.model for cell in dumps.values()}
-    return {
-        shard: {path: cell for path, cell in dumps.items() if cell.model in names}
-        for shard, names in split_shards(models, study.read("bootstrap/shards")).items()
-    }
+    """Spread the dumps of a study over shards: all of a model are in one, by its name alone."""
+    number, shards = study.read("bootstrap/shards"), dict[int, dict[str, Cell]]()
+    for path, cell in find_dumps(study).items():
+        shard = crc32(cell.model.encode("utf-8", "surrogatepass")) % number
+        shards.setdefault(shard, {})[path] = cell
+    return dict(sorted(shards.items()))
+
+
+def list_shards(study: Study) -> list[int]:
+    """List the shards of the dumps of a study that have any."""
+    return [*shard_dumps(study)] if study.settings["format"] == "predictions" else []
 
 
 def list_dumps(study: Study, *, shard: int) -> list[str]:
@@ -87,11 +91,6 @@ def list_dumps(study: Study, *, shard: int) -> list[str]:
 def list_cells(study: Study, *, shard: int) -> list[list[str]]:
     """List what each dump of a shard is of: model, dataset and seed."""
     return [list(cell) for cell in shard_dumps(study)[shard].values()]
-
-
-def list_images(study: Study, name: str) -> list[str]:
-    """List the folder of images of PatchML, or the file or folder of its annotations."""
-    return [study.settings["patchml"][name]]
 
 
 def find_labels(study: Study) -> dict[str, dict[str, str]]:
@@ -106,19 +105,11 @@ def find_labels(study: Study) -> dict[str, dict[str, str]]:
 def list_label_files(study: Study, *, shard: int) -> list[str]:
     """List the files of labels, ids and classes that the dumps of a shard need."""
     cells = shard_dumps(study)[shard].values()
-    files = find_classes(study, "predictions")
+    files = [path for path in [study.read("predictions/classes")] if path]
     for dataset, patterns in find_labels(study).items():
         own = [cell for cell in cells if cell.dataset == dataset]
         files += list_paths(list(patterns.values()), own)
     return files
-
-
-def list_parts(study: Study, name: str) -> list[str]:
-    """List what every shard of the dumps of a study wrote, such as "facts.json"."""
-    if study.settings["format"] != "predictions":
-        return []
-    stem, suffix = name.split(".")
-    return [study.place(f"multilabel/{stem}/{shard}.{suffix}") for shard in shard_dumps(study)]
 
 
 def list_counted(study: Study) -> list[str]:
@@ -136,12 +127,6 @@ def list_counted(study: Study) -> list[str]:
 def list_counted_datasets(study: Study) -> list[list[str]]:
     """List the datasets of `list_counted` as configured, each with its name for readers."""
     return [[name, _rename(study, name)] for name in study.read("multilabel/labels")]
-
-
-def find_classes(study: Study, section: str) -> list[str]:
-    """Name the file of class names in a section of a study's settings, if any."""
-    path = study.settings[section]["classes"]
-    return [path] if path else []
 
 
 def list_datasets(study: Study) -> list[str]:
@@ -258,34 +243,3 @@ def _check_compared(study: Study) -> None:
             hint = hint or f"There are {list_names(sorted(known))}."
             text = f"there are no dumps of the dataset {quote_name(unknown[0])}. {hint}"
             raise study.refuse(f"multilabel.{option}", text)
-
-
-def split_shards(names: Iterable[str], n: int) -> dict[int, list[str]]:
-    """Spread names over shards by a hash that is the same on every machine.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Names of models; repeats count once.
-    n : int
-        Number of shards, positive.
-
-    Returns
-    -------
-    dict
-        The names of each shard that has any, by name; shards in order.
-
-    Notes
-    -----
-    A name's shard depends on the name and `n` alone, so a new model moves no other.
-
-    Examples
-    --------
-    >>> split_shards(["resnet50", "clay", "dofa"], 3)
-    {1: ['dofa', 'resnet50'], 2: ['clay']}
-    """
-    shards: dict[int, list[str]] = {}
-    for name in sorted(set(names)):
-        digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        shards.setdefault(int.from_bytes(digest, "little") % n, []).append(name)
-    return dict(sorted(shards.items()))

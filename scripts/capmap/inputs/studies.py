@@ -40,6 +40,10 @@ class Study:
         """Give a setting by its path, such as ``bootstrap/replicates``."""
         return read_setting(self.settings, path)
 
+    def find(self, what: str | Callable[..., Any], **given: Any) -> Any:
+        """Give what a function finds for the study, or the setting of a path."""
+        return self.read(what) if isinstance(what, str) else what(self, **given)
+
     def place(self, path: str) -> str:
         """Name one of its results for a rule, which puts the prefix before it."""
         return f"results/{self.name}/{path}"
@@ -203,16 +207,6 @@ def find_study(
     return Study(name, known[name], open_url, prefix)
 
 
-def find_title(study: Study) -> str:
-    """Give the title of a study, or its name where it has none."""
-    return str(study.settings["title"] or study.name)
-
-
-def read_all(study: Study) -> Settings:
-    """Give all settings of a study."""
-    return study.settings
-
-
 def match_studies(config: Settings, *formats: str) -> str:
     """Write a pattern of the studies whose exports have one of these formats."""
     known = config["studies"].items()
@@ -297,11 +291,6 @@ def match_paths(pattern: str, *, recursive: bool = False) -> list[str]:
     return order_paths(glob(pattern, recursive=recursive))  # noqa: PTH207
 
 
-def find_folder(study: Study) -> str:
-    """Name the folder of a study's results."""
-    return str(study.folder)
-
-
 def count_resamples(study: Study, most: int) -> int:
     """Count the bootstrap replicates of an analysis, which takes no more than it needs."""
     return min(most, int(study.read("bootstrap/replicates")))
@@ -310,13 +299,3 @@ def count_resamples(study: Study, most: int) -> int:
 def count_of_images(study: Study) -> int:
     """Count the bootstrap replicates over images."""
     return count_resamples(study, 1000)
-
-
-def list_shards(study: Study) -> list[int]:
-    """Number the shards of the bootstrap of a study."""
-    return [*range(study.read("bootstrap/shards"))]
-
-
-def list_conditions(study: Study) -> list[str]:
-    """List the normalized runs of the studies that a study is compared with."""
-    return [f"results/{other}/normalized/runs.parquet" for other in study.settings["conditions"]]

@@ -195,7 +195,7 @@ def screen_scores(
     problems, doubted = list[Problem](), set[Any]()
     for dataset, own in runs[np.isfinite(runs["score"])].groupby("dataset", sort=True):
         name, metric = str(dataset), str(own["metric"].iloc[0])
-        stored = known[name].transform if name in known else {}
+        stored = (known[name].model_dump()["transform"] or {}) if name in known else {}
         if "transform" in rules.of_dataset(name):
             stored = {}
         wrong = _find_raw(own, rules, name, stored) if stored else own.iloc[:0]

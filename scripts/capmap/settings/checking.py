@@ -2,152 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from functools import cache
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from capmap.analyses import INDEX, list_analyses, read_setting
 from capmap.errors import ConfigError
 from capmap.settings import words
-from capmap.settings.choices import TableFormat
 from capmap.settings.sections import Section
-from capmap.settings.study import Study
 from capmap.settings.words import Place, find_part, list_known, read_schema
-from capmap.wording import join_words
 
-REMOVED: dict[str, str] = {
-    "aggregate": "leave it out: mean, trimmed mean and median are always given.",
-    "analyses=publications": "columns: {seed: COLUMN} makes a run of each publication.",
-    "attributes.datasets.cost": "leave it out; what to run next does not depend on costs.",
-    "attributes.datasets.family": "leave it out; the family is the part of the name before ' / '.",
-    "attributes.datasets.name": "call the column dataset.",
-    "attributes.models.date_format": "write dates as 2024-02-13, 13/02/2024 or 02/13/2024.",
-    "attributes.models.name": "call the column model.",
-    "bootstrap.interval=basic": "use calibrated, which holds its level with few runs.",
-    "bootstrap.interval=bca": "use calibrated, which holds its level with few runs.",
-    "bootstrap.statistics": "leave it out: all statistics have intervals.",
-    "bootstrap.weights": "leave it out; each dataset weighs the same.",
-    "capabilities.confidence": "leave it out; prediction intervals have the level 90%.",
-    "capabilities.distances": "set dimensions, in which l2, cosine and poincare are compared.",
-    "capabilities.held_out": "leave it out; 10 results are held out in each split.",
-    "capabilities.method=cosine": "set dimensions, such as [5]; the map is of L2 distances.",
-    "capabilities.method=ensemble": "leave it out; predictions are by the Bayesian factors.",
-    "capabilities.method=poincare": "set dimensions, such as [5]; the map is of L2 distances.",
-    "capabilities.starts": "leave it out; positions are fitted from one start.",
-    "capabilities.unreported_worse": "leave it out; results are taken as missing at random.",
-    "checkpoints.domains": "leave it out; all datasets that have the metric decide.",
-    "checkpoints.rankings.method": "leave it out; a metric or an expression says it.",
-    "checkpoints.rankings.weights": "use an expression, such as 0.7 * accuracy - 0.3 * ece.",
-    "checkpoints.select.datasets": "leave it out; all datasets that have the metric decide.",
-    "checkpoints.select.direction": "set metrics: {METRIC: {direction: max}} or min.",
-    "checkpoints.test_splits": "leave it out; that of the report is the test split.",
-    "claims.<name>.note": "leave it out; say it in the words of the claim.",
-    "classify": "write the scores of your models as dumps and name them in exports.",
-    "columns.keep": "leave it out; join it from the exports.",
-    "columns.publication": "use columns: {seed: COLUMN}, a run of each publication.",
-    "columns.time": "leave it out; a table over dates is no longer made of checkpoints.",
-    "comparison.aggregation": "leave it out; conditions are compared by the interquartile mean.",
-    "comparison.alpha": "set bootstrap.confidence; tests have the level 1 minus it.",
-    "comparison.highlight": "set figures.colors, or figures.order for models to stand first.",
-    "comparison.missing": "for datasets that all models have, set incomplete: drop_datasets.",
-    "comparison.probability": "leave it out; the Bayesian test decides from 95% on.",
-    "comparison.replicates": "set bootstrap.replicates; comparisons take at most 2000.",
-    "comparison.samples": "leave it out; the Bayesian test draws 50,000 samples.",
-    "duplicates=sum": "set duplicates: mean, or add the rows up before the export.",
-    "figures.dpi": "leave it out; PNG files have 300 dots per inch.",
-    "figures.each": "set figures.width by figure, such as {intervals: 7}.",
-    "figures.font": "leave it out; text is in DejaVu Sans.",
-    "figures.height": "leave it out; figures are as high as their rows need.",
-    "figures.notes": "leave it out; text in the SVG can be edited.",
-    "figures.style": "set figures.font_size, palette, colors and width.",
-    "figures.titles": "leave it out; text in the SVG can be edited.",
-    "groups.<name>.incomplete": "leave it out; that of the study holds.",
-    "incomplete=impute": "use adjust, which expects what is missing from the other scores.",
-    "incomplete=keep": "use adjust, drop_models or drop_datasets.",
-    "leaderboard.citation": "write it in leaderboard.about.",
-    "leaderboard.complete": "use min_datasets; a dimension needs all datasets.",
-    "leaderboard.dimension": "leave it out; the page opens on all datasets.",
-    "leaderboard.method": "leave it out; the page opens on the method with most ranked entries.",
-    "leaderboard.submit": "write it in leaderboard.about.",
-    "leaderboard.version": "write it in leaderboard.about.",
-    "limits": "leave it out; pairs of more than 500 models are not compared.",
-    "min_seeds": "leave it out; tables/seeds counts the runs of each cell.",
-    "multilabel.confidence": "set bootstrap.confidence.",
-    "multilabel.replicates": "set bootstrap.replicates; images take at most 1000.",
-    "multilabel.top": "leave it out; multilabel/summary has the ranks of all models.",
-    "next": "leave it out; the table next lists all and can be filtered.",
-    "patchml.cells": "leave it out: the grid is filled row by row, as published.",
-    "predictions.datasets.<name>.classes": "write labels by the names in predictions.classes.",
-    "rank_by=optimality_gap": "use mean; the optimality gap is in tables/ranking.",
-    "ratings": "leave it out; equal means are ties, and 1000 is the mean rating.",
-    "reading.delimiter": "leave it out; commas, semicolons, tabs and bars are found.",
-    "redirects": "leave it out; redirects are followed, without credentials.",
-    "robustness": "leave it out; rank sets over datasets say how ranks depend on them.",
-    "sample_size": "leave it out: comparisons/detectable is for a power of 80%.",
-    "select.datasets.include": "write the list alone, as in select: {datasets: [A, B]}.",
-    "select.models.include": "write the list alone, as in select: {models: [A, B]}.",
-    "submission.method": "add the column frozen_or_full_ft; else it is full_ft.",
-    "take.best": "set take: best, or take: lowest.",
-    "take.step": "read the rows of the step only, as in where: {step: 500}.",
-    "tracking": "export by mlflow.search_runs().to_csv() and set preset: mlflow.",
-}
-# Unknown keys of a section that are reported one by one.
-MOST_KEYS = 50
 KEY = "[key]"
 # Errors that say that a value is of another kind, so that another alternative is meant.
 KINDS = {f"{kind}_type" for kind in ("string", "int", "float", "bool", "list", "dict", "model")}
 KINDS |= {"literal_error"}
 EMPTY = {"array": "the list must not be empty. Name one at least.", "string": "must not be empty."}
-TABLES = get_args(TableFormat)
-ROWS = (*TABLES, "checkpoints")
-# The formats that read an option, where not all do.
-FORMATS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(["header_rows", "multilabel/images", "multilabel/labels"], TABLES),
-    **{f"columns/{name}": TABLES for name in ("step", "selection", "spread", "count")},
-    **dict.fromkeys(["where", "metric"], ROWS),
-    **{f"columns/{name}": ROWS for name in ("dataset", "metric", "score", "seed")},
-    **dict.fromkeys(["columns/model", "decimal"], (*ROWS, "submission")),
-    **{f"columns/{name}": ("checkpoints",) for name in ("training", "checkpoint", "split")},
-    **dict.fromkeys(["predictions", "patchml"], ("predictions",)),
-    "submission": ("submission",),
-    "checkpoints": ("checkpoints",),
-}
-PLACED = tuple(name for name, made in INDEX.items() if made["folder"] == "capabilities")
-# The analyses that read an option, where none but these do.
-READERS: dict[str, tuple[str, ...]] = {
-    "capabilities": PLACED,
-    "attributes": (*PLACED, "frontier"),
-    "frontier": ("frontier",),
-    "multilabel": ("multilabel",),
-    "leaderboard/releases": ("releases",),
-    "checkpoints/rankings": ("checkpoints",),
-    "published": ("published",),
-    "claims": ("published",),
-}
-
-
-def explain_removed(place: tuple[str | int, ...], settings: Any) -> str:
-    """Say what to use instead of a setting or value that is no longer known; "" of others."""
-    value = settings
-    for key in place:
-        if isinstance(value, dict):
-            value = value.get(key)
-        elif isinstance(value, list) and isinstance(key, int):
-            value = value[key]
-        else:
-            return ""
-    names = [str(key) for key in place if not isinstance(key, int)]
-    names = names[2:] if names[:1] == ["studies"] else names
-    for entry, instead in REMOVED.items():
-        path, _, old = entry.partition("=")
-        keys = path.split(".")
-        is_named = len(keys) == len(names) and all(
-            key in ("<name>", name) for key, name in zip(keys, names, strict=True)
-        )
-        if is_named and (not old or str(value).casefold() == old.casefold()):
-            return f"was removed. Instead: {instead}"
-    return ""
 
 
 class Fault(NamedTuple):
@@ -202,21 +70,9 @@ def find_faults(settings: Any, section: type[Section]) -> tuple[dict[str, Any], 
         schema, given = read_schema(section), settings if isinstance(settings, Mapping) else {}
         errors = [((), error["loc"], error) for error in error.errors(include_url=False)]
         found = [*_explain_all([_locate(*one, given) for one in errors], given, schema)]
-        told = {fault: None for place, text in found for fault in _tell(place, text, given)}
+        told = {Fault(place, text.rstrip()): None for place, text in found}
         return {}, sorted(told, key=lambda one: _rank(one.place, given))
     return checked.model_dump(exclude_none=True, warnings=False), []
-
-
-def _tell(place: Place, text: str, given: Any) -> Iterator[Fault]:
-    """Tell a fault, or what replaces the setting or the key of a value that was removed."""
-    value = read_place(given, place)
-    keys = [*value] if isinstance(value, Mapping) else []
-    removed = [
-        Fault(own, instead)
-        for own in (place, *((*place, key) for key in keys))
-        if (instead := explain_removed(own, given))
-    ]
-    yield from removed or [Fault(place, text.rstrip())]
 
 
 def drop_faulty(settings: Mapping[str, Any], section: type[Section]) -> dict[str, Any]:
@@ -230,30 +86,21 @@ def drop_faulty(settings: Mapping[str, Any], section: type[Section]) -> dict[str
     """
     left: dict[str, Any] = deepcopy(dict(settings))
     while faults := find_faults(left, section)[1]:
-        places = {_find_present(left, fault.place) for fault in faults}
-        if () in places:
+        if any({*fault.place[:1]}.isdisjoint(left) for fault in faults):
             return {}
-        for place in places:
-            _remove(left, place)
+        for holder, key in [_find_holder(left, fault.place) for fault in faults]:
+            holder.pop(key, None)
     return left
 
 
-def _find_present(settings: dict[str, Any], place: Place) -> Place:
-    """The place, or that of the innermost section or list around it that is there."""
+def _find_holder(settings: dict[str, Any], place: Place) -> tuple[dict[str, Any], Any]:
+    """The innermost section and key around a place that are there."""
     inner: Any = settings
-    for depth, key in enumerate(place):
+    for key in place:
         if not isinstance(inner, dict) or key not in inner:
-            return place[:depth]
-        inner = inner[key]
-    return place
-
-
-def _remove(settings: dict[str, Any], place: Place) -> None:
-    """Remove what is at a place, if what is around it is there still."""
-    section: Any = settings
-    for key in place[:-1]:
-        section = section.get(key, {})
-    section.pop(place[-1], None)
+            break
+        settings, last, inner = inner, key, inner[key]
+    return settings, last
 
 
 def _locate(before: Place, loc: Place, error: Mapping[str, Any], given: Any) -> Found:
@@ -291,7 +138,6 @@ def _explain_all(
     """Explain errors; of alternatives, those of the one that is of the value's kind."""
     groups: dict[Place, list[Found]] = {}
     levels: set[Place] = set()
-    strange: dict[Place, int] = {}
     for found in errors:
         if found.tags:
             groups.setdefault(found.place, []).append(found)
@@ -304,10 +150,6 @@ def _explain_all(
                 yield found.place, text
             levels.add(around)
             continue
-        if found.error["type"] == "extra_forbidden":
-            strange[around] = strange.get(around, 0) + 1
-            if strange[around] > MOST_KEYS:
-                continue
         yield _explain(found.place, found.error, schema)
     for place, alternatives in groups.items():
         yield from _explain_alternatives(place, alternatives, given, schema)
@@ -376,102 +218,3 @@ def _rank(place: Place, settings: Any) -> list[int]:
         ranks.append(keys.index(key) if key in keys else len(keys))
         settings = settings[key] if key in keys else ()
     return ranks
-
-
-def find_ineffective(
-    settings: Mapping[str, Any], written: Mapping[str, Any]
-) -> Iterator[tuple[str, str]]:
-    """Find settings that change nothing, and those without which others cannot be followed.
-
-    Parameters
-    ----------
-    settings : mapping
-        Of a study, checked and with defaults.
-    written : mapping
-        What the user wrote of them. What a preset says, and what is as by default, is no mistake.
-
-    Yields
-    ------
-    option : str
-        Such as ``columns.ignore``.
-    message : str
-        Why it has no effect, and what to do.
-
-    Notes
-    -----
-    Settings of an analysis that is not asked for are reported only where `analyses` is left out: a
-    list of one's own may leave some out for a while.
-    """
-    given = [path for path in [*FORMATS, *READERS] if _is_given(path, settings, written)]
-    kind = settings["format"]
-    for path in given:
-        known = FORMATS.get(path, (kind,))
-        section = path.partition("/")[0]
-        if section != path and kind not in FORMATS.get(section, (kind,)):
-            continue  # the whole section is reported
-        if kind not in known:
-            yield (
-                path.replace("/", "."),
-                f"it has no effect with format: {kind}, only with {join_words(known)}. "
-                "Leave it out, or set the format that you mean.",
-            )
-    if kind in TABLES:
-        yield from _find_unread_columns(settings, written)
-    if "analyses" not in written:
-        yield from _find_unasked([path for path in given if path in READERS], settings)
-
-
-def _is_given(path: str, settings: Mapping[str, Any], written: Mapping[str, Any]) -> bool:
-    """Whether the user wrote a setting, and other than it is by default."""
-    section: Any = written
-    for key in path.split("/"):
-        if not isinstance(section, Mapping) or key not in section:
-            return False
-        section = section[key]
-    return bool(read_setting(settings, path) != read_setting(_read_defaults(), path))
-
-
-@cache
-def _read_defaults() -> dict[str, Any]:
-    """A study of which nothing is set."""
-    return find_faults({}, Study)[0]
-
-
-def _find_unasked(given: list[str], settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Find settings of analyses that are not made by default."""
-    asked = set(list_analyses(settings))
-    for path in given:
-        # The metrics of predictions are their scores.
-        is_scored = path == "multilabel" and settings["format"] == "predictions"
-        is_read = settings["format"] in FORMATS.get(path.partition("/")[0], (settings["format"],))
-        if asked.isdisjoint(READERS[path]) and is_read and not is_scored:
-            yield (
-                path.replace("/", "."),
-                f"no analysis that is made by default reads it. List {READERS[path][0]} under "
-                "analyses, with the others that you want, or leave it out.",
-            )
-
-
-def _find_unread_columns(
-    settings: Mapping[str, Any], written: Mapping[str, Any]
-) -> Iterator[tuple[str, str]]:
-    """Find columns of tables that are not read, and those that are needed and not named."""
-    columns, take, summary = settings["columns"], settings["take"], settings["summary"]
-    is_wide = settings["format"] == "matrix" or "{" in str(columns["score"])
-    is_summarized = summary["runs"] > 1 or bool(columns["count"])
-    needs = "Set summary.runs to the number of runs behind a row, or name their column in count."
-    rules = {
-        "columns/ignore": (is_wide, "format: long with a column of scores", "Set format: matrix"),
-        "columns/datasets": (is_wide, "format: long with a column of scores", "Set format: matrix"),
-        "columns/step": (take == "last", f"take: {take}", "Set take: last"),
-        "columns/selection": (take in ("best", "lowest"), f"take: {take}", "Set take: best"),
-    }
-    for path, (is_read, reason, remedy) in rules.items():
-        if not is_read and _is_given(path, settings, written):
-            option = path.replace("/", ".")
-            yield option, f"it has no effect with {reason}. {remedy}, or leave it out."
-    for path in ("columns/spread", "summary/spread"):
-        if not is_summarized and _is_given(path, settings, written):
-            yield path.replace("/", "."), f"it has no effect on rows that are one run. {needs}"
-    if take in ("best", "lowest") and not columns["selection"]:
-        yield "columns.selection", f"take: {take} needs it. Name the column."

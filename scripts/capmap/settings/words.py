@@ -15,8 +15,6 @@ Schema: TypeAlias = Mapping[str, Any]
 Place: TypeAlias = tuple[str | int, ...]
 
 NAME = "<name>"
-# Of a list that is longer than some items only the first are shown.
-LONGEST, SHOWN = 8, 4
 TRUTH = {
     **dict.fromkeys(["yes", "on", "true", "1"], "true"),
     **dict.fromkeys(["no", "off", "false", "0"], "false"),
@@ -147,20 +145,12 @@ def explain_value(value: Any, part: Schema) -> str:
         without = f"Without the line it is {default}." if default else ""
         return f"has no value. Expected {expected}. {without}"
     suggestion = _suggest_value(value, part)
-    if suggestion or part.get("type") == "object" or not isinstance(value, str):
-        expected = _shorten(expected)
     sentences = (
         f"expected {expected}, found {show_value(value)}.",
         suggestion,
         part.get("description", "") if "anyOf" in part else "",
     )
     return " ".join(filter(None, sentences))
-
-
-def _shorten(listed: str) -> str:
-    """Cut a long list after its first items."""
-    items = listed.split(", ")
-    return f"{', '.join(items[:SHOWN])}, …" if len(items) > LONGEST else listed
 
 
 def explain_key(key: str, known: list[str], place: Place, root: Schema) -> str:
