@@ -32,7 +32,7 @@ from capmap.drafting.words import (
 )
 from capmap.errors import ConfigError
 from capmap.exports.doubts import is_attribute
-from capmap.exports.files import PLAIN
+from capmap.exports.records import PLAIN
 from capmap.metrics import find_metric
 from capmap.patterns import Pattern
 from capmap.settings.files import list_presets

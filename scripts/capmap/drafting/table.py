@@ -23,12 +23,10 @@ from capmap.drafting.words import (
     rate_values,
     split_words,
 )
-from capmap.exports.cells import SEPARATOR
+from capmap.exports.cells import SEPARATOR, Kind, Numbers, parse_summaries
 from capmap.exports.doubts import is_attribute
-from capmap.exports.files import HEAD, PLAIN, FileOptions, has_suffix, read_content
 from capmap.exports.layouts import name_sheet
-from capmap.exports.numbers import Kind, Numbers, parse_summaries
-from capmap.exports.records import list_values
+from capmap.exports.records import HEAD, PLAIN, FileOptions, has_suffix, list_values, read_content
 from capmap.exports.sheets import MARKDOWN, NESTED, WORKBOOKS, list_sheets, open_sheet
 from capmap.wording import list_names
 

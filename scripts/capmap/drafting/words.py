@@ -7,8 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from capmap.errors import ConfigError
-from capmap.exports.files import has_suffix
-from capmap.exports.records import list_values
+from capmap.exports.records import has_suffix, list_values
 from capmap.exports.sheets import MARKDOWN, NESTED, WORKBOOKS, open_sheet
 from capmap.inputs.studies import match_paths
 from capmap.metrics import find_metric

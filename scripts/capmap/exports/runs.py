@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from capmap.artifacts import pack_names
-from capmap.exports.cells import SEPARATOR, choose_texts, make_texts
-from capmap.exports.numbers import Kind, Numbers
+from capmap.exports.cells import SEPARATOR, Kind, Numbers, choose_texts, make_texts
 from capmap.metrics import is_same_metric
 from capmap.problems import Problem, Severity, row_problem
 from capmap.settings.choices import MOST_RUNS, Spread, Take

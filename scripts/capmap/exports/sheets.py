@@ -15,21 +15,23 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from capmap.exports.cells import Cells, Numeral, clean_header, join_header, make_cells
-from capmap.exports.files import (
+from capmap.exports.records import (
     HEAD,
     LARGEST,
+    LINES,
     LONGEST,
     PARQUET,
     PLAIN,
+    YAML,
     FileOptions,
     check_text,
     has_suffix,
+    open_records,
     read_bounded,
     read_content,
     recode_text,
     refuse,
 )
-from capmap.exports.records import LINES, YAML, open_records
 from capmap.problems import Problem, UnreadableExportError, ask_nearest, shorten
 from capmap.wording import count_things, list_names, quote_name
 

@@ -12,7 +12,7 @@ import pandas as pd
 from capmap.artifacts import render_csv, sort_rows, write_text
 from capmap.errors import ValidationError
 from capmap.exports import Exports, read_exports
-from capmap.exports.files import FileOptions, check_digests
+from capmap.exports.records import FileOptions, check_digests
 from capmap.normalization import read_references
 from capmap.normalization.bounds import resolve_bounds
 from capmap.normalization.precedence import Rules
