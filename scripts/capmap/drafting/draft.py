@@ -27,12 +27,13 @@ Certainty: TypeAlias = Literal["found", "guess", "decide"]
 REPORTED = frozenset({"other_tables", "alike_names", "selected_by_score", "fractions"}) | {
     "opposite_order",
     "doubtful_sign",
-    "diverged",
 }
 UNUSABLE = frozenset({"not_a_number", "nan_score", "infinite_score"})
 ARROW = "\u2193"
 PERCENT = 100.0
 FRACTION = 1.5
+# A score this many times the median is that of a run that diverged, or stands for none.
+FAR = 1000.0
 # A part that is missing without a question.
 FEW = 0.2
 WIDTH = 100
@@ -153,6 +154,7 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
         runs = _direct_datasets(draft, runs, result.errors)
         for name, own in runs.groupby("metric", observed=True):
             _bound_metric(draft, str(name), own)
+        _name_diverged(draft, runs)
         _answer(draft, read, result.errors)
     _, result, files = _check(draft)
     firsts = {problem.code: problem for problem in reversed(result.problems)}
@@ -317,6 +319,20 @@ def _find_baseline(runs: pd.DataFrame) -> str:
     rated = {str(name): len({*split_words(str(name))} & WORDS["baselines"]) for name in whole}
     best = max(rated, key=lambda name: rated[name], default="")
     return best if rated.get(best) else ""
+
+
+def _name_diverged(draft: Draft, runs: pd.DataFrame) -> None:
+    """Ask about scores so far beyond the others that a run diverged, or was not made."""
+    sizes = runs["score"].abs()
+    usual = sizes.groupby(runs["dataset"], observed=True).transform("median")
+    far = runs[(sizes > FAR * usual) & (usual > 0) & (sizes > PERCENT)]
+    for row in far.head(1).to_dict("records"):
+        text = (
+            f"{quote_name(row['raw'])} of {quote_name(row['model'])} on {row['dataset']} is more "
+            f"than {FAR:g} times the median there ({len(far)} of such scores). Did it diverge, or "
+            f"is it no score? Then: values: {{'{row['raw']}': missing}}"
+        )
+        draft.note("values", "decide", text)
 
 
 def _answer(draft: Draft, read: Exports, problems: Sequence[Problem]) -> None:

@@ -241,26 +241,30 @@ def _narrow(table: Table, roles: Mapping[str, str]) -> str:
     return best.name
 
 
-def _choose_rows(draft: Draft, table: Table, roles: Mapping[str, str]) -> Table:
+def _choose_rows(draft: Draft, table: Table, roles: dict[str, str]) -> Table:
     """Keep the rows of one split, of one metric for each dataset, and of one protocol."""
     keys = [roles[role] for role in ("model", "dataset", "seed") if role in roles]
+    metric, split = roles.get("metric", ""), roles.get("split", "")
     datasets = [roles["dataset"]] if "dataset" in roles else []
-    if "split" in roles and len(table.columns[roles["split"]].names) > 1:
-        table = _choose_value(draft, table, roles["split"], datasets)
-    if "metric" in roles and table.count([roles["metric"], *datasets]) > table.count(datasets):
-        table = _choose_value(draft, table, roles["metric"], datasets)
+    if split and len(table.columns[split].names) > 1:
+        table = _choose_value(draft, table, roles, split)
+    if metric and table.count([metric, *datasets]) > table.count(datasets):
+        table = _choose_value(draft, table, roles, metric)
     if len(table.pieces) == 1 and f"{PART}0" not in roles.values():
-        table = _choose_value(draft, table, f"{PART}0", datasets)
+        table = _choose_value(draft, table, roles, f"{PART}0")
     for name, column in list(table.columns.items()):
         is_text = not column.is_number and not column.is_field and name not in roles.values()
         is_protocol = is_text and rate_role(name, "protocol") >= 2
         if is_protocol and table.count([*keys, name]) > table.count(keys):
-            table = _choose_value(draft, table, name, datasets)
+            table = _choose_value(draft, table, roles, name)
+    for role in [role for role, name in roles.items() if name not in table.columns]:
+        del roles[role]
     return table
 
 
-def _choose_value(draft: Draft, table: Table, name: str, datasets: Sequence[str]) -> Table:
+def _choose_value(draft: Draft, table: Table, roles: dict[str, str], name: str) -> Table:
     """Keep one split, metric or protocol: of those of most datasets a known merit, or most rows."""
+    datasets = [roles["dataset"]] if "dataset" in roles else []
     rows = table.cells.loc[table.cells[name] != "", name].value_counts(sort=False)
     places = table.cells.groupby(name)[datasets[0]].nunique() if datasets else rows
     often = [value for value in rows.index if places[value] >= RARE * places.max()]
@@ -288,7 +292,13 @@ def _choose_value(draft: Draft, table: Table, name: str, datasets: Sequence[str]
     text += " Is it right?" if rivals else ""
     if datasets and (lacking := {*table.cells[datasets[0]]} - {*kept.cells[datasets[0]]}):
         text += f" It is not given for {list_names(sorted(lacking))}."
-    draft.put("where", {name: best}, "decide" if rivals else "guess", text)
+    certainty: Certainty = "decide" if rivals else "guess"
+    if table.pieces and len(kept.cells[PART].unique()) == 1:
+        # A column was chosen, not rows: its header says nothing more.
+        draft.note("columns", certainty, text)
+        return kept.leave_headers()
+    role = next((role for role, own in roles.items() if own == name), name)
+    draft.put("where", {role if name in table.labels else name: best}, certainty, text)
     return kept
 
 
@@ -299,10 +309,7 @@ def _join_names(draft: Draft, table: Table, roles: Mapping[str, str]) -> dict[st
     variants = _find_variants(table, keys) if "model" in roles else []
     seeds = [name for name in variants if _is_seed(table.columns[name])]
     if seeds:
-        rest = [name for name in [*keys, *variants] if name != roles.get("seed")]
-        is_needed = table.count([*keys, *variants]) > table.count(rest)
-        own = [roles.get("seed"), *seeds] if is_needed else seeds
-        names["seed"] = [name for name in table.columns if name in own]
+        names["seed"] = [name for name in table.columns if name in {roles.get("seed"), *seeds}]
         text = f"Runs are told apart by {_say(table, names['seed'])}: this is taken as seed."
         draft.note("columns", "guess", text)
     parts = [name for name in variants if _is_part(table, name, roles)]
@@ -376,18 +383,8 @@ def _put_scores(
     draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], names: Sequence[str]
 ) -> None:
     """Put which columns hold scores."""
-    kept = [*table.cells[PART].unique()] if table.pieces else names
-    if table.pieces and len(kept) == 1:
-        # A column was chosen, not rows.
-        names, where = kept, draft.settings.get("where", {})
-        for role in [role for role, own in roles.items() if own[0].startswith(PART)]:
-            del roles[role]
-        if chosen := [name for name in where if name.startswith(PART)]:
-            draft.notes["columns"] = [*draft.notes.get("columns", []), *draft.notes.pop("where")]
-            rest = {name: value for name, value in where.items() if name not in chosen}
-            draft.settings |= {"where": rest}
-        if not draft.settings.get("where", True):
-            del draft.settings["where"]
+    if PART in table.cells and not table.pieces:
+        names = table.cells[PART].unique().tolist()
     if len(names) == 1:
         _put_column(draft, paths, table, roles, names[0])
     elif roles.get("metric") == [f"{PART}0"] and len(table.pieces) == 1:
@@ -453,9 +450,6 @@ def _put_heads(
         draft.put("columns", {"score": pattern}, "found", text)
     if " / {seed" in pattern:
         draft.note("columns", "decide", "Are the numbers in the header numbers of runs?")
-    where = draft.settings.get("where", {})
-    for name in heads.keys() & where:
-        where[heads[name]] = where.pop(name)
     used = {name for own in roles.values() for name in own}
     rest = [name for name in table.columns if name not in {*table.labels, *used}]
     if rest and len(table.pieces) == 1:
@@ -464,7 +458,7 @@ def _put_heads(
         corners = [roles[role][0] for role in ("dataset", "model") if role in roles]
         corner = next((name for name in corners if name not in table.labels), "")
         _put_metric(draft, names, paths.paths, corner)
-    elif "metric" in heads.values() and "metric" not in where:
+    elif "metric" in heads.values() and "metric" not in draft.settings.get("where", {}):
         place = next(name for name, text in heads.items() if text == "metric")
         kept = sorted(table.cells[place].unique())
         draft.put("where", {"metric": kept}, "guess", f"The metrics {list_names(kept)} are read.")

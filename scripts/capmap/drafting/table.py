@@ -145,6 +145,12 @@ class Table:
         """Keep some rows."""
         return Table(self.cells[rows], self.options, self.labels, self.pieces)
 
+    def leave_headers(self) -> "Table":
+        """Leave out what headers say."""
+        names = [name for name in self.columns if name.startswith(PART)]
+        labels = {name: label for name, label in self.labels.items() if name not in names}
+        return Table(self.cells.drop(columns=names), self.options, labels)
+
 
 def read_table(paths: Paths) -> tuple[Table, str]:
     """Read all columns of the files, or of some of many, and say what has to be asked."""
