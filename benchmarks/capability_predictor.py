@@ -32,7 +32,7 @@ from capmap.capabilities.gaps import (
 )
 from capmap.capabilities.intervals import cover_groups
 from capmap.exports import read_exports
-from capmap.exports.files import FileOptions
+from capmap.exports.records import FileOptions
 from capmap.rng import make_stream
 from capmap.tables import write_table
 from workflow import PROJECT, RESULTS

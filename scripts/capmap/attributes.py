@@ -11,8 +11,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from capmap.exports.cells import Cells, Wish, check_columns, reject_unusable, trim
-from capmap.exports.numbers import Kind, parse_mixed
+from capmap.exports.cells import (
+    Cells,
+    Kind,
+    Wish,
+    check_columns,
+    parse_mixed,
+    reject_unusable,
+    trim,
+)
 from capmap.exports.runs import Place, find_blanks, find_no_rows, find_words
 from capmap.exports.sheets import Sheet, open_sheet
 from capmap.problems import Problem, UnreadableExportError

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from capmap.artifacts import render_csv, render_parquet
 from capmap.errors import CapmapError
 from capmap.exports import read_exports
-from capmap.exports.files import FileOptions
 from capmap.exports.label_files import open_scores, read_labels
+from capmap.exports.records import FileOptions
 from capmap.normalization import Rules
 from capmap.validation import Policies, list_rejected, validate_runs
 from tests.fuzz.generated_files import (

@@ -23,7 +23,7 @@ from capmap.checkpoints.rankings import (
 )
 from capmap.checkpoints.selection import choose_checkpoints, gather_runs, measure_optimism
 from capmap.errors import ValidationError
-from capmap.exports.checkpoints import read_step
+from capmap.exports.reading import read_step
 from capmap.rng import make_stream
 from tests.checkpoint_tables import choose_by_hand, make_training, make_values, plan
 

@@ -388,9 +388,12 @@ TOLD = {
         REPORTS | TUNING,
         {
             "exports": "exp/{model}/*/0-evaluation/*/report.json",
-            "reading": {"records": "metrics.test.{metric}"},
             "where": {"metric": ["accuracy", "rmse"]},
-            "columns": {"dataset": "config.data.path", "seed": "config.seed"},
+            "columns": {
+                "dataset": "config.data.path",
+                "seed": "config.seed",
+                "score": "metrics.test.{metric}",
+            },
         },
         ["datasets"],
     ),
@@ -497,7 +500,7 @@ DIRECTIONS = [
     (MATRIX, "algorithm,P,Q,R", "scores.csv", "score", "max", [], []),
     (MATRIX, "algorithm,P,Q,R", "time_series.csv", "time", "min", [], ["metric"]),
     (MATRIX, "model,P score,Q score,R score", "t.csv", "score", "max", [], []),
-    (MATRIX, "model,P ↑,Q ↑,R ↓", "t.csv", "score", "max", ["R ↓"], []),
+    (MATRIX, "model,P ↑,Q ↑,R ↓", "t.csv", "score", "max", ["R ↓"], ["datasets"]),
     (MATRIX, "model,P ↓,Q ↓,R ↓", "t.csv", "error", "min", [], []),
     (MATRIX, "model,P error,Q error,R error", "t.csv", "error", "min", [], []),
     (
@@ -507,7 +510,7 @@ DIRECTIONS = [
         "score",
         "max",
         ["P error", "R error"],
-        ["metrics"],
+        ["datasets", "datasets", "metrics"],
     ),
     (MATRIX, "model,time_qa,time_mc,time_order", "t.csv", "time", "min", [], ["metric"]),
     (

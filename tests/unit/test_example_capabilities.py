@@ -12,7 +12,7 @@ from scipy.spatial.distance import pdist
 from capmap.capabilities.embedding import RIDGES, draw_start, fit_embedding
 from capmap.capabilities.gaps import choose_results, list_components
 from capmap.exports import read_exports
-from capmap.exports.files import FileOptions
+from capmap.exports.records import FileOptions
 from normalize import normalize
 from tests.steps import read_step, run_step
 from tests.toy_settings import READING, RULES, make_settings

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.exports.files import FileOptions
+from capmap.exports.records import FileOptions
 from capmap.exports.sheets import open_sheet
 from capmap.problems import UnreadableExportError
 from tests.workbooks import make_xlsx

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from capmap.artifacts import read_table, render_csv
-from capmap.exports import files, read_exports, records, sheets
+from capmap.exports import read_exports, records, sheets
 from capmap.tables import render_latex
 from tests.hostile_names import NAMES
 
@@ -26,9 +26,9 @@ def write(folder: Path, name: str, content: bytes) -> str:
 def bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Readers whose limit is 100 kB instead of 1 GiB."""
     defaults = {"limit": LIMIT, "remedy": "Split it."}
-    monkeypatch.setattr(files.read_bounded, "__kwdefaults__", defaults)
+    monkeypatch.setattr(records.read_bounded, "__kwdefaults__", defaults)
     monkeypatch.setattr(sheets, "LARGEST", LIMIT)
-    assert sheets.read_bounded is records.read_bounded is files.read_bounded
+    assert sheets.read_bounded is records.read_bounded
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from capmap.errors import ConfigError
 from capmap.exports import read_exports
 from capmap.exports.cells import join_header
-from capmap.exports.files import FileOptions
+from capmap.exports.records import FileOptions
 from capmap.exports.sheets import DelimitedSheet, Record
 from capmap.patterns import Pattern, read_fields
 

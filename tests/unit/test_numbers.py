@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.exports import read_exports
-from capmap.exports.numbers import Kind, parse_numbers, parse_summaries
+from capmap.exports.cells import Kind, parse_numbers, parse_summaries
 
 
 def parse(*texts, decimal="auto"):

@@ -7,7 +7,7 @@ import yaml
 
 from capmap.errors import ConfigError
 from capmap.exports import read_exports
-from capmap.exports.files import FileOptions
+from capmap.exports.records import FileOptions
 from capmap.patterns import read_fields
 from capmap.settings.files import fill_preset, list_presets
 from tests.toy_settings import make_settings

@@ -1,6 +1,5 @@
 """A study's settings on their way from files to YAML with comments, and how sure each is."""
 
-import copy
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -13,12 +12,12 @@ import pandas as pd
 import yaml
 
 from capmap.artifacts import unpack_columns
-from capmap.drafting.words import MISSING, WORDS, guess_direction, has_word, split_words
+from capmap.drafting.words import WORDS, guess_direction, has_word, split_words
 from capmap.exports import Exports
 from capmap.exports.doubts import list_doubtful
 from capmap.inputs.exports import find_exports
 from capmap.inputs.studies import Study, check_config
-from capmap.metrics import Metric, find_metric
+from capmap.metrics import find_metric
 from capmap.problems import Problem
 from capmap.validation.study import Validation, check_exports
 from capmap.wording import count_things, list_names, quote_name
@@ -31,28 +30,19 @@ REPORTED = frozenset({"other_tables", "alike_names", "selected_by_score", "fract
 }
 UNUSABLE = frozenset({"not_a_number", "nan_score", "infinite_score"})
 ARROW = "\u2193"
-UNNAMED = "score"
 PERCENT = 100.0
+FRACTION = 1.5
 # A score this many times the median is that of a run that diverged, or stands for none.
 FAR = 1000.0
-FRACTION = 1.5
 # A part that is missing without a question.
 FEW = 0.2
-# What is proposed where rows or cells cannot be used as they are.
-ANSWERS: dict[str, tuple[str, Any, str]] = {
-    "duplicate": (
-        "columns",
-        {"seed": "row"},
-        "Each row is taken as a run. Or is another column part of a name, or to be chosen (where)?",
-    ),
-    "incomplete": (
-        "incomplete",
-        "adjust",
-        "What is missing is expected from the other scores; drop_models and drop_datasets leave "
-        "out models or datasets.",
-    ),
-    "not_a_number": ("invalid", "quarantine", "Such scores are left out and listed."),
-}
+WIDTH = 100
+MARK = "    # "
+FIRST = ("title", "exports", "preset", "format")
+HEADINGS = {"found": "", "guess": "A guess: ", "decide": "DECIDE: "}
+# Folders of capmap itself in results/.
+RESERVED = ("logs", "benchmarks")
+NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass
@@ -80,7 +70,7 @@ class Draft:
     def note(self, option: str, certainty: Certainty, text: str) -> None:
         """Add a note on an option, once."""
         notes = self.notes.setdefault(option, [])
-        if (certainty, text) not in notes:
+        if text and (certainty, text) not in notes:
             notes.append((certainty, text))
 
     def put(self, option: str, value: Any, certainty: Certainty, text: str) -> None:
@@ -89,6 +79,11 @@ class Draft:
         is_section = isinstance(old, dict) and isinstance(value, Mapping)
         self.settings[option] = {**old, **value} if old and is_section else value
         self.note(option, certainty, text)
+
+    def put_rules(self, option: str, names: Sequence[str], rule: Mapping[str, Any]) -> None:
+        """Add to the rules of metrics or datasets."""
+        rules = self.settings.setdefault(option, {}) if rule else {}
+        rules |= {name: {**rules.get(name, {}), **rule} for name in names}
 
     @property
     def decisions(self) -> list[str]:
@@ -99,15 +94,6 @@ class Draft:
             for certainty, text in notes
             if certainty == "decide"
         ]
-
-
-WIDTH = 100
-MARK = "    # "
-FIRST = ("title", "exports", "preset", "format")
-HEADINGS = {"found": "", "guess": "A guess: ", "decide": "DECIDE: "}
-# Folders of capmap itself in results/.
-RESERVED = ("logs", "benchmarks")
-NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def name_study(exports: Sequence[str]) -> str:
@@ -160,18 +146,16 @@ def write_draft(draft: Draft, name: str) -> str:
 def settle(draft: Draft, others: Sequence[str]) -> None:
     """Read the files as a draft says, put what their scores need, and check them."""
     read, result, _ = _check(draft)
-    runs, before = unpack_columns(read.runs), copy.deepcopy(draft.settings)
-    _leave_doubtful(draft, runs)
-    if draft.settings != before:
+    if _leave_doubtful(draft, unpack_columns(read.runs)):
         read, result, _ = _check(draft)
-        runs = unpack_columns(read.runs)
+    runs = unpack_columns(read.runs)
+    runs = runs[np.isfinite(runs["score"])]
     if not runs.empty:
-        runs = runs[np.isfinite(runs["score"])]
-        _direct_datasets(draft, runs)
-        runs = _direct_converted(draft, runs, result)
-        _bound_metrics(draft, runs)
+        runs = _direct_datasets(draft, runs, result.errors)
+        for name, own in runs.groupby("metric", observed=True):
+            _bound_metric(draft, str(name), own)
         _name_diverged(draft, runs)
-        _settle_rows(draft, read, result)
+        _answer(draft, read, result.errors)
     _, result, files = _check(draft)
     firsts = {problem.code: problem for problem in reversed(result.problems)}
     for problem in firsts.values():
@@ -196,133 +180,133 @@ def _check(draft: Draft) -> tuple[Exports, Validation, dict[str, str]]:
     return read, result, files
 
 
-def _leave_doubtful(draft: Draft, runs: pd.DataFrame) -> None:
+def _leave_doubtful(draft: Draft, runs: pd.DataFrame) -> list[str]:
     """Leave out columns or datasets that are called like averages; ask about means of others."""
     columns = runs.groupby("dataset", observed=True)["column"].unique()
     is_wide = len(runs["column"].unique()) > 1
+    left: dict[str, list[str]] = {"ignore": [], "exclude": []}
     doubtful = list_doubtful(runs)
     for name in map(str, columns.index):
-        own = {word for word in split_words(name) if not find_metric(word)}
-        if own - {"score"} and (own <= WORDS["averages"] or own & {"avg", "wavg"}):
+        if {*split_words(name)} & {"avg", "wavg", "average"}:
             doubtful[name] = ("is called like an average", True)
     for name, (reason, is_sure) in doubtful.items():
+        kind = "ignore" if is_wide and len(columns[name]) == 1 else "exclude"
+        own = str(columns[name][0]) if kind == "ignore" else name
         text = f"The dataset {quote_name(name)} {reason}."
-        is_column = is_wide and len(columns[name]) == 1
-        section, option = ("columns", "ignore") if is_column else ("select", "datasets")
-        left = str(columns[name][0]) if is_column else name
         if is_sure or has_word(name, WORDS["averages"]):
-            old = draft.settings.get(section, {}).get(option, [])
-            known = [*(old if is_column else dict(old).get("exclude", [])), left]
-            value = {option: known if is_column else {"exclude": known}}
-            draft.put(section, value, "guess", text)
+            left[kind].append(own)
+            draft.note("columns" if kind == "ignore" else "select", "guess", text)
         else:
-            option = f"ignore: [{left}]" if is_column else f"datasets: {{exclude: [{left}]}}"
-            text += f" Is it an average? Then: {section}: {{{option}}}"
+            option = {"ignore": "columns: {ignore: […]}", "exclude": "select: {datasets: …}"}[kind]
+            draft.note(
+                "datasets", "decide", f"{text} Is it an average? Then {option} leaves it out."
+            )
+    if left["ignore"]:
+        known = draft.settings.get("columns", {}).get("ignore", [])
+        draft.put("columns", {"ignore": [*known, *left["ignore"]]}, "guess", "")
+    if left["exclude"]:
+        draft.put("select", {"datasets": {"exclude": left["exclude"]}}, "guess", "")
+    return [*left["ignore"], *left["exclude"]]
+
+
+def _direct_datasets(draft: Draft, runs: pd.DataFrame, errors: Sequence[Problem]) -> pd.DataFrame:
+    """Say which way is better of datasets that are called after errors, or hold 1 - error.
+
+    Returns the runs on datasets whose bounds are not known by that.
+    """
+    converted = {p.value: p.reason for p in errors if p.code == "suspicious_direction"}
+    for name, reason in converted.items():
+        draft.put_rules("datasets", [name], {"direction": "max", "low": 0, "high": 1})
+        draft.note("datasets", "decide", f"{reason} Is max right?")
+    metric = draft.settings.get("metric", "")
+    is_wide = len(runs["column"].unique()) > 1 and metric and guess_direction(metric) != "min"
+    for name in runs["dataset"].unique() if is_wide else ():
+        if guess_direction(name) == "min":
+            text = f"{quote_name(name)} is called after an error: is lower better?"
             draft.note("datasets", "decide", text)
+            # Its last word says what it is, as in test error.
+            if ARROW in name or guess_direction(split_words(name)[-1]) == "min":
+                draft.put_rules("datasets", [name], {"direction": "min"})
+    return runs[~runs["dataset"].isin([*converted])]
 
 
-def _bound_metrics(draft: Draft, runs: pd.DataFrame) -> None:
-    """Put direction and bounds of metrics, and of datasets whose scale is another."""
-    for name in map(str, runs["metric"].unique()):
-        own = runs[runs["metric"] == name]
-        known = find_metric(name)
-        usual = "min" if has_word(name, {"loss", "gap", "drop"}) else "max"
-        direction = known.direction if known else guess_direction(name) or usual
-        rule: dict[str, Any] = {} if known else {"direction": direction}
-        scores = own.groupby("dataset", observed=True)["score"]
-        facts = scores.agg(["min", "median", "max"])
-        percent = facts[(facts["median"] > FRACTION) & (facts["max"] <= PERCENT)].index.tolist()
-        whole = [
-            n for n in percent if not own.loc[own["dataset"] == n, "raw"].str.contains("[.,]").any()
-        ]
-        if whole and 2 * len(percent) < len(facts):
-            text = f"{list_names(whole)} hold whole numbers: are these scores?"
-            draft.note("datasets", "decide", text)
-        is_share = _are_shares(name, known, facts, percent)
-        if is_share:
-            _put_shares(draft, name, known, rule, percent, facts.index.tolist())
-        elif known is None or None in (known.low, known.high):
-            _put_open(draft, name, known, rule, own)
-        is_unsaid = name == UNNAMED and (draft.is_undirected or not is_share)
-        if known is None and (is_unsaid or not guess_direction(name)):
-            better = "higher" if direction == "max" else "lower"
-            draft.note("metrics", "decide", f"Is a {better} {name} better?")
-
-
-def _are_shares(
-    name: str, known: Metric | None, facts: pd.DataFrame, percent: Sequence[str]
-) -> bool:
-    """Whether scores are shares, of which some datasets may be in percent."""
-    if known and known.high == 1 and known.low is not None:
-        return bool(percent)
-    if (known and (known.low, known.high) != (None, None)) or facts["min"].min() < 0:
-        return False
-    if (facts["max"] <= 1).all():
-        return True
+def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame) -> None:
+    """Put direction and bounds of a metric, and of datasets whose scale is another."""
+    known, said = find_metric(name), guess_direction(name)
+    direction = said or ("min" if has_word(name, {"loss", "gap", "drop"}) else "max")
+    rule: dict[str, Any] = {} if known else {"direction": direction}
+    low, high = (known.low, known.high) if known else (None, None)
+    facts = runs.groupby("dataset", observed=True)["score"].agg(["min", "median", "max"])
+    is_percent = (facts["median"] > FRACTION) & (facts["max"] <= PERCENT)
     # An error of 45 is no percentage, nor is a mark from 1 to 6, or a return.
-    is_merit = guess_direction(name) == "max" and not has_word(name, {"return", "reward"})
-    is_percent = PERCENT / 2 < facts["max"].max() <= PERCENT
-    return is_merit and is_percent
+    is_merit = said == "max" and not has_word(name, {"return", "reward"})
+    is_share = bool((facts["max"] <= 1).all())
+    is_share |= is_merit and PERCENT / 2 < facts["max"].max() <= PERCENT
+    if known and (low, high) != (None, None):
+        is_share = high == 1 and low is not None and bool(is_percent.any())
+    elif facts["min"].min() < 0:
+        is_share = False
+    if is_share:
+        draft.put_rules("metrics", [name], rule)
+        scales = [facts.index[rows].tolist() for rows in (is_percent, ~is_percent)]
+        _put_scales(draft, name, int(low or 0), *scales)
+    elif known is None or None in (low, high):
+        _put_open(draft, name, (low, high), direction, runs)
+    is_unsaid = name == "score" and (draft.is_undirected or not is_share)
+    if known is None and (is_unsaid or not said):
+        better = "higher" if direction == "max" else "lower"
+        draft.note("metrics", "decide", f"Is a {better} {name} better?")
 
 
-def _put_shares(
-    draft: Draft,
-    name: str,
-    known: Metric | None,
-    rule: dict[str, Any],
-    percent: Sequence[str],
-    datasets: Sequence[str],
+def _put_scales(
+    draft: Draft, name: str, low: int, percent: Sequence[str], fractions: Sequence[str]
 ) -> None:
-    """Put bounds of 1 and 100: by metric where most datasets have them, else by dataset."""
-    is_natural = known is not None and known.high == 1
-    low = known.low if known and known.low else 0
-    scales = {1: [n for n in datasets if n not in percent], 100: list(percent)}
-    most = 1 if is_natural or len(scales[1]) > len(percent) else 100
-    most = 100 if not scales[1] else most
-    if not (is_natural and most == 1):
-        bounds = {"low": int(low * most), "high": most}
-        _put_rules(draft, "metrics", [name], {**rule, **bounds})
-        draft.note("metrics", "guess", f"{name} looks like a share{' in percent' * (most > 1)}.")
-    for high, names in scales.items():
-        if high != most and names:
-            _put_rules(draft, "datasets", names, {"low": int(low * high), "high": high})
-            scale = "in percent" if high > 1 else "fractions"
-            text = f"Scores on {list_names(names)} are {scale}, unlike those on others."
-            draft.note("datasets", "guess" if high > 1 else "decide", text)
+    """Put bounds of 1 or 100: those of most datasets for the metric, their own for the others."""
+    most = PERCENT if len(percent) >= len(fractions) else 1
+    bounds = {1: {"low": low, "high": 1}, PERCENT: {"low": 100 * low, "high": 100}}
+    draft.put_rules("metrics", [name], bounds[most])
+    draft.note("metrics", "guess", f"{name} looks like a share{' in percent' * (most > 1)}.")
+    others = fractions if most > 1 else percent
+    if others:
+        draft.put_rules("datasets", others, bounds[1 if most > 1 else PERCENT])
+        text = f"Scores on {list_names(others)} are {'fractions' if most > 1 else 'in percent'}"
+        draft.note(
+            "datasets", "decide", f"{text}, unlike those on others. Are they of this metric?"
+        )
 
 
 def _put_open(
-    draft: Draft, name: str, known: Metric | None, rule: dict[str, Any], runs: pd.DataFrame
+    draft: Draft,
+    name: str,
+    natural: tuple[float | None, float | None],
+    direction: str,
+    runs: pd.DataFrame,
 ) -> None:
     """Put bounds that no definition gives: a model, the median, or observed ones."""
-    low, high = (known.low, known.high) if known else (None, None)
-    is_error = (known.direction if known else rule["direction"]) == "min"
-    if is_error:
-        worst, best = high, 0.0 if low is None and runs["score"].min() >= 0 else low
-    else:
-        worst, best = low, high
-    floor = _find_baseline(runs)
-    sides = ("high", "low") if is_error else ("low", "high")
+    worst, best = natural if direction == "max" else natural[::-1]
+    worst_side, best_side = ("low", "high") if direction == "max" else ("high", "low")
     text = f"{name} has no natural bounds: "
+    rule: dict[str, Any] = {} if find_metric(name) else {"direction": direction}
+    floor = _find_baseline(runs)
     if worst is None and floor:
-        sides = ("low", "high")
+        # The score of a model that others are measured by is the low end in either direction.
+        worst_side, best_side = "low", "high"
         rule |= {"low": {"model": floor}}
         text += f"scores are measured from those of {quote_name(floor)}."
-    elif worst is None and is_error:
+    elif worst is None and direction == "min":
         cells = runs.groupby(["dataset", "model"], observed=True)["score"].mean()
         for dataset, median in cells.groupby("dataset", observed=True).median().items():
-            _put_rules(draft, "datasets", [str(dataset)], {"high": float(f"{median:.4g}")})
+            draft.put_rules("datasets", [str(dataset)], {"high": float(f"{median:.4g}")})
         text += "on each dataset the median of these models counts as 0."
     elif worst is None:
-        rule |= {"low": "observed"}
+        rule |= {worst_side: "observed"}
         text += "the worst scores of these models are taken, and move with them."
-    if best is None:
-        rule |= {sides[1]: "observed"}
-        text += " The best ones are taken as well." if worst is None else "the best are taken."
-    elif known is None:
-        rule |= {sides[1]: best}
-    if rule:
-        _put_rules(draft, "metrics", [name], rule)
+    if best is None and direction == "min" and runs["score"].min() >= 0:
+        rule |= {best_side: 0.0}
+    elif best is None:
+        rule |= {best_side: "observed"}
+        text += " The best ones are taken as well."
+    draft.put_rules("metrics", [name], rule)
     text += " State numbers, or a model to compare with, if you can."
     draft.note("metrics" if rule else "datasets", "decide", text)
 
@@ -337,81 +321,31 @@ def _find_baseline(runs: pd.DataFrame) -> str:
     return best if rated.get(best) else ""
 
 
-def _put_rules(draft: Draft, option: str, names: Sequence[str], rule: dict[str, Any]) -> None:
-    """Add to the rules of metrics or datasets."""
-    rules = draft.settings.setdefault(option, {})
-    rules |= {name: {**rules.get(name, {}), **rule} for name in names}
-
-
-def _direct_datasets(draft: Draft, runs: pd.DataFrame) -> None:
-    """Say which way is better of datasets that are called after errors."""
-    metric = draft.settings.get("metric", "")
-    if len(runs["column"].unique()) == 1 or not metric or guess_direction(metric) == "min":
-        return
-    for name in map(str, runs["dataset"].unique()):
-        if guess_direction(name) != "min":
-            continue
-        last = (split_words(name) or [""])[-1]
-        is_sure = ARROW in name or last in WORDS["errors"]
-        is_sure |= find_metric(name) is not None or find_metric(last) is not None
-        text = f"{quote_name(name)} is called after an error"
-        if is_sure or guess_direction(last) == "min":
-            _put_rules(draft, "datasets", [name], {"direction": "min"})
-            text += ", so lower is taken as better"
-        text += "." if is_sure else ": is it?"
-        draft.note("datasets", "guess" if is_sure else "decide", text)
-
-
-def _direct_converted(draft: Draft, runs: pd.DataFrame, result: Validation) -> pd.DataFrame:
-    """Ask about datasets whose errors look converted to merits; return runs on the others."""
-    found = {p.value: p for p in result.errors if p.code == "suspicious_direction"}
-    metrics = runs.drop_duplicates("dataset").set_index("dataset")["metric"]
-    for dataset, problem in found.items():
-        same = metrics.index[metrics == metrics[dataset]]
-        # Where all datasets of the metric look so, they were converted.
-        direction = "max" if {*same} <= {*found} else "min"
-        bounds = {"low": 0, "high": 1} if direction == "max" else {}
-        _put_rules(draft, "datasets", [dataset], {"direction": direction, **bounds})
-        draft.note("datasets", "decide", f"{problem.reason} Is {direction} right?")
-        runs = runs if direction == "min" else runs[runs["dataset"] != dataset]
-    return runs
-
-
 def _name_diverged(draft: Draft, runs: pd.DataFrame) -> None:
     """Ask about scores so far beyond the others that a run diverged, or was not made."""
     sizes = runs["score"].abs()
     usual = sizes.groupby(runs["dataset"], observed=True).transform("median")
-    is_far = (sizes > FAR * usual) & (usual > 0) & (sizes > PERCENT)
-    for row in runs[is_far].head(1).to_dict("records"):
-        place = f"{quote_name(row['raw'])} of {quote_name(row['model'])} on {row['dataset']}"
+    far = runs[(sizes > FAR * usual) & (usual > 0) & (sizes > PERCENT)]
+    for row in far.head(1).to_dict("records"):
         text = (
-            f"{place} is more than {FAR:g} times the median there ({int(is_far.sum())} of such "
-            f"scores). If the run diverged or this stands for none: values: {{'{row['raw']}': "
-            f"missing}}, or select: {{models: {{exclude: [{row['model']}]}}}}"
+            f"{quote_name(row['raw'])} of {quote_name(row['model'])} on {row['dataset']} is more "
+            f"than {FAR:g} times the median there ({len(far)} of such scores). Did it diverge, or "
+            f"is it no score? Then: values: {{'{row['raw']}': missing}}"
         )
-        draft.note("select", "decide", text)
+        draft.note("values", "decide", text)
 
 
-def _settle_rows(draft: Draft, read: Exports, result: Validation) -> None:
-    """Say what becomes of repeated rows, empty cells and scores that cannot be used."""
-    found: dict[str, list[Problem]] = {code: [] for code in ANSWERS}
-    for problem in result.problems:
-        if problem.code in UNUSABLE and problem.value.strip() in MISSING:
-            text = f"{quote_name(problem.value.strip())} stands for a run that was not made."
-            draft.put("values", {problem.value.strip(): "missing"}, "guess", text)
-        elif problem.code in {*ANSWERS, *UNUSABLE} and problem.severity == "error":
-            found.get(problem.code, found["not_a_number"]).append(problem)
-    if read.runs["seed"].ne("").any():
-        del found["duplicate"]
-    runs = read.runs.drop_duplicates(["model", "dataset"])
-    cells = runs["model"].nunique() * runs["dataset"].nunique()
-    is_sparse = len(runs) < (1 - FEW) * cells
-    for code, problems in found.items():
-        for first in problems[:1]:
-            option, value, text = ANSWERS[code]
-            certainty: Certainty = "decide" if code != "incomplete" or is_sparse else "guess"
-            place = f"{first.source}, line {first.line}" if first.line else first.value
-            count = count_things(len(problems), "problem")
-            said = f", {quote_name(first.value)}" if first.value else ""
-            text = f"{count}, such as {place}{said}: {first.reason} {text}"
-            draft.put(option, value, certainty, text)
+def _answer(draft: Draft, read: Exports, problems: Sequence[Problem]) -> None:
+    """Propose an answer to errors of repeated rows, empty cells and unusable scores."""
+    errors = {problem.code: problem for problem in problems[::-1]}
+    if "duplicate" in errors and read.runs["seed"].eq("").all():
+        text = "Each row is taken as a run. Or is another column part of a name, or to be chosen?"
+        draft.put("columns", {"seed": "row"}, "decide", f"{errors['duplicate'].reason} {text}")
+    if "incomplete" in errors:
+        runs = read.runs.drop_duplicates(["model", "dataset"])
+        cells = runs["model"].nunique() * runs["dataset"].nunique()
+        text = "What is missing is expected from the other scores (or: drop_models, drop_datasets)."
+        certainty: Certainty = "decide" if len(runs) < (1 - FEW) * cells else "guess"
+        draft.put("incomplete", "adjust", certainty, f"{errors['incomplete'].reason} {text}")
+    for code in sorted(UNUSABLE & {*errors}):
+        draft.put("invalid", "quarantine", "decide", f"{errors[code]} Such scores are left out.")

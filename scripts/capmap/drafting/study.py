@@ -1,40 +1,52 @@
 """A study drafted from its files: what they say, what is likely, and what has to be decided."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from capmap.drafting import roles as guess
 from capmap.drafting import words
 from capmap.drafting.draft import Certainty, Draft, settle
-from capmap.drafting.roles import PART, Column, Table, read_table
+from capmap.drafting.table import (
+    LIKELY,
+    MOST_ROWS,
+    PART,
+    Column,
+    Table,
+    choose_scores,
+    list_odd,
+    list_scores,
+    melt,
+    name_columns,
+    read_table,
+)
 from capmap.drafting.words import (
     WORDS,
     Paths,
     has_word,
     list_files,
     rate_role,
+    rate_values,
     split_words,
     write_pattern,
 )
 from capmap.errors import ConfigError
-from capmap.exports.files import PLAIN, has_suffix
-from capmap.exports.sheets import NESTED
+from capmap.exports.doubts import is_attribute
+from capmap.exports.records import PLAIN
 from capmap.metrics import find_metric
 from capmap.patterns import Pattern
 from capmap.settings.files import list_presets
 from capmap.wording import count_things, list_names, quote_name
 
-NAMES = ("model", "dataset", "metric", "seed")
-# What scores are called of which no name says the metric.
-UNNAMED = "score"
-# A metric, or protocol, with a smaller part of the datasets of another is not proposed, nor is a
-# metric that is so much worse than another a rival of it.
+# A metric, or protocol, of a smaller part of the datasets than that of another is not proposed, nor
+# is a metric that is so much worse than another a rival of it.
 RARE = 0.5
-# A part that is left out, or missing, and is told without a question.
-FEW = 0.2
 CLEARLY = 0.4
+# The share of the rows that a step tells apart, and how many more pairs than names models and
+# datasets have at least.
+MOSTLY_APART = 0.9
+CROSSED = 1.2
+CLASS_PATH = re.compile(r"\w+([./]\w+)+")
 
 
 def draft_study(exports: Sequence[str]) -> Draft:
@@ -77,7 +89,7 @@ def draft_study(exports: Sequence[str]) -> Draft:
 def _fit_preset(preset: Mapping[str, Any], paths: Paths, table: Table) -> str | list[str]:
     """Write the exports of files that a preset reads; "" where it does not."""
     known = [Pattern(text) for text in preset.get("known_by", ())]
-    if not known or not all(_matches_any(pattern, table.columns) for pattern in known):
+    if not known or not all(_match_any(pattern, table.columns) for pattern in known):
         return ""
     for text in preset.get("paths", ()):
         depth = text.count("/") + 1
@@ -88,121 +100,191 @@ def _fit_preset(preset: Mapping[str, Any], paths: Paths, table: Table) -> str | 
     return "" if "paths" in preset else paths.write({})
 
 
-def _matches_any(pattern: Pattern, names: Iterable[str]) -> bool:
+def _match_any(pattern: Pattern, names: Iterable[str]) -> bool:
     return any(pattern.match(name) is not None for name in names)
 
 
 def _note_metrics(draft: Draft, table: Table, preset: Mapping[str, Any]) -> None:
-    """Note which other metrics than that of a preset there are, and what has not that one."""
+    """Note which datasets lack the metric of a preset, whose other metrics are not read."""
     records = preset.get("reading", {}).get("records", "")
     metric = preset.get("where", {}).get("metric", "")
-    if not (metric and "{metric}" in records):
+    if not metric or "{dataset}" not in records:
         return
     pattern = Pattern(records.replace("{metric}", "{metric,[^.,]+}"))
-    numbers = [name for name, own in table.columns.items() if own.is_number]
-    found = [said for name in numbers if (said := pattern.match(name))]
-    found = [said for said in found if not words.is_beside(said["metric"])]
-    others = sorted({said["metric"] for said in found} - {metric})
-    every = {said.get("dataset", "") for said in found}
-    lacking = every - {said.get("dataset", "") for said in found if said["metric"] == metric}
-    text = f"Of metrics, {quote_name(metric)} is taken; there are {list_names(others)}."
-    text += f" It is not given for {list_names(sorted(lacking))}." if lacking else ""
-    if others:
-        draft.note("preset", "decide" if len(lacking) > FEW * len(every) else "guess", text)
+    found = [said for name in table.columns if (said := pattern.match(name))]
+    every = {said["dataset"] for said in found}
+    lacking = every - {said["dataset"] for said in found if said["metric"] == metric}
+    if lacking:
+        text = f"Of metrics, {quote_name(metric)} is taken; it is not given for "
+        draft.note("preset", "decide", f"{text}{list_names(sorted(lacking))}.")
 
 
 def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     """Draft settings of files that no preset is for."""
     table = _leave_unfinished(draft, table)
-    roles = guess.name_columns(table)
-    columns = [own for own in guess.list_scores(table, roles.values()) if own.filled]
+    roles = name_columns(table)
+    columns = list_scores(table, roles.values())
     if not columns:
         raise ConfigError(
             f"{paths.paths[0]}: no column holds scores; its columns are "
             f"{list_names(list(table.columns))}."
         )
-    scores = guess.choose_scores(columns, roles)
-    left = [own for own in columns if own not in scores]
-    whole, table = table, guess.melt(table, scores, roles)
+    scores = choose_scores(columns, roles)
+    odd = list_odd(table, scores, columns, roles.values())
+    table = melt(table, scores, roles)
     if "metric" in table.labels.values() and table.count([roles.get("metric", PART)]) == 1:
         roles["metric"] = f"{PART}0"
-    roles |= guess.name_columns(table, taken=roles)
-    if asked := guess.fill_gaps(table, roles):
+    roles |= name_columns(table, taken=roles)
+    if asked := _fill_gaps(table, roles):
         draft.note("columns", "decide", asked)
     if {"model", "dataset"} <= {*roles}:
-        roles["model"] = guess.narrow(table, roles)
+        roles["model"] = _narrow(table, roles)
     table = _choose_rows(draft, table, roles)
     names = _join_names(draft, table, roles)
     _put_scores(draft, paths, table, names, [own.name for own in scores])
-    _limit_heads(draft, table, [own.name for own in left])
     if any(own.is_summary for own in scores):
         _put_summary(draft)
-    odd = [own.name for own in left if not own.is_whole or own.largest <= guess.PERCENT]
-    odd = list(dict.fromkeys([*odd, *guess.list_alike(whole, scores)]))
     if odd and draft.settings.get("columns", {}).get("ignore"):
-        text = f"Are {list_names(odd)} scores? Other columns of scores are of another kind."
-        draft.note("columns", "decide", text)
+        draft.note("columns", "decide", f"Are {list_names(odd)} scores? They are not read.")
     _put_reading(draft, table)
-    _put_constants(draft, paths, names)
-    _finish(draft, paths, table, names)
+    _put_names(draft, paths, table, names)
 
 
 def _leave_unfinished(draft: Draft, table: Table) -> Table:
     """Leave out runs that failed or still go on, where a column says so."""
     for name, column in table.columns.items():
         states = {text.casefold() for text in column.names}
-        is_status = split_words(name)[-1:] in (["status"], ["state"]) and not column.is_field
         left = states - WORDS["finished"]
-        if not is_status or not left or not left <= WORDS["unfinished"] or left == states:
-            continue
-        rows = column.texts.str.casefold().isin(WORDS["finished"])
-        kept = sorted(column.texts[rows].unique())
-        count = count_things(int((~rows).sum()), "row")
-        text = f"By {quote_name(name)}, {count} of {len(rows)} read for this draft are left out."
-        draft.put("where", {name: kept[0] if len(kept) == 1 else kept}, "guess", text)
-        return table.select(rows)
+        is_status = split_words(name)[-1:] in (["status"], ["state"]) and left < states
+        if is_status and left and left <= WORDS["unfinished"]:
+            rows = column.texts.str.casefold().isin(WORDS["finished"])
+            kept = sorted(column.texts[rows].unique())
+            count = count_things(int((~rows).sum()), "row")
+            text = f"By {quote_name(name)}, {count} of {len(rows)} are left out."
+            draft.put("where", {name: kept[0] if len(kept) == 1 else kept}, "guess", text)
+            return table.select(rows)
     return table
 
 
-def _choose_rows(draft: Draft, table: Table, roles: Mapping[str, Any]) -> Table:
+def _fill_gaps(table: Table, roles: dict[str, str]) -> str:
+    """Let parts of paths and headers, and columns of text, be what no name says; return a doubt."""
+    free = [own for name, own in table.columns.items() if name not in roles.values()]
+    fields = [own for own in free if own.is_field and own.label != "metric"]
+    paths = [own for own in fields if not own.name.startswith(PART)]
+    heads = [own for own in fields if own.name.startswith(PART)]
+    rows = [own for own in free if not own.is_field and not own.is_number and len(own.names) > 1]
+    # The first column of text that says something else in each row of the files may be an index.
+    size = table.count([name for name in table.columns if name not in table.labels])
+    keys = [own for own in rows if len(own.names) == size]
+    rows = [own for own in rows if not _is_of_rows(own, table)] or ([] if paths else keys[:1])
+    rows.sort(key=lambda own: -len(own.names))
+    missing = [role for role in ("model", "dataset") if role not in roles]
+    asked = ""
+    ordered = fields if len(fields) > 1 else [*rows[:1], *fields]
+    if len(missing) == 2 and ordered:
+        first, *others = ordered[:2]
+        lean = _lean(first) - sum(map(_lean, others))
+        missing = missing[::-1] if lean < 0 else missing
+        if abs(lean) < LIKELY and (lean or first.is_field):
+            asked = f"Are {list_names(sorted(first.names)[:3])} {missing[0]}s? No name says so."
+        roles[missing.pop(0)] = first.name
+    known = [table.columns[roles[role]] for role in ("model", "dataset") if role in roles]
+    dense = [own for own in rows if any(_is_crossed(table, own, other) for other in known)]
+    for column in dict.fromkeys([*paths, *dense, *heads, *rows]):
+        known = [table.columns[roles[role]] for role in ("model", "dataset") if role in roles]
+        if not missing or column in known or _repeat(table, column, known):
+            continue
+        if not column.is_field and len(rows) > 1:
+            asked = f"Are {column.name!r} {missing[0]}s? No name says so."
+        roles[missing.pop(0)] = column.name
+    return asked
+
+
+def _lean(column: Column) -> float:
+    """How much rather names look like those of models than of datasets, from -1 to 1."""
+    return rate_values(column.names, "model") - rate_values(column.names, "dataset")
+
+
+def _is_crossed(table: Table, column: Column, other: Column) -> bool:
+    """Whether most values of two columns stand beside each other."""
+    sizes = len(column.names), len(other.names)
+    return min(sizes) > 1 and 2 * table.count([column.name, other.name]) >= sizes[0] * sizes[1]
+
+
+def _repeat(table: Table, column: Column, others: Sequence[Column]) -> bool:
+    """Whether a column differs nearly as another does, as names of models and datasets do not."""
+    sizes = [max(len(own.names), len(column.names)) for own in others]
+    counts = [table.count([column.name, own.name]) for own in others]
+    return any(1 < n < CROSSED * size for size, n in zip(sizes, counts, strict=True))
+
+
+def _is_of_rows(column: Column, table: Table) -> bool:
+    """Whether a column of text names rows, or how models were evaluated, rather than models."""
+    size, count = len(table.cells), len(column.names)
+    is_protocol = rate_role(column.name, "protocol") >= 2 or is_attribute(column.name)
+    is_key = split_words(column.name)[-1:] == ["id"] and 2 * count <= size
+    is_metadata = words.is_metadata(column.name) and not is_key
+    return count == size > MOST_ROWS or is_protocol or is_metadata
+
+
+def _narrow(table: Table, roles: Mapping[str, str]) -> str:
+    """Take the narrower of nested columns of models, such as a short name beside a class path."""
+    best = table.columns[roles["model"]]
+    for name, column in table.columns.items():
+        if name in roles.values() or column.is_number or column.is_field or best.is_field:
+            continue
+        is_path = all(map(CLASS_PATH.fullmatch, best.names)) and not _is_of_rows(column, table)
+        is_nested = table.count([name, best.name]) == len(column.names) > len(best.names)
+        is_crossed = table.count([name, roles["dataset"]]) > len(column.names)
+        if is_nested and is_crossed and (is_path or rate_role(name, "model") >= 2):
+            best = column
+    return best.name
+
+
+def _choose_rows(draft: Draft, table: Table, roles: dict[str, str]) -> Table:
     """Keep the rows of one split, of one metric for each dataset, and of one protocol."""
-    split, metric = roles.get("split"), roles.get("metric")
-    if split and (best := guess.name_split(table.columns[split].names)):
-        names = sorted(table.columns[split].names)
-        text = f"Of the splits {list_names(names)} one is reported."
-        several = sum("test" in split_words(name) for name in names) > 1
-        several |= any(has_word(name, WORDS["training"]) for name in names) and not has_word(
-            best, {"test", "holdout"}
-        )
-        draft.put("where", {split: best}, "decide" if several else "guess", text)
-        table = table.select(table.cells[split] == best)
     keys = [roles[role] for role in ("model", "dataset", "seed") if role in roles]
+    metric, split = roles.get("metric", ""), roles.get("split", "")
     datasets = [roles["dataset"]] if "dataset" in roles else []
+    if split and len(table.columns[split].names) > 1:
+        table = _choose_value(draft, table, roles, split)
     if metric and table.count([metric, *datasets]) > table.count(datasets):
-        table = _choose_value(draft, table, metric, datasets)
+        table = _choose_value(draft, table, roles, metric)
     if len(table.pieces) == 1 and f"{PART}0" not in roles.values():
-        table = _choose_value(draft, table, f"{PART}0", datasets)
+        table = _choose_value(draft, table, roles, f"{PART}0")
     for name, column in list(table.columns.items()):
         is_text = not column.is_number and not column.is_field and name not in roles.values()
         is_protocol = is_text and rate_role(name, "protocol") >= 2
         if is_protocol and table.count([*keys, name]) > table.count(keys):
-            table = _choose_value(draft, table, name, datasets)
+            table = _choose_value(draft, table, roles, name)
+    for role in [role for role, name in roles.items() if name not in table.columns]:
+        del roles[role]
     return table
 
 
-def _choose_value(draft: Draft, table: Table, name: str, datasets: Sequence[str]) -> Table:
-    """Keep one metric or protocol: of those of most datasets a known merit, or of most rows."""
+def _choose_value(draft: Draft, table: Table, roles: dict[str, str], name: str) -> Table:
+    """Keep one split, metric or protocol: of those of most datasets a known merit, or most rows."""
+    datasets = [roles["dataset"]] if "dataset" in roles else []
     rows = table.cells.loc[table.cells[name] != "", name].value_counts(sort=False)
     places = table.cells.groupby(name)[datasets[0]].nunique() if datasets else rows
     often = [value for value in rows.index if places[value] >= RARE * places.max()]
 
     def rate(value: str) -> tuple[float, bool, int]:
         is_merit = words.guess_direction(words.find_known(value) or value) == "max"
-        return words.rate_score(value), is_merit, int(rows[value])
+        own = [own in split_words(value) for own in words.SPLITS]
+        by_split = (len(own) - own.index(True)) / len(own) if any(own) else 0
+        return words.rate_score(value) + by_split, is_merit, int(rows[value])
 
     best = max(often, key=rate)
     rivals = [v for v in often if v != best and rate(v)[0] >= min(rate(best)[0] - CLEARLY, 9)]
     rivals = [v for v in rivals if rate(v)[0] or not rate(best)[0]]
+    if not has_word(best, {"test", "holdout"}):
+        way = words.guess_direction(best)
+        rivals += [
+            v
+            for v in rows.index
+            if has_word(v, WORDS["training"]) and words.guess_direction(v) == way
+        ]
     kept = table.select(table.cells[name] == best)
     others = ", ".join(f"{quote_name(v)} ({rows[v]})" for v in rows.index if v != best)
     place = "columns of scores" if name in table.labels else quote_name(name)
@@ -210,25 +292,27 @@ def _choose_value(draft: Draft, table: Table, name: str, datasets: Sequence[str]
     text += " Is it right?" if rivals else ""
     if datasets and (lacking := {*table.cells[datasets[0]]} - {*kept.cells[datasets[0]]}):
         text += f" It is not given for {list_names(sorted(lacking))}."
-    draft.put("where", {name: best}, "decide" if rivals else "guess", text)
+    certainty: Certainty = "decide" if rivals else "guess"
+    if table.pieces and len(kept.cells[PART].unique()) == 1:
+        # A column was chosen, not rows: its header says nothing more.
+        draft.note("columns", certainty, text)
+        return kept.leave_headers()
+    role = next((role for role, own in roles.items() if own == name), name)
+    draft.put("where", {role if name in table.labels else name: best}, certainty, text)
     return kept
 
 
 def _join_names(draft: Draft, table: Table, roles: Mapping[str, str]) -> dict[str, list[str]]:
     """Join to seeds, datasets and models the columns that distinguish rows of the same names."""
     names = {role: [name] for role, name in roles.items()}
-    is_log = bool(table.options.names) or any(rate_role(n, "step") >= 2 for n in table.columns)
     keys = [name for role, name in roles.items() if role != "split"]
-    variants = guess.find_variants(table, keys, only_fields=is_log) if "model" in roles else []
+    variants = _find_variants(table, keys) if "model" in roles else []
     seeds = [name for name in variants if _is_seed(table.columns[name])]
     if seeds:
-        rest = [name for name in [*keys, *variants] if name != roles.get("seed")]
-        is_needed = table.count([*keys, *variants]) > table.count(rest)
-        own = [roles.get("seed"), *seeds] if is_needed else seeds
-        names["seed"] = [name for name in table.columns if name in own]
+        names["seed"] = [name for name in table.columns if name in {roles.get("seed"), *seeds}]
         text = f"Runs are told apart by {_say(table, names['seed'])}: this is taken as seed."
         draft.note("columns", "guess", text)
-    parts = [name for name in variants if guess.is_part(table, name, roles)]
+    parts = [name for name in variants if _is_part(table, name, roles)]
     others = [name for name in variants if name not in {*parts, *seeds}]
     for role, own in (("dataset", parts), ("model", others)):
         if not own:
@@ -237,11 +321,7 @@ def _join_names(draft: Draft, table: Table, roles: Mapping[str, str]) -> dict[st
         text = f"Rows of one name are told apart by {_say(table, own)}: it is made part of {role}s."
         unsure = [n for n in own if n not in table.labels and not has_word(n, WORDS["variants"])]
         if is_open := role == "model" and bool(unsure):
-            value = min(table.columns[unsure[0]].names)
-            text += (
-                f" Is it, or is one setting to be chosen, as with where: {{{unsure[0]}: {value}}}, "
-                "or does it say which run it is (columns: seed)?"
-            )
+            text += " Or is one to be chosen (where), or does it say which run it is (seed)?"
         draft.note("columns", "decide" if is_open else "guess", text)
     return names
 
@@ -250,29 +330,61 @@ def _say(table: Table, names: Sequence[str]) -> str:
     return list_names([table.labels.get(name, name) or "part of path" for name in names])
 
 
+def _find_variants(table: Table, names: Sequence[str]) -> list[str]:
+    """Find the columns that distinguish rows of the same names, such as settings of models.
+
+    Parts of paths come first, then columns of text, then of numbers that are settings; none is
+    needed that tells no further rows apart. Rows of one log may repeat.
+    """
+    is_log = bool(table.options.names) or any(rate_role(n, "step") >= 2 for n in table.columns)
+    free = [
+        own
+        for name, own in table.columns.items()
+        if name not in names and (own.is_field or (not is_log and _may_name(own, table)))
+    ]
+    free.sort(key=lambda own: (not own.is_field, own.is_number, len(own.names)))
+    chosen: list[str] = []
+    for column in free:
+        known = [*names, *chosen]
+        if table.count([*known, column.name]) > table.count(known):
+            chosen.append(column.name)
+    for name in chosen[:-1]:
+        rest = [other for other in chosen if other != name]
+        if table.count([*names, *rest]) == table.count([*names, *chosen]):
+            chosen = rest
+    return chosen
+
+
+def _may_name(column: Column, table: Table) -> bool:
+    """Whether a column may be part of names: words, or numbers of a setting, such as the shots."""
+    count, name, size = len(column.names), column.name, len(table.cells)
+    if words.is_metadata(name) or not 1 < count < size:
+        return False
+    if not column.is_number:
+        return column.share == 0
+    return not (words.is_statistic(name) or words.rate_score(name)) and 2 * count <= size
+
+
 def _is_seed(column: Column) -> bool:
-    is_number = column.is_field and column.is_whole
     name = column.name if column.label is None else column.label
-    is_split = rate_role(name, "split") == 3 and column.is_whole
-    return rate_role(name, "seed") == 3 or is_number or is_split
+    is_number = column.is_whole and (column.is_field or rate_role(name, "split") == 3)
+    return rate_role(name, "seed") == 3 or is_number
+
+
+def _is_part(table: Table, name: str, roles: Mapping[str, str]) -> bool:
+    """Whether what a column names is of one dataset each, but of several models."""
+    if not {"model", "dataset"} <= {*roles} or len(table.columns[roles["dataset"]].names) < 2:
+        return False
+    of_models, of_datasets = (table.count([name, roles[role]]) for role in ("model", "dataset"))
+    return table.count([name]) == of_datasets < of_models
 
 
 def _put_scores(
     draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], names: Sequence[str]
 ) -> None:
     """Put which columns hold scores."""
-    where, notes = draft.settings.get("where", {}), draft.notes
-    kept = [*dict.fromkeys(table.cells[PART])] if table.pieces else names
-    if table.pieces and len(kept) == 1:
-        # A column was chosen, not rows.
-        names = kept
-        for role in [role for role, own in roles.items() if own[0].startswith(PART)]:
-            del roles[role]
-        for name in [name for name in where if name.startswith(PART)]:
-            del where[name]
-            notes["columns"] = [*notes.get("columns", []), *notes.pop("where", [])]
-        if not where:
-            draft.settings.pop("where", None)
+    if PART in table.cells and not table.pieces:
+        names = table.cells[PART].unique().tolist()
     if len(names) == 1:
         _put_column(draft, paths, table, roles, names[0])
     elif roles.get("metric") == [f"{PART}0"] and len(table.pieces) == 1:
@@ -293,19 +405,28 @@ def _put_column(
         text = f"Scores are in {quote_name(name)}, of training: is there no test?"
         draft.note("columns", "decide", text)
     if "metric" in roles and words.guess_direction(name) == "min":
-        said = {words.guess_direction(text) for text in table.columns[roles["metric"][0]].names}
-        if "max" in said:
-            (column,) = roles.pop("metric")
-            text = (
-                f"{quote_name(column)} names metrics of which higher is better, {name} is not one."
-            )
-            draft.note("columns", "guess", text)
+        # A column of errors beside the names of merits holds no merits.
+        roles.pop("metric")
     if "metric" not in roles:
         _put_metric(draft, [name], paths.paths)
-    if beside := guess.find_spread(table, name):
+    if beside := _find_spread(table, name):
         draft.put("columns", beside, "found", "Each row is a mean, with its spread beside it.")
         is_error = has_word(beside["spread"], {"stderr", "sem", "se", "error"})
         _put_summary(draft, is_counted="count" in beside, spread="sem" if is_error else "std")
+
+
+def _find_spread(table: Table, score: str) -> dict[str, str]:
+    """Find the columns of the spread and the number of the runs behind a column of means."""
+    own, found = split_words(score), dict[str, str]()
+    rests: tuple[list[str], ...] = ([], own, own[:-1], own[1:])
+    for role in ("spread", "count"):
+        for name, column in table.columns.items():
+            said = split_words(name)
+            rest = [word for word in said if word not in words.ROLES[role]]
+            is_beside_it = (rest != said and rest in rests) or "".join(said) in words.ROLES[role]
+            if column.is_number and name != score and is_beside_it:
+                found.setdefault(role, name)
+    return found if "spread" in found else {}
 
 
 def _put_summary(draft: Draft, *, is_counted: bool = False, spread: str = "std") -> None:
@@ -319,20 +440,14 @@ def _put_heads(
     draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], names: Sequence[str]
 ) -> None:
     """Put what the names of several columns of scores say."""
-    named = _name_fields(table, roles)
-    heads = {name: text for name, text in named.items() if name.startswith(PART)}
+    heads = {k: text for k, text in _name_fields(table, roles).items() if k.startswith(PART)}
     fields = {int(name.removeprefix(PART)): text for name, text in heads.items()}
     pattern = write_pattern(table.pieces, fields)
     if pattern == "{dataset}":
         draft.put("format", "matrix", "found", "Columns are datasets.")
-    elif has_suffix(paths.paths[0], NESTED) and re.match(r"[^{}.]+\.", pattern):
-        # A file without results, such as that of a failed run, has no such columns.
-        draft.put("reading", {"records": pattern}, "found", "Scores stand below these keys.")
     else:
         text = f"Columns such as {quote_name(names[0])} hold scores."
         draft.put("columns", {"score": pattern}, "found", text)
-    for name in heads.keys() & draft.settings.get("where", {}):
-        draft.settings["where"][heads[name]] = draft.settings["where"].pop(name)
     if " / {seed" in pattern:
         draft.note("columns", "decide", "Are the numbers in the header numbers of runs?")
     used = {name for own in roles.values() for name in own}
@@ -343,20 +458,10 @@ def _put_heads(
         corners = [roles[role][0] for role in ("dataset", "model") if role in roles]
         corner = next((name for name in corners if name not in table.labels), "")
         _put_metric(draft, names, paths.paths, corner)
-
-
-def _limit_heads(draft: Draft, table: Table, left: Sequence[str]) -> None:
-    """Name the metrics that are read where a pattern finds other columns as well."""
-    score = draft.settings.get("columns", {}).get("score")
-    text = draft.settings.get("reading", {}).get("records", score)
-    if not isinstance(text, str) or "{metric}" not in text:
-        return
-    pattern, where = Pattern(text), draft.settings.get("where", {})
-    found = [(name, pattern.match(name)) for name in [*table.cells[PART].unique(), *left]]
-    kept = sorted({said["metric"] for name, said in found if said and name not in left})
-    if len(kept) < len({said["metric"] for _, said in found if said}) and "metric" not in where:
-        text = f"Of the metrics below these keys, {list_names(kept)} are taken."
-        draft.put("where", {"metric": kept}, "guess", text)
+    elif "metric" in heads.values() and "metric" not in draft.settings.get("where", {}):
+        place = next(name for name, text in heads.items() if text == "metric")
+        kept = sorted(table.cells[place].unique())
+        draft.put("where", {"metric": kept}, "guess", f"The metrics {list_names(kept)} are read.")
 
 
 def _name_fields(table: Table, roles: Mapping[str, list[str]]) -> dict[str, str]:
@@ -380,21 +485,19 @@ def _put_metric(
         known = "" if words.is_turned(columns[0]) else words.find_known(columns[0])
         metric = known or _name_metric(columns) or columns[0]
         draft.put("metric", metric, "found", "The metric is that of the column.")
-    elif named := next(((_name_metric(n), n) for n in places if _name_metric(n)), None):
-        metric, names = named
+    elif named := next((names for names in places if _name_metric(names)), None):
+        metric = _name_metric(named)
         # Another word is rather a part of names, such as error in error detection.
         is_sure = find_metric(metric) is not None or all(
-            split_words(name)[-1:] == split_words(metric)[-1:] for name in names
+            split_words(name)[-1:] == split_words(metric)[-1:] for name in named
         )
-        text = f"Is {quote_name(metric)} the metric, or part of a name?"
-        text = f"The metric is called {quote_name(metric)}." if is_sure else text
+        text = f"{quote_name(metric)} is taken as the metric, unless it is part of a name."
         draft.put("metric", metric, "guess" if is_sure else "decide", text)
     elif all("\u2193" in name for name in columns):
         draft.put("metric", "error", "guess", "Arrows say that lower is better.")
     else:
-        draft.put("metric", UNNAMED, "guess", "No metric is named; any name will do.")
-        directed = [all(map(words.guess_direction, names)) for names in places]
-        draft.is_undirected = not any(directed)
+        draft.put("metric", "score", "guess", "No metric is named; any name will do.")
+        draft.is_undirected = not any(all(map(words.guess_direction, names)) for names in places)
 
 
 def _name_metric(names: Sequence[str]) -> str:
@@ -426,28 +529,28 @@ def _put_reading(draft: Draft, table: Table) -> None:
         draft.put("reading", reading, "guess", "So the files are written.")
 
 
-def _finish(draft: Draft, paths: Paths, table: Table, roles: Mapping[str, list[str]]) -> None:
-    """Put the columns of names, what all files are of, and the paths."""
+def _put_names(draft: Draft, paths: Paths, table: Table, roles: Mapping[str, list[str]]) -> None:
+    """Put the columns of names and of steps, what all files are of, and the paths."""
+    for role in [role for role in ("model", "dataset") if role not in roles]:
+        is_one = len(paths.paths) == 1
+        name = PurePath(paths.paths[0]).stem if is_one else "all"
+        text = f"No column or path names the {role}s, so all is of one."
+        certainty: Certainty = "guess" if is_one and role == "dataset" else "decide"
+        draft.put("fields", {role: name}, certainty, text)
     named = _name_fields(table, roles)
     columns: dict[str, Any] = {}
-    for role in NAMES:
+    for role in ("model", "dataset", "metric", "seed"):
         said = [named.get(name, name) for name in roles.get(role, [])]
         if said and said != [role]:
             columns[role] = said if len(said) > 1 else said[0]
-    keys = [name for own in roles.values() for name in own]
-    if step := guess.find_step(table, list(dict.fromkeys([*keys, *table.labels]))):
-        columns["step"] = step
-        draft.put("take", "last", "guess", "The row of the highest step of a run counts.")
+    keys = [*dict.fromkeys([name for own in roles.values() for name in own] + [*table.labels])]
+    for name, column in table.columns.items():
+        is_step = column.is_number and len(column.names) > 1 and rate_role(name, "step") >= 2
+        is_told = table.count(keys) < len(table.cells)
+        if is_step and is_told and table.count([*keys, name]) >= MOSTLY_APART * len(table.cells):
+            columns["step"] = name
+            draft.put("take", "last", "guess", "The row of the highest step of a run counts.")
+            break
     if columns:
         draft.settings["columns"] = {**columns, **draft.settings.get("columns", {})}
     draft.settings["exports"] = paths.write(named)
-
-
-def _put_constants(draft: Draft, paths: Paths, roles: Collection[str]) -> None:
-    """Put the name of the one model, or dataset, that all files are of."""
-    for role in [role for role in ("model", "dataset") if role not in roles]:
-        text = f"No column or path names the {role}s, so all is of one."
-        is_one = len(paths.paths) == 1
-        name = PurePath(paths.paths[0]).stem if is_one else "all"
-        certainty: Certainty = "guess" if is_one and role == "dataset" else "decide"
-        draft.put("fields", {role: name}, certainty, text)

@@ -7,8 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from capmap.errors import ConfigError
-from capmap.exports.files import has_suffix
-from capmap.exports.records import list_values
+from capmap.exports.records import has_suffix, list_values
 from capmap.exports.sheets import MARKDOWN, NESTED, WORKBOOKS, open_sheet
 from capmap.inputs.studies import match_paths
 from capmap.metrics import find_metric
@@ -27,7 +26,6 @@ KNOWN = {
 }
 SPLITS = tuple(_FOUND["splits"].split())
 MISSING = tuple(_FOUND["missing"])
-ENDS = [tuple(pair.split("-")) for pair in _FOUND["ends"].split()]
 # One minus something, of which the other way is better; 1-shot is none.
 COMPLEMENT = re.compile(r"(?:^|[\s_/(])(?:1|100|one)%? ?(?:[-\u2010-\u2015\u2212]|minus)(?!shot)")
 TABLES = frozenset({".csv", ".tsv", ".parquet", ".pq"})
@@ -149,7 +147,7 @@ def is_beside(name: str) -> bool:
         return has_word(name, WORDS["rates"])
     if {"standard", "error"} <= {*words}:
         return True
-    ends = WORDS["statistics"] | WORDS["sizes"]
+    ends = WORDS["statistics"] | WORDS["sizes"] | WORDS["ends"]
     is_first = len(words) > 1 and words[0] in WORDS["statistics"] | WORDS["counted"] - {"total"}
     joined = words[-1].endswith(("params", "flops", "macs"))
     return is_first or words[-1] in ends or joined or has_word(name, WORDS["spreads"])
@@ -159,23 +157,6 @@ def is_statistic(name: str) -> bool:
     """Whether a column is called like a spread, an end of an interval, or a rank."""
     spreads = (WORDS["statistics"] | WORDS["spreads"] | {"error"}) - {"n", "count"}
     return is_beside(name) and has_word(name, spreads)
-
-
-def list_ends(names: Collection[str]) -> set[str]:
-    """List the names that are called like the ends of one interval, such as acc_low and acc_high.
-
-    Examples
-    --------
-    >>> sorted(list_ends(["acc_low", "acc_high", "d high", "d"]))
-    ['acc_high', 'acc_low']
-    """
-    by_words = {tuple(split_words(name)): name for name in names}
-    found = set[str]()
-    for words, name in by_words.items():
-        for low, high in ENDS:
-            other = by_words.get(tuple(high if word == low else word for word in words), name)
-            found |= {name, other} if other != name else set()
-    return found
 
 
 def is_metadata(name: str) -> bool:

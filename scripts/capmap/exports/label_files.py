@@ -20,9 +20,15 @@ import numpy.typing as npt
 
 from capmap.errors import ValidationError
 from capmap.exports.cells import Wish, check_columns, trim
-from capmap.exports.files import LARGEST as MOST_BYTES
-from capmap.exports.files import TABLES, has_suffix, read_content, read_lines, refuse
-from capmap.exports.records import read_document
+from capmap.exports.records import LARGEST as MOST_BYTES
+from capmap.exports.records import (
+    TABLES,
+    has_suffix,
+    read_content,
+    read_document,
+    read_lines,
+    refuse,
+)
 from capmap.exports.sheets import open_sheet
 from capmap.patterns import split_digits
 from capmap.problems import Problem, UnreadableExportError, ask_nearest, shorten

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from capmap.artifacts import pack_names
-from capmap.exports.cells import SEPARATOR, choose_texts, make_texts
-from capmap.exports.numbers import Kind, Numbers
+from capmap.exports.cells import SEPARATOR, Kind, Numbers, choose_texts, make_texts
 from capmap.metrics import is_same_metric
 from capmap.problems import Problem, Severity, row_problem
 from capmap.settings.choices import MOST_RUNS, Spread, Take
@@ -331,6 +330,8 @@ NO_SELECTION = Problem(
 KEY = ["model", "dataset", "metric", "seed"]
 # Whether a score is empty. Headers are trimmed, so no column of a file is called so.
 EMPTY = " empty"
+# Of runs that a row stands for: the number of that row, its score and its seed.
+ROW, MEAN, SEED = " row", " mean", " seed"
 # Runs that all summaries of a study may stand for: each has a row, with its texts, in memory.
 MOST_SPREAD = 10_000_000
 # Rows that say whether spreads are scores.
@@ -436,7 +437,8 @@ def spread_summaries(
     pandas.DataFrame
         n runs for each row that has a spread, with its mean and its standard deviation exactly,
         ``summary`` being true; they lie where a normal distribution would have them. Their seeds
-        are 1 to n, behind that of the row where it has one ("7 / 1"). Other rows stay.
+        are 1 to n, behind that of the row where it has one ("7 / 1"). Other rows stay. Columns of
+        blank first letters say from which row each run is.
     list of Problem
         Warnings where a row says one of the two only, or where spreads look like scores.
 
@@ -467,41 +469,14 @@ def spread_summaries(
     own = table["seed"].astype("str")
     made = own.where(own == "", own + SEPARATOR) + (places + 1).astype(str)
     seeds = np.where(is_summary[rows], made, own)
-    return (
-        table.assign(
-            score=table["score"] + shifts,
-            seed=pack_names(pd.Series(seeds, dtype="str")),
-            summary=is_summary[rows],
-        ),
-        problems,
+    said_of: dict[str, Any] = {ROW: rows, MEAN: table["score"], SEED: table["seed"]}
+    runs = table.assign(
+        score=table["score"] + shifts,
+        seed=pack_names(pd.Series(seeds, dtype="str")),
+        summary=is_summary[rows],
+        **said_of,
     )
-
-
-def fold_summaries(runs: pd.DataFrame) -> tuple[pd.DataFrame, npt.NDArray[np.int_]]:
-    """Put the rows in the place of runs that `spread_summaries` made of them.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        With ``summary``, in the order in which they were made.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Rows with their own seed and, to 12 digits, their mean; other runs are rows as they are.
-        The index numbers them.
-    ndarray of int, shape (n,)
-        The number of the row of each run.
-    """
-    made = runs["summary"].to_numpy(dtype=bool)
-    seeds = runs["seed"].astype("str")
-    parts = seeds.str.rpartition(SEPARATOR)
-    numbers = np.cumsum(~made | (parts[2] == "1").to_numpy(), dtype=np.int_)
-    means = runs["score"].groupby(numbers).transform("mean").map("{:.12g}".format).astype(float)
-    rows = runs.assign(
-        score=runs["score"].where(~made, means), seed=pack_names(seeds.where(~made, parts[0]))
-    ).set_axis(numbers)
-    return rows[~rows.index.duplicated()], numbers
+    return runs, problems
 
 
 def _find_twins(rows: pd.DataFrame, spreads: npt.NDArray[np.float64]) -> pd.DataFrame:

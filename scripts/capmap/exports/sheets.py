@@ -15,21 +15,23 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from capmap.exports.cells import Cells, Numeral, clean_header, join_header, make_cells
-from capmap.exports.files import (
+from capmap.exports.records import (
     HEAD,
     LARGEST,
+    LINES,
     LONGEST,
     PARQUET,
     PLAIN,
+    YAML,
     FileOptions,
     check_text,
     has_suffix,
+    open_records,
     read_bounded,
     read_content,
     recode_text,
     refuse,
 )
-from capmap.exports.records import LINES, YAML, open_records
 from capmap.problems import Problem, UnreadableExportError, ask_nearest, shorten
 from capmap.wording import count_things, list_names, quote_name
 
@@ -508,13 +510,15 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
 
 
 def list_sheets(path: str) -> list[str]:
-    """List the sheets of a workbook.
+    """List the sheets of a workbook, or the numbers of the tables of Markdown.
 
     Raises
     ------
     UnreadableExportError
         When it cannot be read.
     """
+    if has_suffix(path, MARKDOWN):
+        return [str(number + 1) for number in range(len(_open_tables(path, PLAIN)))]
     return _list_sheet_names(_load_book(path))
 
 
@@ -595,19 +599,7 @@ def open_markdown(path: str, *, wanted: Collection[str], options: FileOptions) -
     UnreadableExportError
         When the file is not text, has no table, or none with a sound header.
     """
-    content = read_bounded(path, limit=LONGEST, remedy="Write the table as CSV or Parquet.")
-    content = recode_text(content, path, options.encoding)
-    check_text(content, path)
-    text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    sheets, faults = [], []
-    for rows in _list_tables(text, 0 if options.names else options.header_rows):
-        try:
-            sheets.append(make_sheet(path, rows, options, remedy=PIPE_REMEDY))
-        except UnreadableExportError as error:
-            faults.append(error)
-    if not sheets:
-        reason, remedy = "The file has no table with pipes.", "Check that it is the right file."
-        raise faults[0] if faults else refuse("no_table", path, reason, remedy)
+    sheets = _open_tables(path, options)
     number = str(options.sheet)
     if number.isdecimal() or (number and len(sheets) > 1):
         if number.isdecimal() and 0 < int(number) <= len(sheets):
@@ -629,6 +621,24 @@ def open_markdown(path: str, *, wanted: Collection[str], options: FileOptions) -
         remedy="Set `reading: {sheet: …}` to the number of another one, from 1.",
     )
     return replace(best, problems=[warning])
+
+
+def _open_tables(path: str, options: FileOptions) -> list[RowSheet]:
+    """Open all tables of Markdown that have a sound header."""
+    content = read_bounded(path, limit=LONGEST, remedy="Write the table as CSV or Parquet.")
+    content = recode_text(content, path, options.encoding)
+    check_text(content, path)
+    text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    sheets, faults = [], []
+    for rows in _list_tables(text, 0 if options.names else options.header_rows):
+        try:
+            sheets.append(make_sheet(path, rows, options, remedy=PIPE_REMEDY))
+        except UnreadableExportError as error:
+            faults.append(error)
+    if not sheets:
+        reason, remedy = "The file has no table with pipes.", "Check that it is the right file."
+        raise faults[0] if faults else refuse("no_table", path, reason, remedy)
+    return sheets
 
 
 def _list_tables(text: str, header_rows: int) -> Iterator[list[Record]]:

@@ -11,9 +11,8 @@ from jsonschema import Draft202012Validator
 
 from capmap.artifacts import digest_file, unpack_columns
 from capmap.exports.cells import Mapped, Wish, check_columns, list_columns
-from capmap.exports.files import read_bounded
 from capmap.exports.reading import ExportFile, Exports, read_exports
-from capmap.exports.records import read_document
+from capmap.exports.records import read_bounded, read_document
 from capmap.exports.sheets import open_sheet
 from capmap.problems import Problem, UnreadableExportError, shorten
 from capmap.settings.choices import Decimal

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from capmap.errors import ValidationError
-from capmap.exports.files import TABLES, has_suffix
 from capmap.exports.label_files import read_labels
+from capmap.exports.records import TABLES, has_suffix
 from capmap.exports.sheets import open_sheet
 from capmap.metrics import canonical_name
 from capmap.multilabel.dumps import Cell

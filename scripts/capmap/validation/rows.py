@@ -9,7 +9,7 @@ import pandas as pd
 
 from capmap.artifacts import number_rows
 from capmap.exports import LAYOUTS
-from capmap.exports.runs import fold_summaries
+from capmap.exports.runs import MEAN, ROW, SEED
 from capmap.normalization.precedence import Rules
 from capmap.normalization.selection import are_outcomes, find_missing
 from capmap.problems import Problem, RowCheck, Severity, list_rows
@@ -158,11 +158,12 @@ def resolve_duplicates(
     Rows that stand for several runs are judged by their means, and stay or go with all their runs;
     the mean is of the runs of one number.
     """
-    if policy == "mean" or "summary" not in runs or not runs["summary"].any():
+    if policy == "mean" or ROW not in runs:
         return _judge_repeats(runs, policy, layout)
-    rows, number = fold_summaries(runs)
+    rows = runs.drop_duplicates(ROW)
+    rows = rows.assign(score=rows[MEAN], seed=rows[SEED])
     judged = _judge_repeats(rows, policy, layout)
-    return judged._replace(runs=runs[np.isin(number, judged.runs.index)])
+    return judged._replace(runs=runs[runs[ROW].isin(judged.runs[ROW])])
 
 
 def _judge_repeats(runs: pd.DataFrame, policy: Duplicates, layout: TableFormat) -> Deduplicated:

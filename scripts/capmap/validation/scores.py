@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from capmap.exports.runs import ROW
 from capmap.metrics import find_metric
 from capmap.normalization.precedence import Rules
 from capmap.problems import Problem, RowCheck, list_rows
@@ -70,7 +71,11 @@ def find_misfits(
     """
     facts = _gather_facts(bounds, transformed)
     rows, place = _take_known(runs, facts)
-    score = _read_scores(rows)
+    score = rows["score"].to_numpy(dtype=np.float64)
+    if ROW in rows:
+        # Runs that stand for a row are judged by its mean.
+        means = rows["score"].groupby(rows[ROW]).transform("mean").round(12)
+        score = means.to_numpy(dtype=np.float64)
     size = np.where(facts["signed"].to_numpy(dtype=bool)[place], np.abs(score), score)
     sizes = pd.Series(size).groupby(place)
     every = range(len(facts))
@@ -411,18 +416,6 @@ def _report(rows: pd.DataFrame, found: Found, facts: pd.DataFrame) -> list[Probl
         for check, mask in found
         for problem in check.report(rows[mask].drop_duplicates("dataset"), facts=facts)
     ]
-
-
-def _read_scores(runs: pd.DataFrame) -> npt.NDArray[np.float64]:
-    """Scores; those of runs that stand for the mean of a row are that mean."""
-    score = runs["score"]
-    if "summary" in runs:
-        # Rows of JSON in one line have the same number of line.
-        places = [runs[name] for name in ("source", "line", "column", "model", "dataset", "metric")]
-        own = runs["seed"].astype("str").str.replace(r"\d+$", "", regex=True)
-        means = score.groupby([*places, own], observed=True)
-        score = score.where(~runs["summary"].astype(bool), means.transform("mean").round(12))
-    return score.to_numpy(dtype=np.float64)
 
 
 def _gather_facts(bounds: pd.DataFrame, transformed: Collection[str]) -> pd.DataFrame:

@@ -12,7 +12,8 @@ import pandas as pd
 from capmap.artifacts import render_csv, sort_rows, write_text
 from capmap.errors import ValidationError
 from capmap.exports import Exports, read_exports
-from capmap.exports.files import FileOptions, check_digests
+from capmap.exports.records import FileOptions, check_digests
+from capmap.exports.runs import MEAN, ROW, SEED
 from capmap.normalization import read_references
 from capmap.normalization.bounds import resolve_bounds
 from capmap.normalization.precedence import Rules
@@ -48,7 +49,7 @@ from capmap.validation.scores import find_constant, find_misfits, find_mixed_sca
 from capmap.wording import count_things
 
 ORDER = ["model", "dataset", "seed", "source"]
-READING = ["raw", "column"]
+READING = ["raw", "column", ROW, MEAN, SEED]
 NO_RUNS = Problem(
     code="no_runs",
     reason="The exports hold no run that can be used.",
@@ -244,7 +245,7 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
 
 
 def _arrange(runs: pd.DataFrame) -> pd.DataFrame:
-    return sort_rows(runs.drop(columns=READING), ORDER, "line")
+    return sort_rows(runs.drop(columns=READING, errors="ignore"), ORDER, "line")
 
 
 def _count(runs: pd.DataFrame) -> dict[str, int]:

@@ -1,0 +1,404 @@
+"""The cells of the files that a study is drafted from, and what each column may be."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from capmap.drafting import words
+from capmap.drafting.words import (
+    MISSING,
+    WORDS,
+    Paths,
+    Piece,
+    find_slots,
+    has_word,
+    label_slot,
+    rate_role,
+    rate_values,
+    split_words,
+)
+from capmap.exports.cells import SEPARATOR, Kind, Numbers, parse_summaries
+from capmap.exports.doubts import is_attribute
+from capmap.exports.layouts import name_sheet
+from capmap.exports.records import HEAD, PLAIN, FileOptions, has_suffix, list_values, read_content
+from capmap.exports.sheets import MARKDOWN, NESTED, WORKBOOKS, list_sheets, open_sheet
+from capmap.wording import list_names
+
+COMMENTS = ("#", "%")
+BINARY = WORKBOOKS | {".parquet", ".pq"}
+MOST_HEADERS = 3
+MOSTLY = 0.5
+# The names of columns of scores, whose parts are called so with a number.
+PART = "{header}"
+# Files that are looked into, where there are more; their names are looked at in any case.
+SAMPLE = 400
+NUMBER = r"[-+\u2212]?(?:\d[\d.,]*|[.,]\d+)(?:[eE][-+]?\d+)?"
+OPEN = "(\\[{\uff08±+*†‡§^↑↓"
+# A number, with whatever stands behind it but words.
+NUMBERISH = re.compile(rf"(?i)[~<>≈*±]*{NUMBER}\s*[%‰]?\s*(?:[{re.escape(OPEN)}].*)?|nan|[-+]?inf")
+# Larger parts of their means are no spreads, but other numbers in brackets.
+MOST_SPREAD = 0.5
+NAMING = ("seed", "metric", "dataset", "model", "split")
+SURE = 2.0
+# From this difference on, names say whether rows are models or datasets.
+LIKELY = 0.3
+# More names than that, one in each row, are identities of rows.
+MOST_ROWS = 50
+PERCENT = 100.0
+
+
+class Column:
+    """A column of all files: its trimmed cells, and what to judge it by.
+
+    ``label`` is the word before a part of paths, and None where the column is one of the files.
+    """
+
+    def __init__(self, name: str, texts: "pd.Series[str]", label: str | None = None) -> None:
+        self.name, self.texts, self.label = name, texts, label
+        self.is_field = label is not None
+
+    @cached_property
+    def counts(self) -> "pd.Series[int]":
+        """How often each text stands there; empty cells and missing runs are not counted."""
+        return self.texts[~self.texts.isin(["", *MISSING])].value_counts()
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What its filled cells say."""
+        return frozenset(self.counts.index)
+
+    @cached_property
+    def share(self) -> float:
+        """The share of its filled cells that are numbers, with whatever stands behind them."""
+        return _share_numbers(self.texts.tolist())
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it holds numbers, but for some cells."""
+        return not self.is_field and self.share >= MOSTLY
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """What a study reads of its different texts."""
+        return parse_summaries(pa.array(self.counts.index, pa.large_string()))
+
+    @cached_property
+    def found(self) -> "pd.Series[float]":
+        """The different numbers that a study reads."""
+        return pd.Series(vars(self.numbers)["values"][self.numbers.kinds == Kind.NUMBER])
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether a study can read most of its cells; ranks behind scores, as in 96 (1st), not."""
+        fine = self.numbers.kinds == Kind.NUMBER
+        return bool(2 * self.counts[fine].sum() >= self.counts.sum())
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether its cells are means with spreads; a rank, or another score, is none."""
+        table = pd.DataFrame({name: vars(self.numbers)[name] for name in ("values", "spreads")})
+        table = table[table["values"] != 0].abs().dropna()
+        shares = table["spreads"] / table["values"]
+        return bool((table["spreads"] % 1 != 0).any() and shares.median() < MOST_SPREAD)
+
+    @property
+    def filled(self) -> float:
+        """The share of its cells that are filled."""
+        return float((self.texts != "").mean())
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that it holds are whole numbers."""
+        return all(text.removesuffix(".0").lstrip("+-").isdecimal() for text in self.names)
+
+
+class Table:
+    """The cells of all files as text, how the files are read, and the pieces of wide headers."""
+
+    def __init__(
+        self,
+        cells: pd.DataFrame,
+        options: FileOptions,
+        labels: Mapping[str, str] | None = None,
+        pieces: Sequence[Piece] = (),
+    ) -> None:
+        self.cells, self.options, self.labels = cells, options, dict(labels or {})
+        # Of the names of several columns of scores, whose cells have a row each.
+        self.pieces = list(pieces)
+        self.columns = {
+            name: Column(name, cells[name], self.labels.get(name))
+            for name in cells.columns
+            if name != PART
+        }
+
+    def count(self, names: Sequence[str]) -> int:
+        """Count the different rows of some columns."""
+        return len(self.cells.drop_duplicates([*names])) if names else 1
+
+    def select(self, rows: "pd.Series[bool]") -> "Table":
+        """Keep some rows."""
+        return Table(self.cells[rows], self.options, self.labels, self.pieces)
+
+    def leave_headers(self) -> "Table":
+        """Leave out what headers say."""
+        names = [name for name in self.columns if name.startswith(PART)]
+        labels = {name: label for name, label in self.labels.items() if name not in names}
+        return Table(self.cells.drop(columns=names), self.options, labels)
+
+
+def read_table(paths: Paths) -> tuple[Table, str]:
+    """Read all columns of the files, or of some of many, and say what has to be asked."""
+    options, asked = _find_options(paths.paths[0])
+    frames = []
+    for number in range(0, len(paths.paths), -(-len(paths.paths) // SAMPLE)):
+        sheet = open_sheet(paths.paths[number], wanted=(), options=options)
+        sheet = name_sheet(sheet, paths.read_fields(number))
+        found = sheet.read_cells(list(dict.fromkeys(sheet.columns))).columns
+        texts = {name: column.to_pandas().str.strip() for name, column in found.items()}
+        frames.append(pd.DataFrame(texts, dtype="str"))
+    cells = pd.concat(frames, ignore_index=True).fillna("")
+    # A row with nothing but a name is a heading of the rows below it.
+    filled = cells.map(bool).sum(axis=1)
+    return Table(cells[(filled > 1) | (cells.shape[1] < 3)], options, paths.labels), asked
+
+
+def _find_options(path: str) -> tuple[FileOptions, str]:
+    """Find the comments, sheet and header of a table, or the records of a nested file."""
+    if has_suffix(path, NESTED):
+        [value, *others], is_list = list_values(path, most=2)
+        return replace(PLAIN, records="" if is_list or others else _find_list(value)), ""
+    options = PLAIN
+    if not has_suffix(path, BINARY | MARKDOWN):
+        lines = read_content(path, limit=HEAD).decode("utf-8-sig", errors="replace").splitlines()
+        starts = {line.strip()[:1] for line in lines if line.strip()}
+        marks = [mark for mark in COMMENTS if mark in starts]
+        options = replace(options, comment=marks[0] if marks and len(starts) > 1 else "")
+    options, grid, asked = _choose_sheet(path, options)
+    below = grid[MOST_HEADERS:] if len(grid) > 2 * MOST_HEADERS else grid[-1:]
+    columns = enumerate(zip(*below, strict=True))
+    numeric = [place for place, column in columns if _share_numbers(column) >= MOSTLY]
+    first = [grid[0][place] for place in numeric]
+    counted = [str(number) for number in range(len(first))]
+    if (
+        not first
+        or _share_numbers(first) < 1
+        or first in (counted, [*counted[1:], str(len(first))])
+    ):
+        return replace(options, header_rows=_count_headers(grid, numeric)), asked
+    names = [f"column {place + 1}" for place in range(len(grid[0]))]
+    if len(numeric) > 1 and all(row[numeric[0]].isdecimal() for row in grid):
+        names[numeric[0]] = "step"
+    names[numeric[-1]] = "score"
+    return replace(options, names=names), asked
+
+
+def _find_list(value: Any) -> str:
+    """Find the records of an object that lists them under a key; "" where it does not."""
+    for key, child in value.items() if isinstance(value, dict) else ():
+        if isinstance(child, list) and child and all(isinstance(own, dict) for own in child):
+            return f"{key}.*"
+    return ""
+
+
+def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[list[str]], str]:
+    """Choose the sheet of a workbook, or the table of Markdown, that holds most numbers."""
+    sheets = list_sheets(path) if has_suffix(path, WORKBOOKS | MARKDOWN) else []
+    if len(sheets) < 2:
+        return options, _read_grid(path, options), ""
+    grids = {sheet: _read_grid(path, replace(options, sheet=sheet)) for sheet in sheets}
+    counts = {sheet: sum(map(_is_numberish, chain(*grid))) for sheet, grid in grids.items()}
+    best = max(sheets, key=lambda sheet: counts[sheet])
+    rivals = [sheet for sheet in sheets if 2 * counts[sheet] > counts[best]]
+    asked = f"The tables {list_names(rivals)} hold numbers, of which one is read. Is it right?"
+    return replace(options, sheet=best), grids[best], asked if len(rivals) > 1 else ""
+
+
+def _read_grid(path: str, options: FileOptions) -> list[list[str]]:
+    """Read the rows of a table with its header; a blank name is an empty text."""
+    sheet = open_sheet(path, wanted=(), options=options)
+    cells = sheet.read_cells(list(dict.fromkeys(sheet.columns)))
+    rows = zip(*(cells.columns[name].to_pylist() for name in sheet.columns), strict=True)
+    header = ["" if name.startswith("Unnamed: ") else name for name in sheet.columns]
+    return [header, *([text.strip() for text in row] for row in rows)]
+
+
+def _is_numberish(text: str) -> bool:
+    return NUMBERISH.fullmatch(text) is not None
+
+
+def _share_numbers(texts: Sequence[str]) -> float:
+    filled = [text for text in texts if text and text not in MISSING]
+    return sum(map(_is_numberish, filled)) / max(len(filled), 1)
+
+
+def _count_headers(grid: Sequence[Sequence[str]], numeric: Sequence[int]) -> int:
+    """Count the rows at the top that have no number in numeric columns, where the others have."""
+    if len({*grid[0]}) < len(grid[0]) and len(grid) > 1 and not grid[1][0]:
+        return 2
+    for count, row in enumerate(grid[1 : MOST_HEADERS + 1], 1):
+        texts = [row[place] for place in numeric if row[place] and row[place] not in MISSING]
+        if not any(map(split_words, texts)) or _share_numbers(texts) >= MOSTLY / 2:
+            return count
+    return 1
+
+
+def name_columns(table: Table, *, taken: Collection[str] = ()) -> dict[str, str]:
+    """Find the columns whose names or values say their roles; `taken` roles have theirs already."""
+    found: dict[str, str] = {}
+    for role in NAMING:
+        rated = {
+            name: _rate_name(column, role, len(table.cells))
+            for name, column in table.columns.items()
+            if name not in found.values() and role not in taken
+        }
+        best = max(rated, key=lambda name: rated[name], default="")
+        if best and rated[best] >= SURE:
+            found[role] = best
+    return found
+
+
+def _rate_name(column: Column, role: str, size: int) -> float:
+    """Rate a column of names: 2 and more are sure enough."""
+    if not column.names or (column.is_number and not column.is_whole):
+        return 0.0
+    text = column.name if column.label is None else column.label
+    # Of a header of several rows, such a corner names these rows.
+    text = "" if SEPARATOR in text else re.sub(r"(?<=\S) *\([^()]*\)$", "", text)
+    by_name, by_value = rate_role(text, role), rate_values(column.names, role)
+    exact = 0.5 * (split_words(text)[-1:] == [role])
+    if role == "seed":
+        is_named = by_name == 3 and by_value >= 0.5
+        is_number = by_value == 1 and column.is_whole
+        own = (by_name + exact) * column.filled + SURE * column.is_field
+        return own * (is_named or is_number)
+    if role in ("metric", "split"):
+        return by_name * (by_value > 0 or role == "metric") + SURE * (by_value > 0.5)
+    if len(column.names) == 1 and not column.is_field:
+        # Rather one setting of all files, or the text of links.
+        return SURE * (by_name == 3)
+    is_identity = len(column.names) == size > MOST_ROWS and not column.is_field and by_name < 3
+    if is_identity or (column.is_field and text in {"data", "benchmark", "benchmarks"}):
+        by_name = 0
+    is_path = column.is_field and not column.name.startswith(PART)
+    other = rate_values(column.names, "dataset" if role == "model" else "model")
+    return by_name + (SURE * max(by_value - other, 0) if is_path else by_value) + exact
+
+
+def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
+    """List the columns that may hold scores: numbers that are neither attributes nor spreads."""
+    found = [
+        column
+        for name, column in table.columns.items()
+        if column.is_number and name not in taken and rate_role(name, "step") < 2
+        if not (words.is_beside(name) or is_attribute(name))
+    ]
+    found = [own for own in found if own.is_readable] or found
+    return [own for own in found if own.filled]
+
+
+def list_odd(
+    table: Table, scores: Sequence[Column], columns: Sequence[Column], taken: Collection[str]
+) -> list[str]:
+    """List the columns that are not read, but may hold scores by their names or numbers."""
+    low, high = min(own.found.min() for own in scores), max(own.found.max() for own in scores)
+    return [
+        name
+        for name, own in table.columns.items()
+        if own.is_number and own not in scores and name not in taken
+        if own in columns
+        or (not own.is_whole and low <= own.found.min() and own.found.max() <= high)
+        if not (words.is_statistic(name) or has_word(name, WORDS["averages"]))
+    ]
+
+
+def choose_scores(scores: Sequence[Column], roles: Mapping[str, str]) -> list[Column]:
+    """Choose the value beside a column of metrics, or the metric that each row has; else all."""
+    measures = [own for own in scores if words.is_measure(own.name)]
+    others = [own for own in scores if own not in measures]
+    if len(measures) > 1 and all(
+        own.is_whole or words.guess_direction(own.name) == "min" for own in others
+    ):
+        scores = measures
+    values = [own for own in scores if rate_role(own.name, "score") >= 2]
+    if "metric" in roles and values:
+        return [max(values, key=lambda own: (own.filled, words.rate_score(own.name)))]
+    known = [own for own in scores if words.rate_score(own.name) > 1]
+    rows = {own.name: frozenset(own.texts.index[own.texts != ""]) for own in scores}
+    every = frozenset[int]().union(*rows.values())
+    for first in sorted(known, key=lambda own: (-own.filled, len(split_words(own.name)))):
+        chosen, covered = [first], rows[first.name]
+        for own in known:
+            if not covered & rows[own.name]:
+                chosen.append(own)
+                covered |= rows[own.name]
+        if len(chosen) > 1 and covered == every:
+            return chosen
+    return _leave_counts(scores)
+
+
+def _leave_counts(scores: Sequence[Column]) -> list[Column]:
+    """Leave out what counts or marks something, where most columns hold shares or percentages."""
+    small = [own for own in scores if not own.is_whole and own.found.max() <= PERCENT]
+    if 2 * len(small) <= len(scores):
+        return list(scores)
+    odd = [
+        place
+        for place, own in enumerate(scores)
+        if (own.found.max() > PERCENT or (own.is_whole and own.found.max() <= 1))
+        and not words.rate_score(own.name)
+    ]
+    # What stands between several of them is of their kind.
+    inside = range(odd[0], odd[-1] + 1) if odd else range(0)
+    odd = [*inside] if 2 * len(odd) > len(inside) else odd
+    return [own for place, own in enumerate(scores) if place not in odd]
+
+
+def melt(table: Table, scores: Sequence[Column], roles: Mapping[str, str]) -> Table:
+    """Give each filled cell of several columns of scores a row, and its header columns."""
+    names = [own.name for own in scores]
+    if len(names) == 1:
+        return table
+    pieces = find_slots(names)
+    slots = [at for at, piece in enumerate(pieces) if not isinstance(piece, str)]
+    fixed = [word for piece in pieces if isinstance(piece, str) for word in split_words(piece)]
+    # What columns have in common is no part of names, as in acc_{seed}.
+    is_open = len(slots) == 1 and not all(map(_says_no_name, fixed))
+    if len(slots) == 1 and {"model", "dataset"} <= {*roles}:
+        rated = [rate_values(pieces[slots[0]], role) for role in ("metric", "seed", "split")]
+        is_open |= max(rated) <= 0.5
+    if is_open:
+        pieces, slots = [tuple(names)], [0]
+    heads = {f"{PART}{at}": dict(zip(names, pieces[at], strict=True)) for at in slots}
+    labels = {f"{PART}{at}": label_slot(pieces, at) for at in slots}
+    if len(pieces) == 1 and _are_measures(names, {*roles}):
+        labels[f"{PART}0"] = "metric"
+    rest = [name for name in table.columns if name not in names]
+    cells = table.cells.melt(rest, names, var_name=PART, value_name=SEPARATOR)
+    cells = cells[cells.pop(SEPARATOR) != ""]
+    for name, said in heads.items():
+        cells[name] = cells[PART].map(said).astype("str")
+    return Table(cells, table.options, {**table.labels, **labels}, pieces)
+
+
+def _says_no_name(word: str) -> bool:
+    is_value = rate_role(word, "score") > 0 or rate_role(word, "metric") > 0
+    return is_value or bool(words.find_known(word)) or words.is_label(word) or word in words.SPLITS
+
+
+def _are_measures(names: Sequence[str], known: Collection[str]) -> bool:
+    """Whether columns are metrics: others name models and datasets, or they vary in metrics."""
+    if all(map(words.is_measure, names)):
+        return True
+    if {"model", "dataset"} <= {*known}:
+        return rate_values(names, "seed") < 1
+    if not {"model", "dataset"} & {*known} or rate_values(names, "dataset") >= LIKELY:
+        return False
+    found = [[word for word in split_words(name) if words.find_known(word)] for name in names]
+    metrics = {own[-1] for own in found if own}
+    return rate_values(names, "metric") > 0.5 or (2 * len(metrics) > len(names) > 1)
