@@ -27,19 +27,20 @@ a table by its path, such as `results/toy/tables/ranking.csv`; those of `compari
 `claims.csv` lists what the page claims of models, a row per claim with its scope, level, test and
 the family that the test allows for.
 
-`paper/` holds what a paper prints, in LaTeX, and `main.tex`, which puts it into one article:
+`paper/` holds what a paper prints, in LaTeX. `main.tex` is an article of three pages with the tables, the
+intervals and one comparison; figures keep the size that `figures.width` asks for:
 
 | file | what it holds |
 |---|---|
 | `results_table.tex` | mean scores in the units of their metrics ± standard deviation over runs |
 | `ranking_table.tex` | the ranking, with each interval in one cell, sets of ranks and letters |
-| `figures.tex` | every figure with its caption and label |
-| `methods.tex`, `results.tex` | what was done, and the answers of the page |
+| `appendix.tex` | a second article: the other methods, answers and figures, and tables of several floats |
+| `methods.tex`, `results.tex` | what was done, and the answers of the page: of the ranking and that comparison |
 | `references.bib` | the publications that the paragraphs cite |
 
 Models stand in the order of the ranking, and the numbers of the results in the tables. The best
-score of a dataset is bold, the next underlined, and models that are not separated from the first
-have a dagger. A table that is too large for a page is several floats, or one that is turned.
+score of a dataset is bold, the next underlined. Where a table is wide, the deviation stands below
+its mean, then headers are turned, then the table is several floats.
 
 `capmap pack STUDY` makes `STUDY.zip`, for those who check the paper: all results of the study and
 its settings (without the secrets of addresses). The exports themselves are not in it: add them, an

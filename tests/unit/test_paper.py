@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from markupsafe import Markup
+from matplotlib.figure import Figure
 
 from capmap.analyses import list_figures
-from capmap.paper import latex, rankings, references
+from capmap.paper import latex, rankings
 from capmap.paper.document import render_paper
 from tests.report_tables import make_ranking
 
@@ -22,6 +23,7 @@ WORDS = {
     "pairwise": {"answer": '<bdi class="name">a_b</bdi> is 5% better.', "methods": ""},
     "leaderboard": {"answer": "No entry is complete.", "methods": ""},
 }
+TABLES = ("results_table", "ranking_table")
 WORDS = {name: {k: Markup(v) for k, v in own.items()} for name, own in WORDS.items()}  # noqa: S704
 
 
@@ -53,7 +55,8 @@ def make_paper(models, datasets, *, ranking=None, seeds=None, **more):
 
 def read_cells(means, direction="max", stds=None):
     table = pd.DataFrame({"mean": means, "std": stds or [np.nan] * len(means)})
-    return rankings.write_cells(table, direction)[0]
+    column = rankings.make_score_column(["D"], direction, table)
+    return [a + b for a, b in zip(column.cells, column.spreads, strict=True)]
 
 
 def test_best_is_bold_and_second_underlined_by_the_direction():
@@ -92,16 +95,6 @@ def test_models_without_a_rank_are_not_in_the_tables():
     assert "Rank" not in nothing["ranking_table"]
 
 
-def test_models_that_are_not_separated_are_marked_and_said_with_the_test():
-    can = [True, True, False]
-    ranking = make_ranking(model=["A", "B", "C"], tie_group=["a", "ab", "b"], may_be_best=can)
-    paper = make_paper(["A", "B", "C"], ["x", "y"], ranking=ranking)
-    for table in ("results_table", "ranking_table"):
-        assert r"B$^{\dagger}$" in paper[table]
-        assert r"A$^{\dagger}$" not in paper[table]
-        assert r"$^{\dagger}$Not separated from A (" in paper[table]
-
-
 def test_models_too_many_for_letters_are_not_said_to_be_separated():
     ranking = make_ranking(model=["A", "B"], tie_group=["", ""], may_be_best=[True, True])
     paper = make_paper(["A", "B"], ["x", "y"], ranking=ranking)
@@ -135,7 +128,7 @@ def test_a_leaderboard_that_ranks_apart_has_a_table_per_method():
     assert {"tab:results", "tab:results-m2", "tab:ranking", "tab:ranking-m2"} <= set(labels)
     # Entries of a name are told apart by their submission; no figure shows all together.
     assert "Net (C)" in paper["ranking_table"]
-    assert "{intervals.pdf}" not in paper["figures"]
+    assert "{intervals.pdf}" not in paper["main"] + paper["appendix"]
     assert "A leads" not in paper["results"]
 
 
@@ -145,29 +138,49 @@ def test_a_board_without_complete_entries_says_so():
     assert paper["results_table"] == paper["ranking_table"] == ""
 
 
-def read_floats(text):
-    return re.findall(r"\\begin\{(table|sidewaystable)\}.*?\\end\{\1\}", text, re.DOTALL)
-
-
 def test_wide_studies_are_split_so_that_each_part_fits():
     models = [f"model_{place:02d}" for place in range(60)]
     datasets = [f"dataset_{place:02d}" for place in range(30)]
     text = make_paper(models, datasets)["results_table"]
     floats = re.findall(r"\\begin\{tabular\}\{(rl\w+)\}(.*?)\\bottomrule", text, re.DOTALL)
     assert len(floats) > 5
-    # Each cell of 0.812 ± 0.031 takes 40 points at least, and each line 9.5.
-    assert max(len(align) - 2 for align, _ in floats) * 40 < latex.WIDTH
-    assert max(body.count("\n") for _, body in floats) * 9.5 < latex.HEIGHT
+    # Each line of 0.812 takes 22 points at least, and each line 9.5; a row has two of them.
+    assert max(len(align) - 2 for align, _ in floats) * 22 < latex.WIDTH
+    assert max(body.count("\n") for _, body in floats) * 2 * 9.5 < 650
     cells = sum(body.count(r"\scriptsize") for _, body in floats)
     assert cells == 60 * 30
     assert "Part 1 of" in text
 
 
-def test_what_fits_the_height_of_the_page_is_rotated():
-    models = ["A", "B", "C"]
-    text = make_paper(models, [f"D{place}" for place in range(8)])["results_table"]
-    assert read_floats(text) == ["sidewaystable"]
-    assert read_floats(make_paper(models, ["D1", "D2"])["results_table"]) == ["table"]
+def test_headers_are_never_cut_inside_a_word_and_turned_where_that_saves_a_float():
+    models, datasets = ["A", "B", "C"], ["BioMassters", "BigEarthNet-v2", "So2Sat"]
+    text = make_paper(models, datasets)["results_table"]
+    assert all(word in text for word in ("BioMassters", "BigEarthNet-", "So2Sat"))
+    assert "rotatebox" not in text
+    turned = make_paper(models, [f"BioMassters{place}" for place in range(9)])["results_table"]
+    assert r"\rotatebox{90}{BioMassters8\,$\rightarrow$}" in turned
+    assert turned.count(r"\begin{table}") == 1
+    wide = make_paper(models, [f"D{place}" for place in range(40)])["results_table"]
+    assert wide.count(r"\begin{table}") > 1
+
+
+def test_the_article_has_four_floats_at_most_and_the_appendix_the_rest():
+    for datasets in (3, 30, 200):
+        paper = make_paper(["A", "B"], [f"D{place}" for place in range(datasets)])
+        tables = {name: paper[name].count(r"\begin{table}") for name in TABLES}
+        floats = {name: count_floats(paper[name], tables) for name in ("main", "appendix")}
+        assert floats["main"] <= 4
+        assert r"\input{ranking_table}" in paper["main"]
+        figures = sum(paper[name].count(r"\includegraphics") for name in floats) - 2
+        drawn = list_figures({"analyses": ["pairwise"]})
+        shown = re.findall(r"\\showfigure\{(\w+).pdf\}", paper["main"] + paper["appendix"])
+        assert sorted(shown) == sorted(drawn)
+        assert figures == 0
+
+
+def count_floats(text, tables):
+    own = sum(count for name, count in tables.items() if rf"\input{{{name}}}" in text)
+    return own + text.count(r"\begin{figure}")
 
 
 def test_names_are_printed_as_they_stand():
@@ -176,7 +189,6 @@ def test_names_are_printed_as_they_stand():
     assert r"\input{x}" not in text.replace(r"\textbackslash{}input", "")
     assert "x" * 100 not in text
     assert r"\DeclareUnicodeCharacter{4E2D}{U+4E2D}" in paper["main"]
-    assert r"\DeclareUnicodeCharacter{03B1}{\ensuremath{\alpha}}" in paper["main"]
 
 
 def test_broken_names_are_whole():
@@ -187,7 +199,8 @@ def test_broken_names_are_whole():
 def test_words_are_paragraphs_and_references_hold_exactly_what_they_cite():
     paper = make_paper(["A", "B"], ["x", "y"])
     assert paper["methods"] == "By t tests \\citep{holm1979,tukey1963}.\n"
-    assert paper["results"] == "A leads.\n\na\\_b is 5\\% better.\n\nNo entry is complete.\n"
+    assert paper["results"] == "A leads.\n\na\\_b is 5\\% better.\n"
+    assert "No entry is complete." in paper["appendix"]
     keys = re.findall(r"^@\w+\{(\w+),", paper["references"], re.MULTILINE)
     assert keys == ["holm1979", "tukey1963"]
 
@@ -195,7 +208,7 @@ def test_words_are_paragraphs_and_references_hold_exactly_what_they_cite():
 def test_every_reference_is_cited_somewhere_and_known():
     templates = (ROOT / "scripts/capmap/analyses").glob("*.j2")
     text = "".join(path.read_text("utf-8") for path in templates)
-    for key, entry in references.read_references().items():
+    for key, entry in latex.read_references().items():
         assert f'"{key}"' in text, key
         assert all(f"{field} = {{" in entry for field in ("author", "title", "year")), key
         assert f"year = {{{key[-4:]}}}" in entry
@@ -245,12 +258,19 @@ def test_the_paper_compiles_and_nothing_sticks_out(kind, tmp_path):
         suffix = "bib" if name == "references" else "tex"
         (tmp_path / f"{name}.{suffix}").write_text(text, "utf-8")
     # The figures are drawn by another job.
-    (tmp_path / "figures.tex").write_text("", "utf-8")
-    for command in ("pdflatex", "bibtex", "pdflatex", "pdflatex"):
+    for name in list_figures({"analyses": ["pairwise"]}):
+        Figure(figsize=(7, 12)).savefig(tmp_path / f"{name}.pdf")
+    for document in ("main", "appendix"):
+        compile_document(document, tmp_path)
+
+
+def compile_document(name, folder):
+    cites = "bibliography" in (folder / f"{name}.tex").read_text("utf-8")
+    for command in ("pdflatex", *["bibtex"] * cites, "pdflatex", "pdflatex"):
         options = ["-interaction=nonstopmode", "-halt-on-error"] if command == "pdflatex" else []
-        run = subprocess.run([command, *options, "main"], cwd=tmp_path, capture_output=True)
+        run = subprocess.run([command, *options, name], cwd=folder, capture_output=True)
         assert run.returncode == 0, run.stdout.decode(errors="replace")[-2000:]
-    log = (tmp_path / "main.log").read_text("utf-8", errors="replace")
+    log = (folder / f"{name}.log").read_text("utf-8", errors="replace")
     assert not re.findall(
         r"^(?:!|LaTeX Warning: .*(?:undefined|multiply)|.*Float too large).*", log, re.M
     )

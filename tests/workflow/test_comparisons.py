@@ -117,7 +117,7 @@ def test_settings_change_the_results_that_use_them_alone(project: Checkout) -> N
     allowed = {f"full/figures/{name}" for name in figures}
     allowed |= {f"full/comparisons/{name}" for name in names | {"index"}}
     allowed |= {f"full/{name}" for name in ("report", "changes", "previous/runs", "claims")}
-    allowed |= {f"full/paper/{name}" for name in ("methods", "results", "references")}
+    allowed |= {f"full/paper/{name}" for name in ("methods", "results", "appendix", "references")}
     changed = {path for path, digest in project.digests().items() if before[path] != digest}
     assert {path.partition(".")[0] for path in changed} <= allowed | {"index"}
 

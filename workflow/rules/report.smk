@@ -70,7 +70,7 @@ rule report:
             update(f"results/{{study}}/paper/{name}")
             for name in [
                 *("main.tex", "methods.tex", "results.tex", "results_table.tex"),
-                *("ranking_table.tex", "figures.tex", "references.bib"),
+                *("ranking_table.tex", "appendix.tex", "references.bib"),
             ]
         ],
     log:

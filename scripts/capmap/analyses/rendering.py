@@ -18,8 +18,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from capmap.analyses import load_analysis, place_read
-from capmap.paper.latex import write_name
-from capmap.paper.references import name_reference
+from capmap.paper.latex import name_reference, write_name
 from capmap.steps import call_with
 from capmap.tables import escape_latex
 from capmap.wording import (

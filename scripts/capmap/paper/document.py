@@ -12,7 +12,7 @@ from markupsafe import Markup
 from capmap.analyses import FIGURES, TOGETHER, load_analysis
 from capmap.analyses.rendering import write_latex
 from capmap.artifacts import write_text
-from capmap.paper.latex import HEIGHT, WIDTH, declare_characters, write_name
+from capmap.paper.latex import declare_characters, list_cited, render_references, write_name
 from capmap.paper.rankings import (
     Ranking,
     list_rankings,
@@ -20,15 +20,14 @@ from capmap.paper.rankings import (
     render_results,
     write_percent,
 )
-from capmap.paper.references import render_references
 from capmap.tables import escape_latex
 
 logger = logging.getLogger("report")
 
-MAIN = r"""% All of this folder in one article: pdflatex main, bibtex main, and pdflatex main twice.
-\documentclass{{article}}
+# A figure keeps its size, unless the page is too small for it.
+DOCUMENT = r"""\documentclass{{article}}
 \usepackage{{iftex}}
-\usepackage[a4paper,textwidth={width:.0f}pt,textheight={height:.0f}pt]{{geometry}}
+\usepackage[a4paper,textwidth=7in,textheight=9.5in]{{geometry}}
 \ifPDFTeX
 \usepackage[T1]{{fontenc}}
 \usepackage[utf8]{{inputenc}}
@@ -36,36 +35,40 @@ MAIN = r"""% All of this folder in one article: pdflatex main, bibtex main, and 
 \IfFileExists{{lmodern.sty}}{{\usepackage{{lmodern}}}}{{}}
 {characters}\fi
 \usepackage{{booktabs}}
-\usepackage{{rotating}}
 \usepackage{{graphicx}}
 \usepackage[round]{{natbib}}
 \graphicspath{{{{../figures/}}}}
 \extrafloats{{500}}
+\newcommand\showfigure[1]{{\sbox0{{\includegraphics{{#1}}}}%
+\ifdim\wd0>\linewidth\sbox0{{\resizebox{{\linewidth}}{{!}}{{\usebox0}}}}\fi
+\ifdim\ht0>0.85\textheight\sbox0{{\resizebox{{!}}{{0.85\textheight}}{{\usebox0}}}}\fi\usebox0 }}
 \title{{{title}}}
 \author{{}}
 \date{{}}
 \begin{{document}}
 \maketitle
-\section{{Methods}}
-\input{{methods}}
-\section{{Results}}
-\input{{results}}
-\input{{results_table}}
-\input{{ranking_table}}
-\clearpage
-\input{{figures}}
-\clearpage
-\bibliographystyle{{plainnat}}
-\bibliography{{references}}
+{body}{bibliography}
 \end{{document}}
 """
+BIBLIOGRAPHY = r"""
+\bibliographystyle{plainnat}
+\bibliography{references}"""
 FIGURE = r"""\begin{{figure}}[tbp]
 \centering
-\includegraphics[width=\linewidth,height=0.8\textheight,keepaspectratio]{{{name}.pdf}}
+\showfigure{{{name}.pdf}}
 \caption{{{caption}}}
 \label{{fig:{name}}}
 \end{{figure}}
 """
+SECTIONS = r"""\section{{Methods}}
+{methods}
+\section{{Results}}
+{results}
+{floats}"""
+# What a paper prints: tables and figures in this order, so many of them.
+MOST_FLOATS = 4
+COMPARISONS = ("pairwise_reference", "critical_difference")
+TABLE = r"\begin{table}"
 
 
 def render_paper(
@@ -95,30 +98,75 @@ def render_paper(
     Returns
     -------
     dict of str to str
-        Text of each file by its name without suffix. A leaderboard that ranks apart has no figures
-        of all models.
+        Text of each file by its name without suffix. ``main`` has the tables, the intervals and
+        one comparison, as far as they are four floats; ``appendix`` has the rest. A leaderboard
+        that ranks apart has no figures of all models.
     """
     rankings = list_rankings(tables["ranking"], tables["seeds"], tables.get("leaderboard/entries"))
     is_board = not rankings or bool(rankings[0].within)
     drawn = [name for name in figures if not is_board or name not in TOGETHER]
-    headline = [] if is_board else [words["main"]["headline"]]
-    results = [*headline, *(own["answer"] for name, own in words.items() if name != "main")]
-    parts = {
-        "methods": _join(own["methods"] for own in words.values()),
-        "results": _join(results),
-        "results_table": render_results(rankings, tables["seeds"], tables["bounds"], level=level),
+    compared = _choose_comparison(drawn)
+    sheets = {
+        "results_table": render_results(rankings, tables["seeds"], tables["bounds"]),
         "ranking_table": render_rankings(rankings, level=level),
-        "figures": "\n".join(_render_figure(name, rankings, level) for name in drawn),
     }
-    text = "".join(parts.values())
+    floats = {name: rf"\input{{{name}}}" for name in sheets}
+    floats |= {name: _render_figure(name, rankings, level) for name in drawn}
+    intervals = [name for name in drawn if name == "intervals"]
+    printed = _choose_printed(["ranking_table", "results_table", *intervals, *compared], sheets)
+    first = {"main", *(FIGURES[name] for name in compared)}
+    own = {name: said for name, said in words.items() if name in first}
+    others = {name: said for name, said in words.items() if name not in first}
+    headline = [] if is_board else [words["main"]["headline"]]
+    parts = {
+        **sheets,
+        "methods": _join(said["methods"] for said in own.values()),
+        "results": _join([*headline, *_list_answers(own)]),
+    }
+    bodies = {
+        "main": SECTIONS.format(
+            methods=r"\input{methods}",
+            results=r"\input{results}",
+            floats="\n".join(text for name, text in floats.items() if name in printed),
+        ),
+        "appendix": SECTIONS.format(
+            methods=_join(said["methods"] for said in others.values()),
+            results=_join(_list_answers(others)),
+            floats="\n".join(text for name, text in floats.items() if name not in printed),
+        ),
+    }
+    text = "".join([*parts.values(), *bodies.values()])
     characters = declare_characters(text + title)
-    main = MAIN.format(
-        width=WIDTH,
-        height=HEIGHT,
-        characters=characters + "\n" if characters else "",
-        title=write_name(title),
-    )
-    return {"main": main, **parts, "references": render_references(text)}
+    preamble = {"characters": characters + "\n" if characters else "", "title": write_name(title)}
+    cited = {"main": parts["methods"] + parts["results"], "appendix": bodies["appendix"]}
+    documents = {
+        name: DOCUMENT.format(
+            body=body, bibliography=BIBLIOGRAPHY if list_cited(cited[name]) else "", **preamble
+        )
+        for name, body in bodies.items()
+    }
+    return {**documents, **parts, "references": render_references(text)}
+
+
+def _choose_printed(names: Sequence[str], sheets: Mapping[str, str]) -> set[str]:
+    """The tables and figures of the article: the first, as far as their floats are few."""
+    room, printed = MOST_FLOATS, set()
+    for name in names:
+        floats = sheets[name].count(TABLE) if name in sheets else 1
+        if floats <= room:
+            room -= floats
+            printed.add(name)
+    return printed
+
+
+def _list_answers(words: Mapping[str, Mapping[str, Markup]]) -> list[Markup]:
+    return [said["answer"] for name, said in words.items() if name != "main"]
+
+
+def _choose_comparison(figures: Sequence[str]) -> list[str]:
+    """The figure of a comparison that a paper prints, if there is one."""
+    others = [name for name in figures if FIGURES[name] != "main"]
+    return [name for name in (*COMPARISONS, *others) if name in others][:1]
 
 
 def _join(texts: Iterable[Markup]) -> str:

@@ -1,22 +1,28 @@
-r"""Floats of LaTeX whose tables fit the page, and names that are printed as they stand.
+r"""Floats of LaTeX whose tables fit the page, names printed as they stand, and references.
 
 Widths are estimates in points: of Computer Modern in ``\footnotesize``, on the safe side.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from capmap.tables import escape_latex
 from capmap.wording import LONGEST_NAME
 
-# The text of a page in the formats of large conferences, 5.5 by 9 inches, in points.
-WIDTH, HEIGHT = 397.0, 650.0
-# Lines of a table that leave room for its header and its caption, upright and sideways.
-LINES, LINES_SIDEWAYS = 48, 25
-GAP = 6.0
+# Of the text in the formats of large conferences, 5.5 inches, in points.
+WIDTH = 397.0
+# Lines of a table that leave room for its header and its caption.
+LINES, LINE_HEIGHT = 48, 9.5
+GAP, ARROW_WIDTH = 6.0, 8.0
 NAME_WIDTH = 120.0
+ARROWS = {"": "", "max": r"\,$\uparrow$", "min": r"\,$\downarrow$"}
+# Turned with their text by 90 degrees, they point up and down.
+TURNED_ARROWS = {"": "", "max": r"\,$\rightarrow$", "min": r"\,$\leftarrow$"}
 SEPARATORS = frozenset("_-/ .:+")
+WORD = re.compile(r"[^_\-/ .:+]*[_\-/ .:+]*")
 NARROW, WIDE = frozenset("ijltfrI.,:;|!'()[]/- "), frozenset("mwMW@%&")
 NARROW_WIDTH, WIDE_WIDTH, UPPER_WIDTH, OTHER_WIDTH = 3.0, 7.4, 6.1, 4.5
 # What stands in two letters of the font for one sign, kept apart.
@@ -26,32 +32,43 @@ KNOWN = frozenset(map(chr, range(0xA0, 0x180)))
 KNOWN -= frozenset("\u00ad\u0126\u0127\u0138\u013f\u0140\u0149\u0166\u0167\u017f")
 KNOWN |= frozenset("\u2013\u2014\u2018\u2019\u201a\u201c\u201d\u201e\u2020\u2021\u2022\u2026")
 KNOWN |= frozenset("\u2030\u2039\u203a\u20ac\u2122\u0218\u0219\u021a\u021b")
-# Greek letters by their places after alpha; what looks as a Latin letter has no command.
-SMALL = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi . pi rho . sigma
-tau upsilon phi chi psi omega"""
-LARGE = """. . Gamma Delta . . . Theta . . Lambda . . Xi . Pi . . Sigma . Upsilon Phi . Psi Omega"""
-GREEK = {
-    chr(start + place): name
-    for start, names in ((0x3B1, SMALL), (0x391, LARGE))
-    for place, name in enumerate(names.split())
-    if name != "."
-}
-SIGNS = {"\u2212": "-", "\u2264": r"\le", "\u2265": r"\ge", "\u2248": r"\approx"}
-SIGNS |= {"\u221e": r"\infty", "\u2192": r"\to"}
+
+
+FLOAT = r"""\begin{{table}}[tbp]
+\centering\footnotesize\setlength{{\tabcolsep}}{{3pt}}\setlength{{\belowcaptionskip}}{{5pt}}
+\caption{{{caption}}}
+\label{{{label}}}
+\begin{{tabular}}{{{align}}}
+\toprule
+{header}
+\midrule
+{body}
+\bottomrule
+\end{{tabular}}
+\end{{table}}
+"""
+CITED = re.compile(r"\\cite[pt]?\{([^}]*)\}")
+ENTRY = re.compile(r"@\w+\{(\w+),\n.*?\n\}\n", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Column:
-    r"""A column of a float.
+    """A column of a float.
 
     Parameters
     ----------
     header : sequence of str
-        Its cells in the rows of the header, in LaTeX.
+        Its name, and in a second line its unit, as plain text.
     cells : sequence of str
-        Its cells below, in LaTeX.
+        Its cells, in LaTeX.
     width : float
-        In points.
+        Of the widest cell, in points.
+    spreads : sequence of str
+        What stands behind each cell, or below it where there is little room; in LaTeX.
+    spread_width : float
+        Of the widest of them, in points.
+    direction : {"max", "min", ""}
+        What is better, which an arrow says.
     align : str
         Its letter in the preamble of a ``tabular``.
     """
@@ -59,12 +76,15 @@ class Column:
     header: Sequence[str]
     cells: Sequence[str]
     width: float
+    spreads: Sequence[str] = ()
+    spread_width: float = 0.0
+    direction: str = ""
     align: str = "r"
 
 
 @dataclass(frozen=True)
 class Sheet:
-    r"""A table that may be too large for one float.
+    """A table that may be too large for one float.
 
     Parameters
     ----------
@@ -75,14 +95,67 @@ class Sheet:
     caption, label : str
         In LaTeX; further floats are called after the label with a number.
     lines : sequence of int
-        Lines that each row takes; empty where it is one.
+        Lines that each row takes.
     """
 
     front: Sequence[Column]
     columns: Sequence[Column]
     caption: str
     label: str
-    lines: Sequence[int] = ()
+    lines: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How columns are set: spreads below their cells, and headers turned by 90 degrees."""
+
+    is_stacked: bool = False
+    is_turned: bool = False
+
+    def measure(self, column: Column) -> float:
+        """The width of a column, in points."""
+        parts = column.width, column.spread_width
+        width = max(parts) if self.is_stacked else sum(parts)
+        if not self.is_turned:
+            lines = _break_header(column)
+            arrow = ARROW_WIDTH if column.direction else 0.0
+            width = max(width, *map(measure, lines), measure(lines[-1]) + arrow)
+        return max(width, LINE_HEIGHT) + GAP
+
+    def write_header(self, column: Column) -> str:
+        """The cell of the header."""
+        if self.is_turned:
+            text = write_name(", ".join(column.header)) + TURNED_ARROWS[column.direction]
+            return rf"\rotatebox{{90}}{{{text}}}"
+        written = [write_name(line) for line in _break_header(column)]
+        written[-1] += ARROWS[column.direction]
+        return _stack(written, f"[b]{{@{{}}{column.align}@{{}}}}")
+
+    def write_cell(self, column: Column, row: int) -> str:
+        """A cell, with what stands behind it or below it."""
+        spread = column.spreads[row] if column.spreads else ""
+        if self.is_stacked and spread:
+            return _stack([column.cells[row], spread], "[t]{@{}r@{}}")
+        return column.cells[row] + spread
+
+
+def _break_header(column: Column) -> list[str]:
+    """The lines of a header: broken behind separators, never inside a word that fits."""
+    lines = []
+    for text in column.header:
+        words = [word for word in WORD.findall(text) if word]
+        longest = max(map(measure, words), default=0.0)
+        width = max(column.width + column.spread_width, min(longest, NAME_WIDTH))
+        lines += break_name(text, width=width)
+    return lines
+
+
+def _stack(lines: Sequence[str], form: str) -> str:
+    """Lines of LaTeX above each other, as one cell."""
+    if len(lines) == 1:
+        return lines[0]
+    stacked = r"\\".join(lines)
+    return rf"\begin{{tabular}}{form}{stacked}\end{{tabular}}"
 
 
 def write_name(name: str) -> str:
@@ -169,42 +242,13 @@ def break_name(name: str, *, width: float) -> list[str]:
     return lines or [""]
 
 
-def write_lines(lines: Sequence[str], *, behind: str = "") -> str:
-    r"""Write lines of plain text above each other, as one cell of a header.
+def make_name_column(names: Sequence[str]) -> tuple[Column, list[int]]:
+    r"""Make the column of models, in which long names are broken.
 
     Parameters
     ----------
-    lines : sequence of str
-        Plain text.
-    behind : str, optional
-        What follows in the last line, in LaTeX.
-
-    Examples
-    --------
-    >>> print(write_lines(["a_", "b"]))
-    \begin{tabular}[b]{@{}r@{}}a\_\\b\end{tabular}
-    """
-    written = [write_name(line) for line in lines]
-    written[-1] += behind
-    if len(written) == 1:
-        return written[0]
-    stacked = r"\\".join(written)
-    return rf"\begin{{tabular}}[b]{{@{{}}r@{{}}}}{stacked}\end{{tabular}}"
-
-
-def make_name_column(
-    header: Sequence[str], names: Sequence[str], marks: Sequence[str]
-) -> tuple[Column, list[int]]:
-    r"""Make the column of names, in which long ones are broken.
-
-    Parameters
-    ----------
-    header : sequence of str
-        In LaTeX.
     names : sequence of str
         Plain text.
-    marks : sequence of str
-        What stands behind each name, in LaTeX.
 
     Returns
     -------
@@ -214,21 +258,15 @@ def make_name_column(
     """
     broken = [break_name(shorten(name), width=NAME_WIDTH) for name in names]
     cells = []
-    for lines, mark in zip(broken, marks, strict=True):
-        written = [write_name(line) for line in lines]
-        written[-1] += mark
-        inner = r"\\\quad ".join(written)
-        is_long = len(written) > 1
-        cells.append(
-            rf"\begin{{tabular}}[t]{{@{{}}l@{{}}}}{inner}\end{{tabular}}" if is_long else inner
-        )
-    widths = [measure(line) for lines in broken for line in lines]
-    width = max([*widths, measure("Model")]) + GAP
-    return Column(header, cells, width, "l"), [len(lines) for lines in broken]
+    for lines in broken:
+        first, *others = (write_name(line) for line in lines)
+        cells.append(_stack([first, *(rf"\quad {line}" for line in others)], "[t]{@{}l@{}}"))
+    width = max(measure(line) for lines in broken for line in lines) + GAP
+    return Column(["Model"], cells, width, align="l"), [len(lines) for lines in broken]
 
 
 def render_sheet(sheet: Sheet) -> str:
-    r"""Write a table as one float or several, each of which fits the page.
+    r"""Write a table as one float or several, each of which fits the page upright.
 
     Parameters
     ----------
@@ -238,72 +276,42 @@ def render_sheet(sheet: Sheet) -> str:
     Returns
     -------
     str
-        Floats ``table``, or one ``sidewaystable`` where all columns fit the height of the page
-        only; they need ``booktabs`` and ``rotating``. Where a table is split, each part says
-        which one it is and has the label with its number, but for the first.
+        Floats ``table``, which need ``booktabs`` and ``graphicx``: in the plainest layout in which
+        all columns fit beside each other, or else split. Each part then says which one it is and
+        has the label with its number, but for the first.
     """
-    lines = list(sheet.lines) or [1] * len(sheet.front[0].cells)
-    front = sum(column.width + GAP for column in sheet.front)
-    whole = front + sum(column.width + GAP for column in sheet.columns)
-    is_sideways = WIDTH < whole <= HEIGHT and sum(lines) <= LINES_SIDEWAYS
-    bands = [list(sheet.columns)] if is_sideways else _split_columns(sheet.columns, WIDTH - front)
-    blocks = _split_rows(lines)
+    columns = [*sheet.front, *sheet.columns]
+    spread = any(column.spread_width for column in sheet.columns)
+    layouts = [Layout(), *[Layout(is_stacked=True)] * spread]
+    layouts.append(Layout(is_stacked=spread, is_turned=True))
+    fits = (own for own in layouts if sum(map(own.measure, columns)) <= WIDTH)
+    layout = next(fits, layouts[-1])
+    room = WIDTH - sum(map(layout.measure, sheet.front))
+    bands = _split_columns(sheet.columns, room, layout)
+    lines = [max(own, 1 + (layout.is_stacked and spread)) for own in sheet.lines]
+    header = max(measure(", ".join(own.header)) for own in columns) if layout.is_turned else 0.0
+    blocks = _split_rows(lines, LINES - round(header / LINE_HEIGHT))
     parts = [(band, block) for block in blocks for band in bands]
     floats = []
     for number, (band, (start, end)) in enumerate(parts, start=1):
         part = f" Part {number} of {len(parts)}." if len(parts) > 1 else ""
-        caption = sheet.caption if number == 1 else _continue(sheet)
+        caption = sheet.caption if number == 1 else rf"Table~\ref{{{sheet.label}}} continued."
         label = sheet.label if number == 1 else f"{sheet.label}-{number}"
+        shown = [*sheet.front, *band]
+        cells = [[layout.write_cell(own, row) for own in shown] for row in range(start, end)]
+        body = [" & ".join(row) + r" \\" for row in cells]
+        header_row = " & ".join(map(layout.write_header, shown)) + r" \\"
+        align = "".join(column.align for column in shown)
         floats.append(
-            render_float(
-                [*sheet.front, *band],
-                rows=range(start, end),
+            FLOAT.format(
                 caption=caption + part,
                 label=label,
-                kind="sidewaystable" if is_sideways else "table",
+                align=align,
+                header=header_row,
+                body="\n".join(body),
             )
         )
     return "\n".join(floats)
-
-
-def _continue(sheet: Sheet) -> str:
-    return rf"Table~\ref{{{sheet.label}}} continued."
-
-
-def render_float(
-    columns: Sequence[Column], *, rows: Iterable[int], caption: str, label: str, kind: str
-) -> str:
-    """Write a float with some rows of its columns.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        All with as many header rows.
-    rows : iterable of int
-        Positions of the rows.
-    caption, label : str
-        In LaTeX.
-    kind : {"table", "sidewaystable"}
-        The environment.
-    """
-    place = "[tbp]" if kind == "table" else ""
-    header = [_join_cells(cells) for cells in zip(*(c.header for c in columns), strict=True)]
-    body = [_join_cells([column.cells[row] for column in columns]) for row in rows]
-    lines = [
-        rf"\begin{{{kind}}}{place}",
-        r"\centering\footnotesize\setlength{\tabcolsep}{3pt}\setlength{\belowcaptionskip}{5pt}",
-        rf"\caption{{{caption}}}",
-        rf"\label{{{label}}}",
-        rf"\begin{{tabular}}{{{''.join(column.align for column in columns)}}}",
-        r"\toprule",
-        *header,
-        r"\midrule",
-        *body,
-        r"\bottomrule",
-        r"\end{tabular}",
-        rf"\end{{{kind}}}",
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def declare_characters(text: str) -> str:
@@ -317,35 +325,24 @@ def declare_characters(text: str) -> str:
     Returns
     -------
     str
-        A line ``\DeclareUnicodeCharacter`` for each, by code; Greek letters are those of formulas,
-        and what the fonts lack is printed as its code, ``U+4E2D``.
+        A line ``\DeclareUnicodeCharacter`` for each, which prints it as its code, ``U+4E2D``.
     """
-    lines = []
-    for letter in sorted(set(text)):
-        if letter.isascii() or letter in KNOWN:
-            continue
-        sign = f"\\{GREEK[letter]}" if letter in GREEK else SIGNS.get(letter, "")
-        shown = rf"\ensuremath{{{sign}}}" if sign else f"U+{ord(letter):04X}"
-        lines.append(rf"\DeclareUnicodeCharacter{{{ord(letter):04X}}}{{{shown}}}")
-    return "\n".join(lines)
+    codes = [f"{ord(letter):04X}" for letter in sorted({*text} - KNOWN) if not letter.isascii()]
+    return "\n".join(rf"\DeclareUnicodeCharacter{{{code}}}{{U+{code}}}" for code in codes)
 
 
-def _join_cells(cells: Iterable[str]) -> str:
-    return " & ".join(cells) + r" \\"
-
-
-def _split_columns(columns: Sequence[Column], room: float) -> list[list[Column]]:
+def _split_columns(columns: Sequence[Column], room: float, layout: Layout) -> list[list[Column]]:
     """Split columns into bands that fit, of about as many columns each."""
-    bands = max(1, len(_fill(columns, room, len(columns))))
+    bands = max(1, len(_fill(columns, room, len(columns), layout)))
     most = -(-len(columns) // bands)
-    return _fill(columns, room, most) or [[]]
+    return _fill(columns, room, most, layout) or [[]]
 
 
-def _fill(columns: Sequence[Column], room: float, most: int) -> list[list[Column]]:
+def _fill(columns: Sequence[Column], room: float, most: int, layout: Layout) -> list[list[Column]]:
     bands: list[list[Column]] = []
     used = 0.0
     for column in columns:
-        width = column.width + GAP
+        width = layout.measure(column)
         if not bands or used + width > room or len(bands[-1]) >= most:
             bands.append([])
             used = 0.0
@@ -354,9 +351,9 @@ def _fill(columns: Sequence[Column], room: float, most: int) -> list[list[Column
     return bands
 
 
-def _split_rows(lines: Sequence[int]) -> list[tuple[int, int]]:
-    """Split rows into blocks that fit the page, of about as many lines each."""
-    blocks = max(1, -(-sum(lines) // LINES))
+def _split_rows(lines: Sequence[int], most: int) -> list[tuple[int, int]]:
+    """Split rows into blocks of at most so many lines, of about as many each."""
+    blocks = max(1, -(-sum(lines) // most))
     room = max(-(-sum(lines) // blocks), *lines, 1)
     found, start, used = [], 0, 0
     for row, own in enumerate(lines):
@@ -365,3 +362,49 @@ def _split_rows(lines: Sequence[int]) -> list[tuple[int, int]]:
             start, used = row, 0
         used += own
     return [*found, (start, len(lines))]
+
+
+@cache
+def read_references() -> dict[str, str]:
+    """Read the entries by their keys."""
+    text = Path(__file__).with_name("references.bib").read_text(encoding="utf-8")
+    return {entry[1]: entry[0] for entry in ENTRY.finditer(text)}
+
+
+def list_cited(text: str) -> list[str]:
+    r"""List the keys that a text cites, sorted.
+
+    Examples
+    --------
+    >>> list_cited(r"by \citep{holm1979,agarwal2021} and \citet{holm1979}")
+    ['agarwal2021', 'holm1979']
+    """
+    return sorted({key.strip() for keys in CITED.findall(text) for key in keys.split(",")})
+
+
+def render_references(text: str) -> str:
+    """Write the entries of exactly the keys that a text cites, as BibTeX.
+
+    Raises
+    ------
+    KeyError
+        If it cites what is not known here.
+    """
+    return "\n".join(read_references()[key] for key in list_cited(text))
+
+
+def name_reference(key: str) -> str:
+    """Name a publication as in running text.
+
+    Examples
+    --------
+    >>> name_reference("holm1979"), name_reference("dolan2002")
+    ('Holm 1979', 'Dolan and More 2002')
+    """
+    fields = dict(re.findall(r"(\w+) = \{(.*)\},", read_references()[key]))
+    authors = re.sub(r"\{?\\.\{?\\?(\w)\}+|[{}]", r"\1", fields["author"]).split(" and ")
+    names = [author.partition(",")[0] for author in authors]
+    first = " and ".join(names) if len(names) == 2 else names[0]
+    if len(names) > 2 or names[-1] == "others":
+        first = f"{names[0]} et al."
+    return f"{first} {fields['year']}"

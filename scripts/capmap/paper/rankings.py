@@ -3,25 +3,22 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from capmap.claims import (
     find_candidates,
-    find_rivals,
     has_letters,
     label_entries,
     ranks_apart,
 )
 from capmap.paper.latex import (
+    ARROWS,
     Column,
     Sheet,
-    break_name,
     make_name_column,
     measure,
     render_sheet,
     shorten,
-    write_lines,
     write_name,
 )
 from capmap.ranking.table import choose, choose_ranked
@@ -34,7 +31,7 @@ from capmap.wording import (
     spell_statistic,
 )
 
-DAGGER, NO_INTERVAL, STAR = r"$^{\dagger}$", r"$^{\ddagger}$", r"$^{\star}$"
+STAR = r"$^{\star}$"
 NONE = "--"
 # What intervals hold for, by their unit.
 OVER = {
@@ -44,9 +41,6 @@ OVER = {
 }
 COLUMNS = ["model", "name", "score", "ci_low", "ci_high", "rank", "rank_low", "rank_high"]
 COLUMNS += ["tie_group", "datasets", "filled"]
-ARROWS = {"max": r"$\uparrow$", "min": r"$\downarrow$"}
-ARROW_WIDTH = 7.0
-NARROWEST_HEADER = 42.0
 MOST_DECIMALS = 6
 # From there on a column is printed with exponents.
 LARGEST, SMALLEST = 1e7, 1e-5
@@ -168,39 +162,6 @@ def _count_datasets(models: pd.DataFrame, seeds: pd.DataFrame) -> int:
     return int(seeds.loc[seeds["model"].isin(models["model"]), "dataset"].nunique())
 
 
-def mark_models(ranking: Ranking) -> list[str]:
-    """The mark behind each model: not separated from the first, or without an interval."""
-    if not ranking.is_sure:
-        return [""] * len(ranking.models)
-    rivals = set(find_rivals(ranking.models))
-    return [
-        DAGGER if model in rivals else NO_INTERVAL if np.isnan(low) else ""
-        for model, low in zip(ranking.models["model"], ranking.models["ci_low"], strict=True)
-    ]
-
-
-def explain_marks(ranking: Ranking, *, level: float) -> str:
-    """Say in a caption what the marks of `mark_models` mean, in LaTeX."""
-    marks, first = mark_models(ranking), _name_first_ones(ranking)
-    text = ""
-    if DAGGER in marks:
-        text += (
-            f" {DAGGER}Not separated from {first} ({_describe_test(level)}, over "
-            f"{OVER[ranking.unit]})."
-        )
-    elif first and len(ranking.models) > 1:
-        text += f" All others with an interval are separated from {first}."
-    if NO_INTERVAL in marks:
-        text += f" {NO_INTERVAL}Without an interval, so not compared."
-    if not ranking.is_sure:
-        text += " Nothing separates differences from chance: no model has an interval."
-    return text
-
-
-def _describe_test(level: float) -> str:
-    return f"$t$ tests of differences, Holm's correction over all pairs, {write_percent(level)}"
-
-
 def write_percent(level: float) -> str:
     r"""Write a level, such as ``95\%``."""
     return format_percent(level).replace("%", r"\%")
@@ -249,12 +210,11 @@ def name_within(ranking: Ranking) -> str:
 
 def _make_sheet(ranking: Ranking, level: float) -> Sheet:
     models = ranking.models
-    statistic, percent = name_statistic(ranking.statistic), write_percent(level)
-    ranks = Column(["Rank"], [f"{rank:.0f}" for rank in models["rank"]], measure("Rank"))
-    names, lines = make_name_column(["Model"], models["name"].tolist(), mark_models(ranking))
+    statistic, percent = name_statistic(ranking.statistic), format_percent(level)
+    names, lines = make_name_column(models["name"].tolist())
     header = f"{statistic} [{percent} interval]" if ranking.is_sure else statistic
     scores = [write_score(row) for _, row in models.iterrows()]
-    columns = [_make_column(_capitalize(header), scores)]
+    columns = [_make_column(header[:1].upper() + header[1:], scores)]
     if models["datasets"].min() < models["datasets"].max():
         columns.append(_make_column("Datasets", [f"{count:.0f}" for count in models["datasets"]]))
     if ranking.is_sure:
@@ -266,7 +226,11 @@ def _make_sheet(ranking: Ranking, level: float) -> Sheet:
         found = _write_sets(other, find_candidates(other))
         columns.append(_make_column("Ranks, others", found))
     caption = _describe_ranking(ranking, level)
-    return Sheet([ranks, names], columns, caption, ranking.label, lines)
+    return Sheet([_make_ranks(ranking), names], columns, caption, ranking.label, lines)
+
+
+def _make_ranks(ranking: Ranking) -> Column:
+    return _make_column("Rank", [f"{rank:.0f}" for rank in ranking.models["rank"]])
 
 
 def _describe_ranking(ranking: Ranking, level: float) -> str:
@@ -289,14 +253,14 @@ def _describe_ranking(ranking: Ranking, level: float) -> str:
         text += (
             " On datasets that a model lacks, its score is the one expected from the other models."
         )
-    return text + explain_marks(ranking, level=level)
+    if not ranking.is_sure:
+        text += " Nothing separates differences from chance: no model has an interval."
+    return text
 
 
 def _make_column(header: str, cells: list[str]) -> Column:
     shown = [cell.replace(STAR, "*").replace("$-$", "-") for cell in cells]
-    lines = header.split(", ")
-    stacked = write_lines(lines) if len(lines) > 1 else header
-    return Column([stacked], cells, max(map(measure, [*lines, *shown])))
+    return Column(header.split(", "), cells, max(map(measure, shown)))
 
 
 def _write_sets(models: pd.DataFrame, candidates: list[str]) -> list[str]:
@@ -319,26 +283,11 @@ def _write_minus(text: str) -> str:
     return text.replace("-", "$-$")
 
 
-def _capitalize(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _suffix(number: int) -> str:
     return "" if number == 1 else f"-m{number}"
 
 
-def _name_first_ones(ranking: Ranking) -> str:
-    """The first, if they have an interval, in LaTeX."""
-    sure = ranking.models[ranking.models["tie_group"].map(has_letters)]
-    first = sure[sure["rank"] == ranking.models["rank"].min()]
-    if len(first) == 1:
-        return write_name(first["name"].iloc[0])
-    return "" if first.empty else "those that share the first rank"
-
-
-def render_results(
-    rankings: list[Ranking], seeds: pd.DataFrame, bounds: pd.DataFrame, *, level: float
-) -> str:
+def render_results(rankings: list[Ranking], seeds: pd.DataFrame, bounds: pd.DataFrame) -> str:
     """Write the scores of all models on all datasets as floats with caption and label.
 
     Parameters
@@ -349,8 +298,6 @@ def render_results(
         The columns of ``tables/seeds.csv``.
     bounds : pandas.DataFrame
         The columns of ``normalized/bounds.csv``.
-    level : float
-        Of the separation that the marks stand for, between 0 and 1.
 
     Returns
     -------
@@ -359,7 +306,7 @@ def render_results(
         read the same as the best are bold, and all that read the same as the next are underlined.
     """
     return "\n".join(
-        render_sheet(_make_score_sheet(ranking, seeds, bounds, level)) for ranking in rankings
+        render_sheet(_make_score_sheet(ranking, seeds, bounds)) for ranking in rankings
     )
 
 
@@ -396,78 +343,65 @@ def find_decimals(means: pd.Series) -> int:
     return max(0, min(max(size, min(range_size, size + 2)), MOST_DECIMALS))
 
 
-def write_cells(scores: pd.DataFrame, direction: str) -> tuple[list[str], list[str]]:
+def make_score_column(header: list[str], direction: str, scores: pd.DataFrame) -> Column:
     r"""Write the scores on a dataset, the best in bold and the second underlined.
 
     Parameters
     ----------
+    header : list of str
+        The dataset, and its metric if that has to be said.
+    direction : {"max", "min", ""}
+        Which is better; nothing is marked where that is not known.
     scores : pandas.DataFrame
         Columns ``mean`` and ``std``, a row per model; missing where it has no run, and ``std``
         where it has one.
-    direction : {"max", "min", ""}
-        Which is better; nothing is marked where that is not known.
-
-    Returns
-    -------
-    cells : list of str
-        In LaTeX, such as ``\textbf{0.965}{\scriptsize$\,\pm\,$0.031}``.
-    plain : list of str
-        The same without marks, as text of the same width.
 
     Examples
     --------
-    >>> cells, _ = write_cells(pd.DataFrame({"mean": [0.5, 0.8], "std": [0.01, None]}), "max")
-    >>> print(*cells, sep="\n")
-    \underline{0.500}{\scriptsize$\,\pm\,$0.010}
-    \textbf{0.800}
+    >>> column = make_score_column(["D"], "max", pd.DataFrame({"mean": [0.5, 0.8], "std": 0.01}))
+    >>> print(*column.cells, column.spreads[0])
+    \underline{0.500} \textbf{0.800} {\scriptsize$\,\pm\,$0.010}
     """
     decimals = find_decimals(scores["mean"])
     printed = [_write_number(mean, decimals) for mean in scores["mean"]]
     known = sorted({float(text) for text in printed if text}, reverse=direction == "max")
     is_marked = bool(direction) and sum(map(bool, printed)) > 1
     best, second = (known + [math.nan] * 2)[:2] if is_marked else (math.nan, math.nan)
-    cells, plain = [], []
+    cells, spreads = [], []
     for text, std in zip(printed, scores["std"], strict=True):
-        spread = "" if pd.isna(std) or not text else _write_number(std, decimals)
-        plain.append(f"{text}+{spread}" if spread else text or NONE)
-        cell = text.replace("-", "$-$") or NONE
+        spreads.append(_write_number(std, decimals) if text else "")
+        cell = _write_minus(text) or NONE
         if text and float(text) == best:
             cell = rf"\textbf{{{cell}}}"
         elif text and float(text) == second:
             cell = rf"\underline{{{cell}}}"
-        cells.append(cell + (rf"{{\scriptsize$\,\pm\,${spread}}}" if spread else ""))
-    return cells, plain
-
-
-def _make_score_sheet(
-    ranking: Ranking, seeds: pd.DataFrame, bounds: pd.DataFrame, level: float
-) -> Sheet:
-    own = seeds[seeds["model"].isin(ranking.models["model"])]
-    rules = bounds.drop_duplicates("dataset").set_index("dataset")
-    models = ranking.models["model"]
-    columns = []
-    for dataset, cells in own.groupby("dataset", sort=True):
-        metric, direction = (
-            rules.loc[dataset, ["metric", "direction"]] if dataset in rules.index else ("", "")
-        )
-        scores = cells.set_index("model")[["mean", "std"]].reindex(models)
-        columns.append(_make_score_column(str(dataset), str(metric), str(direction), scores))
-    ranks = Column(["", "Rank"], [f"{rank:.0f}" for rank in ranking.models["rank"]], 20.0)
-    names, lines = make_name_column(
-        ["", "Model"], ranking.models["name"].tolist(), mark_models(ranking)
+        cells.append(cell)
+    # Bold is wider.
+    width = max(measure(text) for text in [*printed, NONE]) + 3
+    return Column(
+        header,
+        cells,
+        width,
+        spreads=[rf"{{\scriptsize$\,\pm\,${text}}}" if text else "" for text in spreads],
+        spread_width=max(measure(f"+{text}") if text else 0.0 for text in spreads),
+        direction=direction if direction in ARROWS else "",
     )
-    caption = _describe_results(ranking, own, level)
-    return Sheet([ranks, names], columns, caption, ranking.results_label, lines)
 
 
-def _make_score_column(dataset: str, metric: str, direction: str, scores: pd.DataFrame) -> Column:
-    cells, plain = write_cells(scores, direction)
-    width = max(NARROWEST_HEADER, *(measure(text) + 3 for text in plain))
-    names = break_name(shorten(dataset), width=width)
-    metrics = break_name(shorten(metric), width=width - ARROW_WIDTH)
-    arrow = rf"\,{ARROWS[direction]}" if direction in ARROWS else ""
-    header = [write_lines(names), write_lines(metrics, behind=arrow)]
-    return Column(header, cells, max([width, *map(measure, names)]))
+def _make_score_sheet(ranking: Ranking, seeds: pd.DataFrame, bounds: pd.DataFrame) -> Sheet:
+    own = seeds[seeds["model"].isin(ranking.models["model"])]
+    rules = bounds.drop_duplicates("dataset").set_index("dataset")[["metric", "direction"]]
+    rules = rules.reindex(sorted(own["dataset"].unique())).fillna("").astype("str")
+    metrics = sorted({*rules["metric"]} - {""})
+    columns = []
+    for dataset, metric, direction in rules.itertuples():
+        scores = own[own["dataset"] == dataset].set_index("model")[["mean", "std"]]
+        header = [shorten(str(dataset)), *([shorten(metric)] if len(metrics) > 1 else [])]
+        own_scores = scores.reindex(ranking.models["model"])
+        columns.append(make_score_column(header, direction, own_scores))
+    names, lines = make_name_column(ranking.models["name"].tolist())
+    caption = _describe_results(ranking, own, metrics)
+    return Sheet([_make_ranks(ranking), names], columns, caption, ranking.results_label, lines)
 
 
 def _write_number(value: float, decimals: int) -> str:
@@ -476,21 +410,18 @@ def _write_number(value: float, decimals: int) -> str:
     return f"{value:.2e}" if decimals < 0 else f"{value:z.{decimals}f}"
 
 
-def _describe_results(ranking: Ranking, own: pd.DataFrame, level: float) -> str:
+def _describe_results(ranking: Ranking, own: pd.DataFrame, metrics: list[str]) -> str:
+    metric = write_name(metrics[0]) if len(metrics) == 1 else "in the units of the metrics"
     text = (
-        f"Scores{name_within(ranking)} in the units of the metrics, {describe_size(ranking)}: "
-        f"{_describe_spread(own)}. {ARROWS['max']} higher is better, "
-        f"{ARROWS['min']} lower is better. "
+        f"Scores{name_within(ranking)}, {metric}, {describe_size(ranking)}: "
+        rf"{_describe_spread(own)}. $\uparrow$ higher is better, $\downarrow$ lower is better. "
     )
     if len(ranking.models) > 1:
         text += r"Best in \textbf{bold}, next \underline{underlined}, as printed. "
-        text += (
-            f"Models in the order of their {spell_statistic(ranking.statistic)} "
-            rf"(Table~\ref{{{ranking.label}}})."
-        )
+        text += f"Models in the order of their {spell_statistic(ranking.statistic)}."
     if len(own) < len(ranking.models) * own["dataset"].nunique():
         text += f" {NONE}: no run."
-    return text.rstrip() + explain_marks(ranking, level=level)
+    return text.rstrip()
 
 
 def _describe_spread(own: pd.DataFrame) -> str:
