@@ -16,13 +16,10 @@ def make_capabilities(models, datasets, *, n_parts=1, seed=5):
     kinds = ["model"] * len(models) + ["dataset"] * len(datasets)
     places = rng.normal(size=(len(names), 2)) * (0.25, 0.2)
     positions = pd.DataFrame({"kind": kinds, "name": names})
-    cells = pd.MultiIndex.from_product([models, datasets], names=["model", "dataset"])
-    gaps = rng.uniform(size=len(cells))
     return {
         "map": positions.assign(x=places[:, 0], y=places[:, 1]),
         "models": describe("model", [*models, "dropped"], n_parts, rng),
         "datasets": describe("dataset", datasets, n_parts, rng),
-        "gaps": cells.to_frame(index=False).assign(gap=np.where(gaps < 0.8, gaps, np.nan)),
     }
 
 

@@ -1,4 +1,4 @@
-"""Plausible tables of rank tests, profiles, ratings, conditions and sample sizes.
+"""Plausible tables of rank tests, profiles, ratings and conditions.
 
 The values need not be right: a figure computes nothing from them.
 """
@@ -32,7 +32,6 @@ def make_study(models, *, n_datasets=19, conditions=("rotated images",), seed=11
         **make_rank_tables(models, scores),
         **make_profile_tables(models, scores),
         **make_condition_tables(models, conditions, ranking, rng),
-        **make_seed_tables(models, rng),
     }
 
 
@@ -81,13 +80,3 @@ def make_condition_tables(models, conditions, ranking, rng):
         "conditions": pd.DataFrame(estimates, columns=columns),
         "condition_ranks": pd.concat(ranks) if ranks else pd.DataFrame(empty),
     }
-
-
-def make_seed_tables(models, rng):
-    spread = rng.uniform(0.02, 0.12, len(models))
-    widths = pd.DataFrame({"model": models, "spread": spread}).merge(
-        pd.DataFrame({"seeds": [3, 5, 10, 20]}), how="cross"
-    )
-    widths["width"] = widths["spread"] / np.sqrt(widths["seeds"])
-    widths["width_now"] = widths["spread"] / np.sqrt(5) * 1.03
-    return {"seed_widths": widths.drop(columns="spread")}

@@ -31,7 +31,6 @@ def plan_main(tables):
         "scores": lambda: make_figure("scores", tables["scores"], order=order),
         "intervals": lambda: make_figure("intervals", tables["ranking"]),
         "rank_shift": lambda: make_figure("rank_shift", tables["ranking"]),
-        "runs_per_cell": lambda: make_figure("runs_per_cell", tables["seeds"], order=order),
         "seed_spread": lambda: make_figure("seed_spread", tables["seeds"]),
     }
 
@@ -39,16 +38,12 @@ def plan_main(tables):
 def plan_comparisons(tables):
     order = list(choose(tables["ranking"])["model"])
     pairs, against = tables["pairwise"], {"reference": order[0], "order": order}
-    variations = (tables["robustness"], tables["robustness_ranks"])
     plan = {
         "pairwise": lambda: make_figure("pairwise", pairs, order=order, alpha=0.05),
         "pairwise_reference": lambda: make_figure("pairwise_reference", pairs, **against),
-        "bayes": lambda: make_figure("bayes", pairs, order=order),
     }
     others = {
-        "robustness": lambda: make_figure("robustness", *variations, order=order),
         "groups": lambda: make_figure("groups", tables["groups"]),
-        "improvability": lambda: make_figure("improvability", tables["improvability"]),
     }
     return others if pairs.empty else plan | others
 
@@ -62,7 +57,6 @@ def plan_curves(tables):
         "profiles": lambda: make_figure("profiles", tables["profiles"], order=order),
         "elo": lambda: make_figure("elo", tables["elo"], order=order, confidence_level=0.95),
         "conditions": lambda: make_figure("conditions", *conditions, order=order),
-        "seed_widths": lambda: make_figure("seed_widths", tables["seed_widths"], tables["ranking"]),
     }
 
 
@@ -70,7 +64,6 @@ def plan_map(tables):
     described = tables["models"], tables["datasets"]
     return {
         "map": lambda: make_figure("capability_map", tables["map"], *described),
-        "gaps": lambda: make_figure("capability_gaps", tables["gaps"]),
     }
 
 
@@ -91,7 +84,6 @@ def plan_labels(tables, *, degradation=VERSIONS):
         "metric_rank_shift": lambda: make_figure(
             "metric_rank_shift", tables["rank_shift"], rank_by="asma"
         ),
-        "seed_boxes": lambda: make_figure("seed_boxes", metrics, rank_by="asma"),
     }
 
 

@@ -22,7 +22,7 @@ from tests.toy_settings import make_settings
 
 NORMALIZED = ("bounds", "dropped")
 PAPER = ["main.tex", "methods.tex", "references.bib"]
-FIGURES = ["scores", "intervals", "rank_shift", "runs_per_cell", "seed_spread"]
+FIGURES = ["scores", "intervals", "rank_shift", "seed_spread"]
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg'/>"
 
 
@@ -159,7 +159,6 @@ def draw_study(folder: Path, models: list[str], datasets: list[str]) -> Path:
         "intervals": make_figure("intervals", tables["ranking"]),
         "rank_shift": make_figure("rank_shift", tables["ranking"]),
         "scores": make_figure("scores", tables["scores"], order=models),
-        "runs_per_cell": make_figure("runs_per_cell", tables["seeds"], order=models),
         "seed_spread": make_figure("capability_map", *_draw_points(models, datasets)),
     }
     for name, figure in drawn.items():

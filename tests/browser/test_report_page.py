@@ -85,7 +85,7 @@ def test_a_click_highlights_a_model_in_every_figure_and_table(page):
     plot = find_plot(page, "intervals")
     plot.click(position=find_cell(plot, 2))
     assert list_picked(page) == {"Gamma & Co"}
-    for name in ("intervals", "scores", "runs_per_cell"):
+    for name in ("intervals", "scores"):
         assert find_plot(page, name).locator("rect.band").count() == 1
     for name in ("rank_shift", "seed_spread"):
         assert find_plot(page, name).locator(".picked").count() >= 1

@@ -54,7 +54,7 @@ def test_figures_of_a_study_agree_on_colors():
 def test_a_thousand_models_fall_back_to_forty_and_say_so():
     tables = make_tables(name("m", 1000), name("d", 3))
     figures = draw_shown(plan_main(tables))
-    for key in ("scores", "intervals", "rank_shift", "runs_per_cell"):
+    for key in ("scores", "intervals", "rank_shift"):
         assert "Top 40 of 1000 models." in drawn_words(figures[key])
         assert_legible(figures[key])
     assert_legible(figures["seed_spread"])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from matplotlib.collections import LineCollection
 
 from capmap.figures.capabilities import scale_points
-from capmap.figures.names import Label, place_labels
+from capmap.figures.scatter import Label, place_labels
 from tests.capability_figure_tables import make_errors
 from tests.figure_checks import assert_legible, draw_shown
 from tests.figure_plans import plan_errors
@@ -21,7 +21,7 @@ points_in_area = st.lists(
 @settings(derandomize=True, deadline=None, max_examples=25)
 @given(points_in_area)
 def test_labels_overlap_neither_each_other_nor_lines_and_stay_inside(places):
-    labels = [Label(f"label {i}", 6.0, "black", (place,)) for i, place in enumerate(places)]
+    labels = [Label(f"label {i}", 6.0, "black", place) for i, place in enumerate(places)]
     found = place_labels(labels, area=(3.0, 2.0), points=np.array(places), radius=0.03)
     kept = [(label.box, place) for label, place in zip(labels, found, strict=True) if place]
     boxes = np.array([(*place.corner, *np.add(place.corner, box)) for box, place in kept])

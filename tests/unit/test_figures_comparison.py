@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import to_hex
 
-from capmap.figures.pairwise import NO_SHARED, mirror_pairs
+from capmap.figures.comparison import NO_SHARED, mirror_pairs
 from tests.figure_checks import (
     assert_legible,
     cell_texts,
@@ -25,11 +25,10 @@ def marked_cells(figure, mark):
 
 def test_a_pair_seen_from_the_other_side_swaps_what_is_better():
     _, back = (row for _, row in mirror_pairs(make_pair()).iterrows())
-    assert tuple(back[["model_a", "model_b", "decision"]]) == ("b", "a", "b better")
+    assert tuple(back[["model_a", "model_b"]]) == ("b", "a")
     # b - a = -0.25 in [-0.5, -0.125]; 7 wins of a are 7 losses of b.
     assert tuple(back[["mean_difference", "ci_low", "ci_high"]]) == (-0.25, -0.5, -0.125)
     assert tuple(back[["wins", "ties", "losses", "effect_size"]]) == (1, 2, 7, -0.5)
-    assert tuple(back[["p_a_better", "p_equivalent", "p_b_better"]]) == (0.01, 0.02, 0.97)
     assert back["wilcoxon_p_holm"] == 0.01
 
 
@@ -46,22 +45,13 @@ def test_the_comparison_matrix_shows_row_minus_column_and_marks_what_is_signific
 
 def test_a_pair_without_a_dataset_in_common_is_hatched_and_said_to_be():
     apart = make_apart()
-    for figure in (make_figure("pairwise", apart, alpha=0.05), make_figure("bayes", apart)):
-        assert np.ma.getmaskarray(figure.axes[0].collections[0].get_array()).all()
-        assert "Hatched: no dataset in common." in drawn_words(figure)
-        assert not cell_texts(figure)
+    figure = make_figure("pairwise", apart, alpha=0.05)
+    assert np.ma.getmaskarray(figure.axes[0].collections[0].get_array()).all()
+    assert "Hatched: no dataset in common." in drawn_words(figure)
+    assert not cell_texts(figure)
     figure = make_figure("pairwise_reference", apart, reference="a")
     assert NO_SHARED in drawn_words(figure)
     assert_legible(figure)
-
-
-def test_decisions_are_marked_on_both_sides_of_the_diagonal():
-    figure = make_figure("bayes", make_pair(), order=["a", "b"])
-    assert cell_texts(figure) == {(0, 1): ".97", (1, 0): ".01"}
-    assert [marked_cells(figure, mark) for mark in (1, 2)] == [{(0, 1), (1, 0)}, set()]
-    same = make_pair(decision="equivalent", p_a_better=0.01, p_equivalent=0.98)
-    figure = make_figure("bayes", same, order=["a", "b"])
-    assert [marked_cells(figure, mark) for mark in (1, 2)] == [set(), {(0, 1), (1, 0)}]
 
 
 def test_groups_have_scores_with_ranks_and_mark_the_best():

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.markers import CARETLEFT, CARETRIGHT
 
-from capmap.figures.curves import trace_steps
+from capmap.figures.lines import trace_steps
 from tests.curve_figure_tables import make_study, name
 from tests.figure_checks import drawn_words
 from tests.steps import make_figure

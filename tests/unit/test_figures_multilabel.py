@@ -26,8 +26,6 @@ def test_the_published_tables_are_legible():
     assert {"15.9%", "48.5%"} <= set(drawn_words(figure))
     with pytest.raises(NothingToDraw, match="No model has an accuracy by number of labels"):
         make_figure("subgroup_boxes", metrics, compared)
-    with pytest.raises(NothingToDraw, match="No dataset has several seeds"):
-        make_figure("seed_boxes", metrics, rank_by="asma")
 
 
 def test_bars_of_label_counts_are_as_long_as_the_shares():
@@ -47,12 +45,3 @@ def test_lines_are_percents_from_the_best_model_on():
     order = values.loc["V1"].sort_values(ascending=False).index
     for line, dataset in zip(figure.axes[1].lines, ("V1", "V2"), strict=False):
         assert line.get_ydata() == pytest.approx(values.loc[dataset, order].to_numpy())
-
-
-def test_each_seed_has_a_box_and_a_point_per_model():
-    metrics = make_evaluation(name("m", 7))["metrics"]
-    axes = make_figure("seed_boxes", metrics, rank_by="asma").axes[1]
-    assert [text.get_text() for text in axes.get_xticklabels()] == list("01234")
-    points = next(line for line in axes.lines if line.get_marker() == "o")
-    own = metrics[(metrics["metric"] == "asma") & (metrics["dataset"] == "PatchML")]
-    assert sorted(points.get_ydata()) == pytest.approx(sorted(100 * own["value"]))

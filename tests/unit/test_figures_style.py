@@ -15,11 +15,15 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from capmap.figures.names import break_name, printable_text, shorten_names, text_width, wrap_text
 from capmap.figures.style import (
     PALETTE,
+    break_name,
     model_styles,
+    printable_text,
     save_figure,
+    shorten_names,
+    text_width,
+    wrap_text,
 )
 from tests.figure_checks import make_tables
 from tests.steps import make_figure

@@ -12,7 +12,7 @@ from PIL import Image
 
 from capmap.analyses import list_figures
 from capmap.figures.canvas import choose_models
-from capmap.figures.curves import cast_models
+from capmap.figures.lines import cast_models
 from capmap.figures.style import PALETTE, Look, model_colors, read_look, save_figure, wear_look
 from capmap.settings.checking import check_settings
 from capmap.settings.study import Study

@@ -15,7 +15,7 @@ from tests.curve_figure_tables import make_study
 from tests.figure_checks import make_tables
 from tests.steps import put
 
-OPTIONS = {"scores": {}, "runs_per_cell": {}, "elo": {"confidence_level": 0.95}}
+OPTIONS = {"scores": {}, "elo": {"confidence_level": 0.95}}
 TABLES = ("tables/scores", "tables/seeds", "tables/ranking", "comparisons/elo")
 
 

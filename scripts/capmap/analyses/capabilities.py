@@ -112,11 +112,6 @@ ANALYSIS = Analysis(
             reads=["places", "models", "datasets"],
             options={"projection": "capabilities/map"},
         ),
-        "capability_gaps": Figure(
-            "Gap of each model to the best model of each dataset.",
-            draw="capmap.figures.capabilities:draw_gaps",
-            reads=["gaps"],
-        ),
         "prediction_fit": Figure(
             "Predicted against true gaps of hidden results, by method.",
             draw="capmap.figures.capabilities:draw_fit",

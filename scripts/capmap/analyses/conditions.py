@@ -104,7 +104,7 @@ ANALYSIS = Analysis(
     figures={
         "conditions": Figure(
             "Rank of each model under two conditions, on the datasets that both have.",
-            draw="capmap.figures.bump:draw_conditions",
+            draw="capmap.figures.lines:draw_conditions",
             reads=["conditions", "condition_ranks"],
             order="ranking",
         )

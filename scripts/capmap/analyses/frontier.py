@@ -82,7 +82,7 @@ ANALYSIS = Analysis(
     figures={
         "frontier": Figure(
             "Score of each model with its interval against its cost, and the Pareto front.",
-            draw="capmap.figures.frontier:draw_frontier",
+            draw="capmap.figures.scatter:draw_frontier",
             reads=["frontier"],
             options={"against": "frontier/against"},
         )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.analyses.declarations import Analysis, Step, Table
 from capmap.metrics import find_metric
 from capmap.normalization.selection import DatasetRule, find_transform
 from capmap.ranking.aggregation import rank_competitors, round_significant
@@ -98,14 +98,6 @@ ANALYSIS = Analysis(
             "model improvability rank datasets",
             best={"improvability": "min"},
         ),
-    },
-    figures={
-        "improvability": Figure(
-            "Share of its error that a model would lose by matching the best model of each "
-            "dataset.",
-            draw="capmap.figures.rankings:draw_improvability",
-            reads=["improvability"],
-        )
     },
     steps={
         "measure_improvability": Step(

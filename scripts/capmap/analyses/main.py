@@ -115,13 +115,13 @@ ANALYSIS = Analysis(
         "intervals": Figure(
             "Score of each model with its interval, best on top; over datasets, its difference to "
             "the first model. Intervals that overlap do not show that models are equal.",
-            draw="capmap.figures.rankings:draw_intervals",
+            draw="capmap.figures.forest:draw_intervals",
             reads=["ranking"],
         ),
         "rank_shift": Figure(
             "Rank of each model by each average of scores; lines that cross are models whose order "
             "depends on it.",
-            draw="capmap.figures.rankings:draw_rank_shift",
+            draw="capmap.figures.lines:draw_rank_shift",
             reads=["ranking"],
         ),
         "scores": Figure(
@@ -134,12 +134,6 @@ ANALYSIS = Analysis(
             "Spread of normalized scores over the runs of a cell, per dataset.",
             draw="capmap.figures.datasets:draw_seed_spread",
             reads=["seeds"],
-        ),
-        "runs_per_cell": Figure(
-            "Number of runs of each model on each dataset; empty cells have none.",
-            draw="capmap.figures.datasets:draw_runs_per_cell",
-            reads=["seeds"],
-            order="ranking",
         ),
     },
     meanings={

@@ -111,12 +111,6 @@ ANALYSIS = Analysis(
             draw="capmap.figures.multilabel:draw_subgroup_boxes",
             reads=["metrics", "degradation"],
         ),
-        "seed_boxes": Figure(
-            "The metric that orders the models by seed, over models.",
-            draw="capmap.figures.multilabel:draw_seed_boxes",
-            reads=["metrics"],
-            options={"rank_by": "multilabel/rank_by"},
-        ),
     },
     steps={
         "summarize_metrics": Step(

@@ -152,25 +152,17 @@ ANALYSIS = Analysis(
         "pairwise": Figure(
             "Difference of mean normalized scores, row minus column, on the datasets of both "
             "models.",
-            draw="capmap.figures.pairwise:draw_comparison_matrix",
+            draw="capmap.figures.comparison:draw_comparison_matrix",
             reads=["pairwise"],
             order="ranking",
             options={"alpha": "bootstrap/alpha"},
         ),
         "pairwise_reference": Figure(
             "Mean difference in normalized score of every model to the reference, with intervals.",
-            draw="capmap.figures.pairwise:draw_comparison_reference",
+            draw="capmap.figures.comparison:draw_comparison_reference",
             reads=["pairwise"],
             order="ranking",
             options={"reference": "comparison/reference"},
-        ),
-        "bayes": Figure(
-            "Posterior probability that the row is better than the column by more than the region "
-            "of practical equivalence. Corners and bars are decisions of each pair alone, without "
-            "allowance for other pairs.",
-            draw="capmap.figures.pairwise:draw_bayes_matrix",
-            reads=["pairwise"],
-            order="ranking",
         ),
     },
     steps={

@@ -112,7 +112,7 @@ ANALYSIS = Analysis(
     figures={
         "profiles": Figure(
             "Share of datasets on which a model is within a factor of the best; higher is better.",
-            draw="capmap.figures.curves:draw_profiles",
+            draw="capmap.figures.lines:draw_profiles",
             reads=["profiles"],
             order="ranking",
         ),

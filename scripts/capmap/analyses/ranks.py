@@ -609,7 +609,7 @@ ANALYSIS = Analysis(
         "critical_difference": Figure(
             "Mean ranks on the datasets that all models have. Models joined by a bar differ by "
             "less than Nemenyi's critical difference, which depends on the models compared.",
-            draw="capmap.figures.rank_tests:draw_critical_difference",
+            draw="capmap.figures.comparison:draw_critical_difference",
             reads=["mean_ranks", "nemenyi", "friedman"],
             options={"alpha": "bootstrap/alpha"},
         )

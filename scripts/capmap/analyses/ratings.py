@@ -256,7 +256,7 @@ ANALYSIS = Analysis(
     figures={
         "elo": Figure(
             "Ratings on the Elo scale with intervals over datasets and runs.",
-            draw="capmap.figures.pairwise:draw_elo",
+            draw="capmap.figures.forest:draw_elo",
             reads=["elo"],
             order="ranking",
             options={"confidence_level": "bootstrap/confidence"},

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.analyses.declarations import Analysis, Step, Table
 from capmap.comparison.correlation import compute_kendall_tau
 from capmap.ranking.aggregation import (
     AGGREGATIONS,
@@ -163,15 +163,6 @@ ANALYSIS = Analysis(
             "Rank of each model by aggregation and bounds, with its range over leave-one-out.",
             "model aggregation bounds rank rank_low rank_high shift",
         ),
-    },
-    figures={
-        "robustness": Figure(
-            "Rank of each model by aggregation and bounds, with its range over leaving out one "
-            "dataset; colors show the distance from the reported rank.",
-            draw="capmap.figures.rankings:draw_robustness",
-            reads=["robustness", "robustness_ranks"],
-            order="ranking",
-        )
     },
     steps={
         "check_robustness": Step(

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.analyses.declarations import Analysis, Step, Table
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.scopes import has_enough_runs
@@ -178,13 +178,6 @@ ANALYSIS = Analysis(
             "Minimum detectable difference in IQM of two typical models by runs per dataset.",
             "seeds difference difference_all",
         ),
-    },
-    figures={
-        "seed_widths": Figure(
-            "Expected width of each model's interval over runs, by runs per dataset.",
-            draw="capmap.figures.curves:draw_seed_widths",
-            reads=["seed_widths", "ranking"],
-        )
     },
     steps={
         "advise_sample_size": Step(

@@ -19,7 +19,6 @@ from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from capmap.analyses import FIGURES, load_analysis, place_read
 from capmap.figures.marks import mark, mark_rows
-from capmap.figures.names import shorten_names, widest, wrap_text
 from capmap.figures.style import (
     COLUMN_WIDTH,
     FAINT_INK,
@@ -30,6 +29,9 @@ from capmap.figures.style import (
     column_width,
     current_look,
     page_width,
+    shorten_names,
+    widest,
+    wrap_text,
 )
 
 ROW_HEIGHT = 0.165
@@ -408,12 +410,12 @@ def format_decimal(value: float, decimals: int = 2) -> str:
     return text.replace("-", MINUS)
 
 
-def format_p(value: float) -> str:
+def write_p(value: float) -> str:
     """Write a p value with three decimals, as ``<.001`` below; empty when missing.
 
     Examples
     --------
-    >>> format_p(0.0304), format_p(0.0001), format_p(1.0)
+    >>> write_p(0.0304), write_p(0.0001), write_p(1.0)
     ('.030', '<.001', '1.000')
     """
     return "<.001" if value < 0.001 else format_decimal(value, 3)

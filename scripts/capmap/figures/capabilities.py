@@ -14,14 +14,10 @@ from capmap.figures.canvas import (
     PADDING,
     NothingToDraw,
     Wording,
-    choose_models,
     format_decimal,
     make_sheet,
 )
-from capmap.figures.heatmap import RISING, Scale, draw_heatmap, pivot_cells
-from capmap.figures.marks import Mark, mark_members
-from capmap.figures.names import FloatArray, Label, draw_labels, place_labels, shorten_names
-from capmap.figures.panels import (
+from capmap.figures.lines import (
     ERROR,
     METHODS,
     draw_estimates,
@@ -33,15 +29,19 @@ from capmap.figures.panels import (
     number_axis,
     read_points,
 )
+from capmap.figures.marks import Mark, mark_members
+from capmap.figures.scatter import Label, draw_labels, place_labels
 from capmap.figures.style import (
     FAINT_INK,
     GRID_COLOR,
     MARKERS,
     PALETTE,
     SMALL_SIZE,
+    FloatArray,
     column_width,
     figure_style,
     page_width,
+    shorten_names,
 )
 from capmap.settings.choices import PREDICTION_LEVEL, Projection
 from capmap.wording import format_count, join_words
@@ -77,10 +77,6 @@ LOW_HEIGHT = 1.2
 MAP_HEIGHT = 8.2
 NAME_WIDTH = 1.1
 MAX_LABELS = 250
-
-GAPS_HEADING = "Gaps to the best model of each dataset"
-MOST_DATASETS = 40
-GAPS_LABEL = "gap (0 = best, 1 = worst model)"
 
 
 @figure_style()
@@ -203,7 +199,7 @@ def _make_labels(points: pd.DataFrame) -> list[Label]:
         for kind, rows in chosen.groupby("kind")
     }
     return [
-        Label(texts[kind][name], SMALL_SIZE, KIND_COLORS[kind], ((x, y),))
+        Label(texts[kind][name], SMALL_SIZE, KIND_COLORS[kind], (x, y))
         for kind, name, x, y in chosen[["kind", "name", "x", "y"]].itertuples(index=False)
     ]
 
@@ -219,40 +215,6 @@ def _write_notes(
     if missing:
         notes.append(f"Without a name, for want of room: {join_words(missing)}.")
     return tuple(notes)
-
-
-@figure_style()
-def draw_gaps(gaps: pd.DataFrame) -> Figure:
-    """Draw the gap of each model to the best one of each dataset as a heat map.
-
-    Parameters
-    ----------
-    gaps : DataFrame
-        model, dataset, gap (NaN for results that are not on the map); rows in any order.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        At most 40 models, those with the smallest mean gap, and 40 datasets.
-    """
-    known = gaps.dropna(subset="gap").sort_values(["model", "dataset"])
-    if known.empty:
-        raise NothingToDraw(NO_PLACE)
-    means = known.groupby("model")["gap"].mean().sort_values(kind="stable")
-    models, model_note = choose_models(means.index, means.index.tolist())
-    counts = (
-        known["dataset"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
-    )
-    datasets = sorted(counts.index[:MOST_DATASETS])
-    table = pivot_cells(known.set_index(["model", "dataset"])["gap"], models, datasets)
-    notes = model_note
-    if len(counts) > len(datasets):
-        notes += (f"{len(datasets)} of {len(counts)} datasets, those with the most results.",)
-    if table.isna().to_numpy().any():
-        notes += ("Hatched: no result.",)
-    formats = (lambda gap: f"{gap:.2f}", format_decimal)
-    scale = Scale(GAPS_LABEL, 0.0, 1.0, formats, RISING.reversed())
-    return draw_heatmap(table, scale=scale, wording=Wording(GAPS_HEADING, "", notes))
 
 
 FIT_HEADING = "Predicted and true gaps of hidden results"

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -41,7 +40,6 @@ from capmap.figures.heatmap import (
     write_places,
 )
 from capmap.figures.marks import mark
-from capmap.figures.names import shorten_names, widest
 from capmap.figures.style import (
     FAINT_INK,
     INK,
@@ -50,6 +48,8 @@ from capmap.figures.style import (
     TEXT_SIZE,
     figure_style,
     model_colors,
+    shorten_names,
+    widest,
 )
 from capmap.ranking.table import choose_of_groups
 from capmap.wording import label_scores
@@ -192,42 +192,6 @@ def _draw_model(
         color=color,
         clip_on=False,
     )
-
-
-@figure_style()
-def draw_runs_per_cell(seeds: pd.DataFrame, *, order: Sequence[str] = ()) -> Figure:
-    """Draw the number of runs per model and dataset as a heat map.
-
-    Parameters
-    ----------
-    seeds : DataFrame
-        model, dataset, n (runs); rows in any order, empty cells absent or 0.
-    order : sequence of str
-        Models from the best to the worst; by name where empty.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A column wide (3.4 in), or a page (7 in) where names or datasets need it. Cells without
-        runs are hatched. At most the first 40 models and 60 datasets.
-    """
-    models, model_note = choose_models(seeds["model"], order)
-    datasets, dataset_note = choose_datasets(seeds["dataset"])
-    counts = seeds.pivot(index="model", columns="dataset", values="n").astype(float)  # noqa: PD010
-    counts = counts.where(counts > 0).loc[models, datasets]
-    notes = model_note + dataset_note
-    if counts.isna().to_numpy().any():
-        notes += ("Hatched: no run.",)
-    scale = Scale(
-        label="runs per cell",
-        low=0,
-        high=max(1.0, float(np.nanmax(counts.to_numpy(), initial=0))),
-        formats=(lambda count: f"{count:.0f}",),
-        colors=LinearSegmentedColormap.from_list("runs", ("#EDF3F9", "#3B82BD")),
-        integer=True,
-    )
-    wording = Wording("Runs per model and dataset", "dataset", notes)
-    return draw_heatmap(counts, scale=scale, wording=wording)
 
 
 @figure_style()

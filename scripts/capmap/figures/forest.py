@@ -1,6 +1,8 @@
 """A row per model with its estimate, its interval, and texts at the right."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,12 +30,17 @@ from capmap.figures.marks import write_estimates
 from capmap.figures.style import (
     FAINT_INK,
     SMALL_SIZE,
+    TEXT_SIZE,
     ModelStyle,
     column_width,
     current_look,
+    figure_style,
     model_styles,
     page_width,
+    shorten_names,
 )
+from capmap.ranking.table import choose
+from capmap.wording import SHARED_LETTERS, depends_on_ridge, spell_statistic
 
 MIN_AXES = 1.2
 WIDE_LABEL = 2.6
@@ -194,3 +201,130 @@ def _write_empty(axes: Axes, row: int, text: str) -> None:
     place = axes.get_yaxis_transform()
     look: Any = {"size": SMALL_SIZE, "color": FAINT_INK, "ha": "center", "va": "center_baseline"}
     axes.text(0.5, row, text, transform=place, **look)
+
+
+LETTERS_WIDTH = 0.6
+
+
+UNIT_NOTES = {
+    "runs": "Intervals: other runs on these datasets.",
+    "seeds": "Intervals: other seeds on these datasets.",
+    "runs_and_datasets": "Intervals: other datasets like these; they allow for all models.",
+}
+
+
+@figure_style()
+def draw_intervals(ranking: pd.DataFrame) -> Figure:
+    """Draw each model's score with its interval, rank and tie groups.
+
+    Parameters
+    ----------
+    ranking : DataFrame
+        group, unit, statistic, model, score, ci_low, ci_high (normalized scores), rank, rank_low,
+        rank_high, behind, behind_low, behind_high, tie_group; of the headline, which comes first
+        and alone is drawn. Ends of intervals and tie groups may be empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in), or a page (7 in) where names need it.
+
+    Notes
+    -----
+    A model without an interval has an open marker, and a note says so. At the right stand the
+    rank with its interval and the letters of the model's tie groups. Of more than 40 models the
+    best 40 are drawn. Over datasets, differences to the first model are drawn: how hard datasets
+    are would hide them in intervals of scores.
+    """
+    everyone = choose(ranking)
+    own = everyone
+    name = spell_statistic(own["statistic"].iloc[0]).removesuffix(" (IQM)").capitalize()
+    wording = Wording(f"{name} with interval", f"{name} of normalized scores", ())
+    if own["unit"].iloc[0] == "runs_and_datasets" and own["behind"].notna().any():
+        own = _subtract_first(own.dropna(subset="behind"))
+        heading = f"{name}, difference to the first"
+        wording = Wording(heading, f"{name} less that of the first model", ())
+    table, ranks, notes = rank_rows(own, "score")
+    spans = [_join_spans(ties) if isinstance(ties, str) else "" for ties in table["tie_group"]]
+    short = shorten_names(spans, width=LETTERS_WIDTH, size=TEXT_SIZE)
+    if table["rank_low"].notna().any():
+        notes = (*notes[:-1], UNIT_NOTES[table["unit"].iloc[0]], notes[-1])
+    if any(spans):
+        notes += (SHARED_LETTERS,)
+    return draw_forest(
+        table,
+        everyone=everyone["model"],
+        columns={"rank": ranks, "ties": [short[span] for span in spans]},
+        wording=replace(wording, notes=notes),
+    )
+
+
+def _subtract_first(ranking: pd.DataFrame) -> pd.DataFrame:
+    """Put the difference to the first model, with its interval, in place of scores."""
+    is_first = ranking["behind"] == 0
+    return ranking.assign(
+        score=-ranking["behind"],
+        ci_low=-ranking["behind_high"].mask(is_first, 0.0),
+        ci_high=-ranking["behind_low"].mask(is_first, 0.0),
+    )
+
+
+def _join_spans(letters: str) -> str:
+    """Write three or more consecutive letters as a span: ``abcdf`` becomes ``a\N{EN DASH}df``."""
+    if not letters.isalpha():
+        return letters
+    runs = groupby(enumerate(letters), key=lambda item: ord(item[1]) - item[0])
+    parts = ["".join(letter for _, letter in run) for _, run in runs]
+    return "".join(f"{part[0]}\N{EN DASH}{part[-1]}" if len(part) > 2 else part for part in parts)
+
+
+ODDS = "200 points more: 76% of battles won. Elo depends on which models are compared."
+
+
+SEPARATED_NOTE = (
+    "In {:.1%} of the resamples some models only won or only lost: ends of intervals there depend "
+    "on the ridge of the fit."
+)
+
+
+# 10 battles won to one lost, in points.
+REACH = 400.0
+
+
+@figure_style()
+def draw_elo(elo: pd.DataFrame, *, order: Sequence[str] = (), confidence_level: float) -> Figure:
+    """Draw each model's Elo rating with its interval and rank, the best model on top.
+
+    Parameters
+    ----------
+    elo : DataFrame
+        model, elo, ci_low, ci_high (points), rank; rows in any order. Ends of intervals may be
+        empty. separated (share of resamples, 0 to 1, in which some models only won or only lost;
+        the same in all rows).
+    order : sequence of str
+        All models of the study, for their colors; empty: those of the table.
+    confidence_level : float
+        Of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in), or a page (7 in) where names need it.
+
+    Notes
+    -----
+    A model without an interval has an open marker, and a note says so. Of more than 40 models the
+    best 40 are drawn. A note tells of separated resamples where they reach the ends of an interval.
+    """
+    table, ranks, notes = rank_rows(elo, "elo")
+    separated = float(elo["separated"].iloc[0])
+    if depends_on_ridge(separated, confidence_level=confidence_level):
+        notes += (SEPARATED_NOTE.format(separated),)
+    ratings = [f"{rating:.0f}" if rating == rating else "" for rating in table["estimate"]]
+    return draw_forest(
+        table,
+        everyone=[*elo["model"], *order],
+        columns={"Elo": ratings, "rank": ranks},
+        wording=Wording("Elo rating with interval", "Elo rating (points)", (ODDS, *notes)),
+        reach=max(REACH, float(elo["elo"].max() - elo["elo"].min())),
+    )

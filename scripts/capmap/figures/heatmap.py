@@ -26,8 +26,16 @@ from capmap.figures.canvas import (
     make_sheet,
 )
 from capmap.figures.marks import mark_cells
-from capmap.figures.names import break_name, shorten_names, widest
-from capmap.figures.style import GRID_COLOR, SMALL_SIZE, TEXT_SIZE, column_width, page_width
+from capmap.figures.style import (
+    GRID_COLOR,
+    SMALL_SIZE,
+    TEXT_SIZE,
+    break_name,
+    column_width,
+    page_width,
+    shorten_names,
+    widest,
+)
 
 ROW_HEIGHT = 0.15
 NARROW_LABEL = 1.1

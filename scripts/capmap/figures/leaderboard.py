@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from capmap.claims import label_entries
-from capmap.figures.bump import NUMBERS_NOTE, Numbers, Ticks, draw_bump
 from capmap.figures.canvas import (
     GAP,
     MAX_MODELS,
@@ -25,7 +24,6 @@ from capmap.figures.canvas import (
     format_decimal,
     make_sheet,
 )
-from capmap.figures.curves import OTHERS_COLOR, Cast, cast_models, gray_out, make_keys
 from capmap.figures.heatmap import (
     RISING,
     Mark,
@@ -36,14 +34,26 @@ from capmap.figures.heatmap import (
     span_colors,
     write_places,
 )
+from capmap.figures.lines import (
+    NUMBERS_NOTE,
+    OTHERS_COLOR,
+    Cast,
+    Ticks,
+    cast_models,
+    draw_bump,
+    gray_out,
+    make_keys,
+    read_points,
+)
 from capmap.figures.marks import mark, write_points
-from capmap.figures.names import shorten_names, widest
-from capmap.figures.panels import read_points
 from capmap.figures.style import (
     TEXT_SIZE,
+    FloatArray,
     column_width,
     figure_style,
     page_width,
+    shorten_names,
+    widest,
 )
 from capmap.wording import find_statistic, label_scores
 
@@ -197,7 +207,7 @@ def draw_rank_history(rank_history: pd.DataFrame) -> Figure:
     )
 
 
-def _choose_ranked(history: pd.DataFrame, releases: list[str]) -> tuple[list[str], Numbers]:
+def _choose_ranked(history: pd.DataFrame, releases: list[str]) -> tuple[list[str], FloatArray]:
     """Entries with a name at one of the ends, by method and latest rank, and ranks by release."""
     methods = _find_methods(history)
     cells = history.set_index(["model", "release"])["rank"].astype("float64")
@@ -223,7 +233,7 @@ def _find_methods(history: pd.DataFrame) -> dict[str, str]:
     return dict(zip(history["model"], history["method"], strict=True))
 
 
-def _write_ranks(releases: list[str], ranks: Numbers) -> str:
+def _write_ranks(releases: list[str], ranks: FloatArray) -> str:
     """Write the rank in each of the last releases."""
     known = [
         f"{release}: {rank:.0f}"

@@ -25,16 +25,19 @@ from capmap.figures.canvas import (
     plan_columns,
     write_columns,
 )
+from capmap.figures.lines import make_panels, number_axis
 from capmap.figures.marks import Mark, mark_members
-from capmap.figures.names import FloatArray, Label, draw_labels, place_labels, shorten_names, widest
-from capmap.figures.panels import make_panels, number_axis
+from capmap.figures.scatter import Label, draw_labels, place_labels
 from capmap.figures.style import (
     FAINT_INK,
     PALETTE,
     SMALL_SIZE,
     TEXT_SIZE,
+    FloatArray,
     figure_style,
     page_width,
+    shorten_names,
+    widest,
 )
 from capmap.wording import format_count
 
@@ -228,7 +231,7 @@ def _label_shifts(table: pd.DataFrame, points: FloatArray) -> list[Label]:
             f"{names[model]} {f'{shift:+d}'.replace('-', MINUS) if shift else '±0'}",
             SMALL_SIZE,
             LOOKS[int(np.sign(shift))][1],
-            ((float(x), float(y)),),
+            (float(x), float(y)),
         )
         for model, shift, (x, y) in zip(chosen["model"], chosen["shift"], points, strict=False)
     ]
@@ -333,37 +336,6 @@ def draw_subgroup_boxes(metrics: pd.DataFrame, degradation: pd.DataFrame) -> Fig
     panels = {title: cells[cells["metric"] == metric] for metric, title in PANELS.items()}
     wording = Wording("Accuracy by number of labels", "labels per image", (BOX_NOTE,))
     return _draw_boxes(panels, datasets, wording, sorted(set(cells["place"])))
-
-
-@figure_style()
-def draw_seed_boxes(metrics: pd.DataFrame, *, rank_by: str) -> Figure:
-    """Draw a metric of all models on each seed of the datasets that have several, as PatchML.
-
-    Parameters
-    ----------
-    metrics : DataFrame
-        model, dataset, seed, metric, subgroup, value (from 0 to 1); rows in any order, also of
-        other metrics.
-    rank_by : str
-        The metric.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A column wide for one dataset, a page for more: a box per seed.
-    """
-    is_own = (metrics["metric"] == rank_by) & metrics["subgroup"].isna() & metrics["value"].notna()
-    cells = metrics[is_own].sort_values(["seed", "model"])
-    cells["place"] = cells["seed"].astype("str")
-    seeds = cells.groupby("dataset")["place"].nunique()
-    datasets, notes = choose_datasets(seeds[seeds > 1].index)
-    if not datasets:
-        raise NothingToDraw("No dataset has several seeds.")
-    names = shorten_names(datasets, width=DATASET_WIDTH, size=TEXT_SIZE)
-    panels = {names[name]: cells[cells["dataset"] == name].assign(dataset="") for name in datasets}
-    wording = Wording(f"{NAMES[rank_by]} by seed", "seed", (*notes, BOX_NOTE))
-    places = sorted(set(pd.concat(panels)["place"]), key=lambda seed: (len(seed), seed))
-    return _draw_boxes(panels, [""], wording, places)
 
 
 def _draw_boxes(

@@ -57,12 +57,6 @@ HEADLINE = [
 ]
 
 
-def is_uneven(validation: Mapping[str, Any]) -> bool:
-    """Whether cells differ in their number of runs."""
-    seeds = validation["seeds_per_cell"]
-    return bool(validation["counts"]["cells_empty"] or seeds["min"] != seeds["max"])
-
-
 def find_reading(validation: Mapping[str, Any]) -> dict[str, Any]:
     """Which columns were taken for what, in the most frequent way of reading."""
     readings = validation.get("readings", [])

@@ -17,7 +17,7 @@ from capmap.analyses import FIGURES, TOGETHER, load_analysis
 from capmap.analyses.rendering import FILTERS, write_page
 from capmap.artifacts import read_index
 from capmap.claims import ranks_apart
-from capmap.pages.contents import find_changes, find_reading, is_uneven, show_analysis, show_tables
+from capmap.pages.contents import find_changes, find_reading, show_analysis, show_tables
 from capmap.pages.rendering import render_study_page
 from capmap.tables import read_declared
 
@@ -192,7 +192,6 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         aggregation=write_page(main["aggregation"]),
         validation=results.validation,
         ranked=_count_ranked(tables),
-        is_uneven=is_uneven(results.validation),
         reading=find_reading(results.validation),
         changes=find_changes(tables["changes"]),
         methods=write_page(main["methods"]),

@@ -1,10 +1,15 @@
-"""Score against what a model costs."""
+"""The mark scatter, named points that no name covers, and scores against what models cost."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
@@ -15,19 +20,30 @@ from capmap.figures.canvas import (
     Wording,
     make_sheet,
 )
-from capmap.figures.curves import choose_log_ticks
+from capmap.figures.lines import choose_log_ticks, number_axis
 from capmap.figures.marks import Mark, mark_members, write_estimates
-from capmap.figures.names import FloatArray, Label, Line, draw_labels, place_labels, shorten_names
-from capmap.figures.panels import number_axis
 from capmap.figures.style import (
     FAINT_INK,
     PALETTE,
     SMALL_SIZE,
+    FloatArray,
     column_width,
     figure_style,
     page_width,
+    shorten_names,
+    text_width,
 )
 from capmap.wording import format_count
+
+CLEARANCE = 0.015
+STEPS = (0.0, 0.03, 0.08, 0.13, 0.19, 0.26, 0.35, 0.45, 0.57, 0.7, 0.85, 1.0, 1.2, 1.4, 1.7, 2.0)
+ANGLES = 2 * np.pi * np.arange(24) / 24
+LEADER_FROM = 0.05
+COVERED_POINT = 2.5
+STEEP = 0.02
+SAMPLED = 0.005
+LINE_HEIGHT = 1.2 / 72
+DESCENT = 0.27 / 72
 
 HEADING = "Score against {}"
 LABELS = {
@@ -41,6 +57,147 @@ HEIGHT, WIDE_HEIGHT, LEFT, RADIUS = 2.4, 3.6, 0.5, 0.035
 NAME_WIDTH, NARROW_MODELS, MAX_LABELS = 1.2, 12, 60
 LOG_FROM = 10.0
 UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+
+BoolArray = npt.NDArray[np.bool_]
+Point = tuple[float, float]
+Line = tuple[Point, Point]
+
+
+@dataclass(frozen=True)
+class Label:
+    """A line of text at a point, in inches from the lower left corner of the axes."""
+
+    text: str
+    size: float
+    color: str
+    point: Point
+
+    @property
+    def box(self) -> Point:
+        """Width and height in inches."""
+        return text_width(self.text, size=self.size), self.size * LINE_HEIGHT
+
+
+@dataclass(frozen=True)
+class Place:
+    """The lower left corner of a label, and a line to it from its point where it stands apart."""
+
+    corner: Point
+    leader: Line | None
+
+
+def place_labels(
+    labels: Sequence[Label],
+    *,
+    area: Point,
+    points: FloatArray,
+    radius: float,
+    lines: Sequence[Line] = (),
+) -> list[Place | None]:
+    """Find a place for each label: beside its point, or apart from it at the end of a line.
+
+    Parameters
+    ----------
+    labels : sequence of Label
+        The most important first.
+    area : tuple of float
+        Width and height of the axes in inches.
+    points : ndarray, shape (points, 2)
+        All points in inches, those without a label too.
+    radius : float
+        Of the points' markers, in inches.
+    lines : sequence of pairs of points
+        Lines between points, which labels do not cover.
+
+    Returns
+    -------
+    list of Place or None
+        None for a label that finds no place.
+
+    Notes
+    -----
+    Each label in turn takes the best of 24 directions at 16 distances: the nearest that covers the
+    fewest points. It never covers another label or a line, and stays within the area.
+
+    Examples
+    --------
+    >>> label = Label("ResNet", 6.0, "black", (1.0, 1.0))
+    >>> [place] = place_labels([label], area=(2, 2), points=np.ones((1, 2)), radius=0.03)
+    >>> place.leader is None
+    True
+    """
+    taken = np.empty((0, 2, 2))
+    blocked = np.concatenate([np.empty((0, 2)), *(_sample(line, radius) for line in lines)])
+    places: list[Place | None] = []
+    for label in labels:
+        place = None
+        for corner, step in _list_corners(label, area, points, radius, taken):
+            box = np.array([[corner, corner + label.box]])
+            end = np.clip(label.point, box[0, 0] - CLEARANCE, box[0, 1] + CLEARANCE)
+            leader = (label.point, (float(end[0]), float(end[1])))
+            path = _sample(leader, radius) if step > LEADER_FROM else blocked[:0]
+            if not (_overlap(box, _box(blocked)).any() or _overlap(taken, _box(path)).any()):
+                place = Place((float(corner[0]), float(corner[1])), leader if len(path) else None)
+                taken, blocked = np.concatenate([taken, box]), np.concatenate([blocked, path])
+                break
+        places.append(place)
+    return places
+
+
+def draw_labels(axes: Axes, labels: Sequence[Label], places: Sequence[Place | None]) -> None:
+    """Draw the labels that have a place, with their lines, on axes whose unit is an inch."""
+    drawn = [(label, place) for label, place in zip(labels, places, strict=True) if place]
+    leaders = [(place.leader, label.color) for label, place in drawn if place.leader]
+    axes.add_collection(
+        LineCollection(
+            [leader for leader, _ in leaders],
+            colors=[color for _, color in leaders],
+            linewidths=0.35,
+            zorder=2,
+        )
+    )
+    for label, place in drawn:
+        x, y = place.corner
+        axes.text(
+            x, y + label.size * DESCENT, label.text, size=label.size, color=label.color, zorder=4
+        )
+
+
+def _list_corners(
+    label: Label, area: Point, points: FloatArray, radius: float, taken: FloatArray
+) -> Iterator[tuple[FloatArray, float]]:
+    """Free corners of a label with their distances, the best first."""
+    step, angle = np.repeat(STEPS, len(ANGLES)), np.tile(ANGLES, len(STEPS))
+    turn = np.column_stack([np.cos(angle), np.sin(angle)])
+    # Beside its point a label begins or ends there, above and below it is centered.
+    shift = (np.clip(turn, -0.5, 0.5) - 0.5) * label.box
+    low = label.point + (radius + 2 * CLEARANCE + step)[:, None] * turn + shift
+    boxes = np.stack([low, low + label.box], axis=1)
+    covered = _overlap(boxes, _box(points, radius)).sum(axis=1)
+    cost = step + STEEP * np.abs(turn[:, 1]) + COVERED_POINT * covered
+    inside = (low >= 0).all(axis=1) & (boxes[:, 1] <= area).all(axis=1)
+    free = inside & ~_overlap(boxes, taken, (CLEARANCE, 0.0)).any(axis=1)
+    for place in np.flatnonzero(free)[np.argsort(cost[free], kind="stable")]:
+        yield low[place], float(step[place])
+
+
+def _box(points: FloatArray, radius: float = 0.0) -> FloatArray:
+    return np.stack([points - radius, points + radius], axis=1)
+
+
+def _overlap(boxes: FloatArray, others: FloatArray, room: Point = (0.0, 0.0)) -> BoolArray:
+    """Whether each box, with room around it, overlaps each other one."""
+    apart_low = boxes[:, None, 0] - room >= others[None, :, 1]
+    apart_high = boxes[:, None, 1] + room <= others[None, :, 0]
+    return np.asarray(~(apart_low | apart_high).any(axis=2))
+
+
+def _sample(line: Line, radius: float) -> FloatArray:
+    """Points along a line, without its start, which a marker covers."""
+    start, end = np.array(line)
+    length = float(np.hypot(*(end - start)))
+    along = np.arange(radius, length, SAMPLED) / max(length, SAMPLED)
+    return np.asarray(start + along[:, None] * (end - start))
 
 
 @figure_style()
@@ -206,7 +363,7 @@ def _place(
 def _label(table: pd.DataFrame, points: FloatArray) -> list[Label]:
     names = shorten_names(table["model"], width=NAME_WIDTH, size=SMALL_SIZE)
     return [
-        Label(names[model], SMALL_SIZE, FRONT if is_front else FAINT_INK, ((float(x), float(y)),))
+        Label(names[model], SMALL_SIZE, FRONT if is_front else FAINT_INK, (float(x), float(y)))
         for model, is_front, (x, y) in zip(
             table["model"][:MAX_LABELS], table["on_front"], points, strict=False
         )

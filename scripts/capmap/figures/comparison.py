@@ -1,10 +1,10 @@
-"""Mean ranks and which of them differ by Nemenyi's critical difference.
+"""Pairs of models: differences, the signed-rank test, and ratings of who beats whom.
 
-The diagram has an axis of ranks, names in two columns, and bars of groups.
+A table lists each pair once; a figure shows it from both sides, or all models against a reference.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -20,13 +20,55 @@ from capmap.figures.canvas import (
     Sheet,
     Wording,
     choose_models,
+    format_decimal,
     make_sheet,
+    write_p,
+)
+from capmap.figures.forest import draw_forest
+from capmap.figures.heatmap import (
+    DIVERGING,
+    Mark,
+    Scale,
+    Writing,
+    draw_grid,
+    mark_diagonal,
+    span_evenly,
 )
 from capmap.figures.marks import mark
-from capmap.figures.names import shorten_names, text_width, widest
-from capmap.figures.style import FAINT_INK, INK, TEXT_SIZE, column_width, figure_style, page_width
+from capmap.figures.style import (
+    FAINT_INK,
+    INK,
+    TEXT_SIZE,
+    column_width,
+    figure_style,
+    page_width,
+    shorten_names,
+    text_width,
+    widest,
+)
 from capmap.wording import MOST_LETTERED, count_things, format_p, split_letters
 
+# What a quantity of the pair (a, b) is for the pair (b, a).
+SWAPPED = {
+    "model_a": "model_b",
+    "ci_low": "ci_high",
+    "wins": "losses",
+    "p_a_better": "p_b_better",
+}
+NEGATED = ("mean_difference", "ci_low", "ci_high", "effect_size")
+NO_PAIR = "One model: there is no pair to compare."
+NO_SHARED = "no dataset in common"
+HATCH_NOTE = f"Hatched: {NO_SHARED}."
+
+DIFFERENCE_HEADING = "Pairwise comparison"
+DIFFERENCE_UNIT = "mean difference in normalized score (row \N{MINUS SIGN} column)"
+REFERENCE_UNIT = "mean difference in normalized score (model \N{MINUS SIGN} reference)"
+COUNTS_NOTE = "Second line of a cell: datasets won/tied/lost by the row."
+COLUMN_NOTES = (
+    "w/t/l: datasets won/tied/lost against the reference. p: Wilcoxon signed-rank test, "
+    "Holm-corrected over all pairs.",
+    "r: matched-pairs rank-biserial correlation.",
+)
 HEADING = "Mean ranks and critical difference"
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
 ONE_MODEL = "One model: there are no ranks to compare."
@@ -44,6 +86,211 @@ BARS_NOTE = "Bars join models that the Nemenyi test does not separate."
 NO_BARS = f"Of more than {MOST_LETTERED} models, no bars say which are not separated."
 
 Segment = list[tuple[float, float]]
+
+
+def mirror_pairs(pairwise: pd.DataFrame) -> pd.DataFrame:
+    """List each pair in both directions.
+
+    Parameters
+    ----------
+    pairwise : DataFrame
+        Columns of comparisons/pairwise.csv; each pair once.
+
+    Returns
+    -------
+    DataFrame
+        The same columns; twice as many rows, in which every model has been model_a.
+
+    Examples
+    --------
+    >>> pair = pd.DataFrame({"model_a": ["x"], "model_b": ["y"], "mean_difference": [0.5]})
+    >>> list(mirror_pairs(pair).itertuples(index=False, name=None))
+    [('x', 'y', 0.5), ('y', 'x', -0.5)]
+    """
+    swaps = {**SWAPPED, **{second: first for first, second in SWAPPED.items()}}
+    mirrored = pairwise.rename(columns=swaps)[list(pairwise.columns)]
+    for name in pairwise.columns.intersection(list(NEGATED)):
+        mirrored[name] = -mirrored[name]
+    if "decision" in pairwise:
+        mirrored["decision"] = mirrored["decision"].replace(DECISIONS)
+    return pd.concat([pairwise, mirrored], ignore_index=True)
+
+
+def arrange_pairs(pairwise: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
+    """Index the pairs of some models by row and column, in both directions.
+
+    Returns
+    -------
+    DataFrame
+        Columns of the table; index (model_a, model_b), every pair of the models, themselves
+        included, in their order; missing values where the table lacks a pair.
+    """
+    both = pairwise["model_a"].isin(models) & pairwise["model_b"].isin(models)
+    places = pd.MultiIndex.from_product([models, models], names=["model_a", "model_b"])
+    return mirror_pairs(pairwise[both]).set_index(["model_a", "model_b"]).reindex(places)
+
+
+def square_pairs(values: "pd.Series[Any]", models: Sequence[str]) -> pd.DataFrame:
+    """Arrange a value per pair, in the order of `arrange_pairs`, as rows against columns."""
+    return pd.DataFrame(
+        values.to_numpy().reshape(len(models), len(models)),
+        index=pd.Index(models, name="model"),
+        columns=pd.Index(models, name="against"),
+    )
+
+
+def face_reference(pairwise: pd.DataFrame, reference: str, models: Sequence[str]) -> pd.DataFrame:
+    """Compare some models (as model_a) with the reference (as model_b).
+
+    Returns
+    -------
+    DataFrame
+        Index model, in the order of the models; the other columns of the table.
+    """
+    either = (pairwise["model_a"] == reference) | (pairwise["model_b"] == reference)
+    facing = mirror_pairs(pairwise[either])
+    facing = facing[facing["model_b"] == reference]
+    return facing.set_index("model_a").rename_axis("model").reindex(list(models))
+
+
+def list_paired(pairwise: pd.DataFrame) -> list[str]:
+    """All models of a table of pairs, by name."""
+    return sorted({*pairwise["model_a"], *pairwise["model_b"]})
+
+
+def write_counts(table: pd.DataFrame) -> list[str]:
+    """Write wins, ties and losses as ``9/1/0``; empty where a pair shares no dataset."""
+    counts = table[["wins", "ties", "losses"]].astype(float)
+    return [
+        "" if counts.sum() == 0 or counts.isna().any() else "/".join(f"{n:.0f}" for n in counts)
+        for _, counts in counts.iterrows()
+    ]
+
+
+@figure_style()
+def draw_comparison_matrix(
+    pairwise: pd.DataFrame, *, order: Sequence[str] = (), alpha: float
+) -> Figure:
+    """Draw how much each model (row) is better than each other one (column).
+
+    Parameters
+    ----------
+    pairwise : DataFrame
+        model_a, model_b, mean_difference (normalized score), wins, ties, losses, wilcoxon_p_holm;
+        rows in any order.
+    order : sequence of str
+        Models from the best to the worst; by name where empty.
+    alpha : float
+        Level of the tests, between 0 and 1.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A heat map of at most 40 models, the best first, with the difference and wins/ties/losses
+        in its cells where they fit. A column wide (3.4 in), or a page (7 in) where models need it.
+
+    Notes
+    -----
+    A corner marks a pair whose Holm-corrected p value is below the level. A pair without a dataset
+    in common is hatched.
+    """
+    models, pairs, notes = _choose_pairs(pairwise, order)
+    table = square_pairs(pairs["mean_difference"], models)
+    limit = span_evenly(table)
+    corner = f"Corner: Wilcoxon signed-rank test, Holm-corrected over all pairs, p < {alpha:g}."
+    return _draw_pairs(
+        table,
+        scale=Scale(DIFFERENCE_UNIT, -limit, limit, (), DIVERGING),
+        wording=Wording(DIFFERENCE_HEADING, "", (*notes, corner)),
+        writings=_write_cells(pairs, models),
+        marks=[Mark(square_pairs(pairs["wilcoxon_p_holm"] < alpha, models))],
+    )
+
+
+def _choose_pairs(
+    pairwise: pd.DataFrame, order: Sequence[str]
+) -> tuple[list[str], pd.DataFrame, tuple[str, ...]]:
+    """The models that a figure has room for, their pairs, and a note on those left out."""
+    models, notes = choose_models(list_paired(pairwise), order)
+    return models, arrange_pairs(pairwise, models), notes
+
+
+def _draw_pairs(
+    table: pd.DataFrame,
+    *,
+    scale: Scale,
+    wording: Wording,
+    writings: Sequence[Writing] = (),
+    marks: Sequence[Mark] = (),
+) -> Figure:
+    """Draw models against models, gray where one would meet itself, hatched where a pair lacks."""
+    if table.isna().to_numpy().sum() > len(table):
+        wording = replace(wording, notes=(*wording.notes, HATCH_NOTE))
+    marks = [mark_diagonal(table), *marks]
+    return draw_grid(table, scale=scale, wording=wording, writings=writings, marks=marks).figure
+
+
+def _write_cells(pairs: pd.DataFrame, models: Sequence[str]) -> list[Writing]:
+    """Ways to write into the cells, the fullest first."""
+    differences = {decimals: _format_all(pairs["mean_difference"], decimals) for decimals in (3, 2)}
+    counts = pd.Series(write_counts(pairs), pairs.index)
+    both = [text.str.cat(counts, sep="\n").str.strip("\n") for text in differences.values()]
+    return [
+        *(Writing(square_pairs(text, models), COUNTS_NOTE) for text in both),
+        *(Writing(square_pairs(text, models)) for text in differences.values()),
+    ]
+
+
+def _format_all(values: pd.Series, decimals: int) -> pd.Series:
+    return values.map(lambda value: format_decimal(value, decimals))
+
+
+@figure_style()
+def draw_comparison_reference(
+    pairwise: pd.DataFrame, *, reference: str, order: Sequence[str] = ()
+) -> Figure:
+    """Draw how much each model differs from the reference, with intervals.
+
+    Parameters
+    ----------
+    pairwise : DataFrame
+        model_a, model_b, mean_difference, ci_low, ci_high (normalized score), wins, ties, losses,
+        wilcoxon_p_holm, effect_size; rows in any order; ends of intervals may be empty.
+    reference : str
+        The model that others are compared with; empty: the first of `order`.
+    order : sequence of str
+        Models from the best to the worst; by name where empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A row per model, at most 40. A column wide (3.4 in), or a page (7 in) where names need it.
+
+    Notes
+    -----
+    At the right stand the model's wins/ties/losses against the reference, the Holm-corrected p
+    value of Wilcoxon's signed-rank test, and the matched-pairs rank-biserial correlation r.
+    """
+    reference = reference or order[0]
+    heading = f"Difference from {reference}"
+    everyone = list_paired(pairwise)
+    models, notes = choose_models(set(everyone) - {reference}, order)
+    if not models:
+        raise NothingToDraw(NO_PAIR)
+    facing = face_reference(pairwise, reference, models)
+    named = {"mean_difference": "estimate", "ci_low": "low", "ci_high": "high"}
+    return draw_forest(
+        facing.rename(columns=named),
+        everyone=everyone,
+        columns={
+            "w/t/l": write_counts(facing),
+            "p (Holm)": [write_p(value) for value in facing["wilcoxon_p_holm"]],
+            "r": [format_decimal(value) for value in facing["effect_size"]],
+        },
+        wording=Wording(heading, REFERENCE_UNIT, (*notes, *COLUMN_NOTES)),
+        line=0.0,
+        empty=NO_SHARED,
+    )
 
 
 @figure_style()
