@@ -33,7 +33,9 @@ def aggregate(
     for kind in ("model", "dataset"):
         exported = leave_out(exported, kind, {*exported[kind].unique()} - {*cells[kind]})
     exported_cells = summarize_cells(apply_transforms(exported, datasets))
-    both = cells.drop(columns="n").set_index(CELL).add_prefix("normalized_").reset_index()
+    both = cells[[*CELL, "mean", "std"]].rename(
+        columns={"mean": "normalized_mean", "std": "normalized_std"}
+    )
     write_table(exported_cells.merge(both, on=CELL), seeds)
     write_table(pd.DataFrame([read_json(scope)["dependence"]]), dependence)
     matrix = unstack_cells(cells)

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from capmap.errors import ValidationError
-from capmap.normalization import count_runs, drop_incomplete
+from capmap.normalization import drop_incomplete
 from capmap.problems import require_known
 from capmap.ranking.aggregation import summarize_cells
 from capmap.ranking.holes import Effects, find_ranked, fit_effects, require_connected
@@ -28,14 +27,11 @@ class Group:
         Columns ``model``, ``dataset`` and ``score``, a row per run, at least one.
     effects : Effects or None
         What gives models scores on the datasets that they lack.
-    coverage : mapping of str to str or int
-        What was kept and what was left out: a row of the table ``group_coverage``.
     """
 
     name: str
     runs: pd.DataFrame
     effects: Effects | None
-    coverage: Mapping[str, str | int]
 
 
 def choose_groups(
@@ -110,18 +106,7 @@ def _choose_group(
         except ValidationError as error:
             raise ValidationError(f"{option}: {error}") from error
         effects = fit_effects(summarize_cells(kept))
-    cells, kept_cells = (int(np.count_nonzero(count_runs(part))) for part in (inside, kept))
-    models, left = kept["model"].nunique(), kept["dataset"].nunique()
-    coverage: dict[str, str | int] = {
-        "group": name,
-        "incomplete": policy,
-        "datasets": left,
-        "models": models,
-        "datasets_dropped": len(wanted) - left,
-        "models_dropped": runs["model"].nunique() - models,
-        "cells_unused": cells - kept_cells,
-    }
-    return Group(name, kept, effects, coverage)
+    return Group(name, kept, effects)
 
 
 def _write_name(name: str) -> str:
