@@ -212,9 +212,9 @@ def claim_mean_ranks(friedman: pd.DataFrame, *, alpha: float) -> list[Claim]:
     alpha : float
         Level of the test, between 0 and 1.
     """
-    about = "none: one test", "all models"
+    said = ANY_DATASETS, "differ in mean rank", "all models", "", 1 - alpha
     return [
-        Claim(ANY_DATASETS, "differ in mean rank", "all models", "", 1 - alpha, OMNIBUS[name], *about)
+        Claim(*said, OMNIBUS[name], "none: one test", "all models")
         for name, p, models in friedman[["test", "p_dependent", "models"]].to_numpy()
         if models >= FEWEST_RANKED and p < alpha
     ]

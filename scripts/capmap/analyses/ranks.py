@@ -493,7 +493,7 @@ def find_facts(
     firsts = mean_ranks.loc[ranks == ranks.min(), "model"].tolist()
     claims = claim_nemenyi(nemenyi, alpha=alpha)
     pairs = [{claim.subject, claim.object} for claim in claims]
-    test = next(iter(friedman.to_dict("records")), {"test": "", "models": 0, "datasets": 0})
+    test: Any = next(iter(friedman.to_dict("records")), {"test": "", "models": 0, "datasets": 0})
     compared, datasets = test["models"], test["datasets"]
     return {
         "models": len(mean_ranks),

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.comparison.correlation import compute_kendall_tau
 from capmap.ranking.aggregation import (
     AGGREGATIONS,
     FloatArray,
+    compute_kendall_tau,
     group_values,
     round_significant,
     summarize_cells,
@@ -65,9 +65,9 @@ def check_robustness(
 def _compare(reported: "pd.Series[int]", ranks: FloatArray) -> tuple[float, str, int]:
     """Kendall's tau, the first model (of several the one reported highest), and how many."""
     known = ~np.isnan(ranks)
-    pair = [own[known, None].astype(np.intp) for own in (reported.to_numpy(), ranks)]
+    tau = compute_kendall_tau(reported.to_numpy(dtype=np.intp)[known], ranks[known])
     first = reported.index[np.flatnonzero(ranks == 1)[:1]]
-    return float(compute_kendall_tau(*pair)[0]), "".join(first), int(known.sum())
+    return tau, "".join(first), int(known.sum())
 
 
 def rank_models(runs: pd.DataFrame, bounds: Bounds, cut: Cut) -> dict[str, pd.DataFrame]:

@@ -181,7 +181,7 @@ def unstack_cells(cells: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         ``model``, then a column per dataset, both by name; NaN where a cell has no runs.
     """
-    table = cells.pivot(index="model", columns="dataset", values="mean")
+    table = cells.pivot_table(index="model", columns="dataset", values="mean", observed=True)
     matrix = pd.DataFrame(table.to_numpy(), columns=table.columns.astype(object))
     matrix.insert(0, "model", table.index.astype(object), allow_duplicates=True)
     return matrix
@@ -227,6 +227,33 @@ def rank_competitors(values: npt.ArrayLike, *, best: Direction = "max") -> IntAr
     ranks = np.empty(ordered.shape, dtype=np.intp)
     np.put_along_axis(ranks, order, np.maximum.accumulate(places, axis=-1), axis=-1)
     return ranks
+
+
+def compute_kendall_tau(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
+    """Kendall's tau-b of two rankings; NaN where all models are equal in one of them.
+
+    Examples
+    --------
+    >>> round(compute_kendall_tau([1, 2, 3], [1, 3, 2]), 3)
+    0.333
+    """
+    first, second = (np.sign(np.subtract.outer(side, side)) for side in (one, other))
+    spread = float(np.sqrt((first**2).sum() * (second**2).sum()))
+    return float((first * second).sum()) / spread if spread else np.nan
+
+
+def compute_spearman_rho(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
+    """Spearman's rho of two rankings; NaN where all models are equal in one of them.
+
+    Examples
+    --------
+    >>> compute_spearman_rho([1, 2, 3], [1, 3, 2])
+    0.5
+    """
+    ranks = (pd.Series(np.asarray(side)).rank() for side in (one, other))
+    first, second = (own - own.mean() for own in ranks)
+    spread = float(np.sqrt((first**2).sum() * (second**2).sum()))
+    return float((first * second).sum()) / spread if spread else np.nan
 
 
 def round_significant(values: npt.ArrayLike) -> FloatArray:
