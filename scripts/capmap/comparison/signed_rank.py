@@ -11,7 +11,6 @@ from capmap.comparison.pairwise import subtract_means
 from capmap.comparison.wilcoxon import find_decades
 from capmap.errors import ValidationError
 from capmap.metrics import canonical_name
-from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.score_matrix import ScoreMatrix, list_pairs
 from capmap.wording import quote_name
@@ -186,13 +185,15 @@ def scale_means(
     Raises
     ------
     ValidationError
-        If a metric of the study has no half-width, two, or one that is not above 0, or if there is
-        one for a metric that the study does not have.
+        If a metric of the study has no half-width.
     """
-    metrics = sorted(bounds["metric"].unique())
-    known = _match_widths(metrics, widths)
-    for metric in metrics:
-        _require_width(metric, known.get(canonical_name(metric)))
+    known = {canonical_name(metric): width for metric, width in widths.items()}
+    for metric in sorted(bounds["metric"].unique()):
+        if canonical_name(metric) not in known:
+            raise ValidationError(
+                f"comparison.rope: the metric {quote_name(metric)} has no half-width. Give each "
+                "metric of the study one in its own units, or one number for normalized scores."
+            )
     rows = bounds.set_index("dataset").loc[matrix.datasets]
     reach = np.array([known[canonical_name(metric)] for metric in rows["metric"]])
     scales = (rows["high"] - rows["low"]).to_numpy(dtype=np.float64) / reach
@@ -228,32 +229,3 @@ def compare_posteriors(
     chances = compare_signed_ranks(apart, rope=rope, n_samples=n_samples, make_rng=make_rng)
     table = pd.DataFrame(chances, columns=["p_a_better", "p_equivalent", "p_b_better"])
     return table.assign(decision=decide(chances, probability=probability))
-
-
-def _match_widths(metrics: list[str], widths: Mapping[str, float]) -> dict[str, float]:
-    """Half-widths by canonical name of their metric."""
-    own = {canonical_name(metric) for metric in metrics}
-    strangers = [name for name in widths if canonical_name(name) not in own]
-    require_known(strangers, metrics, option="comparison.rope", kind="metric")
-    spellings: dict[str, str] = {}
-    for name in widths:
-        first = spellings.setdefault(canonical_name(name), name)
-        if first != name:
-            raise ValidationError(
-                f"comparison.rope: {quote_name(first)} and {quote_name(name)} are the same metric. "
-                "Keep one of them."
-            )
-    return {canonical_name(name): width for name, width in widths.items()}
-
-
-def _require_width(metric: str, width: float | None) -> None:
-    if width is None:
-        raise ValidationError(
-            f"comparison.rope: the metric {quote_name(metric)} has no half-width. Give each metric "
-            "of the study one in its own units, or one number for normalized scores."
-        )
-    if not width > 0:
-        raise ValidationError(
-            f"comparison.rope: the half-width of the metric {quote_name(metric)} is {width:g}. "
-            "Give a number above 0, or rope: 0 for a test without equivalence."
-        )

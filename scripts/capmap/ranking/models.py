@@ -197,34 +197,27 @@ def bootstrap_model(
     if effects is not None and len(names) < len(effects.datasets):
         strata, filling = _fill_datasets(strata, names, effects, options.cut)
         names = sorted(effects.datasets)
-    found = {
-        statistic: Estimate(
-            statistic, evaluate_runs(statistic, strata), np.nan, np.nan, UNKNOWN, None, np.empty(0)
-        )
-        for statistic in statistics
-    }
     errors = {
         name: measure_error(
             name, strata, unit=options.unit, filling=filling, dependence=options.dependence
         )
         for name in statistics
     }
-    known = {name: error for name, error in errors.items() if error is not None}
-    if not known:
-        return list(found.values())
-    n_resamples = 0 if options.unit == "seeds" else options.n_resamples
-    replicates = np.empty((len(known), n_resamples))
+    known = [name for name, error in errors.items() if error is not None]
+    n_resamples = options.n_resamples if known and options.unit != "seeds" else 0
+    replicates = {name: np.empty(n_resamples if name in known else 0) for name in statistics}
     for block in iterate_blocks(n_resamples, runs=len(strata.scores)):
         width = block.stop - block.start
         times = None
         if pool is not None and options.resamples_datasets:
             times = draw_datasets(names, pool=pool, n_resamples=width, rng=rng)
         resamples = draw_resamples(strata, n_resamples=width, rng=rng, times=times)
-        for row, statistic in zip(replicates, known, strict=True):
-            row[block] = evaluate_statistic(statistic, strata, resamples)
-    for row, (statistic, error) in zip(replicates, known.items(), strict=True):
-        found[statistic] = _estimate_interval(statistic, strata, row, error, options=options)
-    return list(found.values())
+        for name in known:
+            replicates[name][block] = evaluate_statistic(name, strata, resamples)
+    return [
+        _estimate_interval(name, strata, replicates[name], errors[name], options=options)
+        for name in statistics
+    ]
 
 
 def bootstrap_models(
@@ -329,48 +322,36 @@ def _place_parts(
     return cells.ravel(), len(known[0]) * len(known[1])
 
 
-def _average_cells(strata: Strata, names: Sequence[str]) -> dict[str, float]:
-    means = np.bincount(strata.datasets, strata.scores) / strata.draws
-    return dict(zip(names, means.tolist(), strict=True))
-
-
 def _fill_datasets(
     strata: Strata, names: Sequence[str], effects: Effects, cut: Cut
 ) -> tuple[Strata, Filling]:
-    """Put expected scores beside the runs."""
-    expected = effects.fill(_average_cells(strata, names))
-    is_filled = np.array([name in expected for name in sorted(effects.datasets)])
-    variance = effects.predict_variance(expected) if expected else 0.0
-    filling = Filling(is_filled, variance, effects.freedom)
-    return _complete(strata, names, expected, cut), filling
-
-
-def _complete(
-    strata: Strata, names: Sequence[str], expected: Mapping[str, float], cut: Cut
-) -> Strata:
-    """Put scores beside the runs, as many on each dataset as is usual for the model."""
+    """Put expected scores beside the runs, as many on each dataset as is usual for the model."""
+    means = np.bincount(strata.datasets, strata.scores) / strata.draws
+    expected = effects.fill(dict(zip(names, means.tolist(), strict=True)))
     times = round(float(np.median(strata.draws)))
     more = [name for name in expected for _ in range(times)]
-    return stratify_runs(
+    filled = stratify_runs(
         np.concatenate([strata.scores, np.repeat(list(expected.values()), times)]),
         [*np.array(names, dtype=object)[strata.datasets], *more],
         seeds=[*strata.seeds.tolist(), *[0] * len(more)],
         resolutions=dict(zip(names, strata.resolutions.tolist(), strict=True)),
         cut=cut,
     )
+    is_filled = np.array([name in expected for name in sorted(effects.datasets)])
+    return filled, Filling(is_filled, effects.predict_variance(expected), effects.freedom)
 
 
 def _estimate_interval(
     statistic: Statistic,
     strata: Strata,
     replicates: FloatArray,
-    error: StandardError,
+    error: StandardError | None,
     *,
     options: Options,
 ) -> Estimate:
     estimate, level = evaluate_runs(statistic, strata), options.confidence_level
     boot = percentile_interval(replicates, confidence_level=level) if len(replicates) else UNKNOWN
     interval = boot
-    if options.interval == "calibrated":
+    if options.interval == "calibrated" and error is not None:
         interval = bound_estimate(estimate, error, confidence_level=level)
     return Estimate(statistic, estimate, *interval, boot, error, replicates)

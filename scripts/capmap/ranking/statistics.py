@@ -4,7 +4,6 @@ All sums are taken of distances to a run in the middle, so equal runs give exact
 an outlier that is trimmed away leaves no trace of rounding.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -16,8 +15,6 @@ from capmap.ranking.resampling import Resamples, Strata
 from capmap.settings.choices import Direction, Statistic
 
 OPTIMUM = 1.0
-# So many at once are computed for all runs together, more run by run.
-FEW_RESAMPLES = 16
 
 
 def evaluate_statistic(statistic: Statistic, strata: Strata, resamples: Resamples) -> FloatArray:
@@ -153,10 +150,6 @@ def _sum_moves(
     shape, steps = counts.shape[1:], np.diff(values, axis=0)[..., None]
     # Full arrays, because NumPy compares an array with an array far faster than with a number.
     nothing, everything = np.zeros(shape), np.zeros(shape) + kept
-    if math.prod(shape) <= FEW_RESAMPLES:
-        drawn = (counts[order].T * weights).T[: len(steps)]
-        beyond = np.cumsum(np.concatenate([(nothing - cut)[None], drawn]), axis=0)[1:]
-        return _add_rows(np.clip(beyond, nothing, everything) * steps)
     beyond, moved = nothing - cut, np.zeros(shape)
     drawn, moving = np.empty(shape), np.empty(shape)
     most = float(counts.max() * weights.max())
@@ -203,18 +196,10 @@ def _average_gaps(strata: Strata, resamples: Resamples) -> FloatArray:
 def _average_values(values: FloatArray, strata: Strata, resamples: Resamples) -> FloatArray:
     middle = float(np.sort(values)[len(values) // 2])
     scales = (values - middle) * strata.run_weights
-    width = resamples.counts.shape[1]
-    if width <= FEW_RESAMPLES:
-        return middle + _add_rows(resamples.counts * scales[:, None]) / resamples.total
-    total, product = np.zeros(width), np.empty(width)
+    total, product = np.zeros(resamples.counts.shape[1]), np.empty(resamples.counts.shape[1])
     for count, scale in zip(resamples.counts, scales, strict=True):
         total += np.multiply(count, scale, out=product)
     return middle + total / resamples.total
-
-
-def _add_rows(rows: FloatArray) -> FloatArray:
-    """Sum of rows, one after the other, so that it has the bits of a loop over them."""
-    return np.cumsum(rows, axis=0)[-1] if len(rows) else np.zeros(rows.shape[1:])
 
 
 def _median_over_datasets(strata: Strata, resamples: Resamples) -> FloatArray:
