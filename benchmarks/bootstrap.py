@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from evaluma import load_df
 
-from capmap.ranking.models import Options, bootstrap_model
+from capmap.ranking.estimates import Options, bootstrap_model
 from capmap.rng import make_stream
 from capmap.tables import write_table
 

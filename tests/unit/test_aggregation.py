@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.ranking import aggregation
-from capmap.ranking.resampling import stratify_runs
-from capmap.ranking.statistics import evaluate_runs
+from capmap.ranking.resampling import evaluate_runs, stratify_runs
 from capmap.settings.choices import Statistic
 
 TUTORIAL = Path(__file__).parents[2].parent / "shared" / "reference" / "tutorial"

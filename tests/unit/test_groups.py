@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 
 from capmap.errors import ValidationError
-from capmap.ranking.estimates import estimate_models, list_parts, rank_study
-from capmap.ranking.groups import choose_groups
+from capmap.ranking.estimates import choose_groups, estimate_models, list_parts, rank_study
 from capmap.ranking.table import choose
 from tests.steps import make_scope
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.comparison.pairwise import compare_pairs, estimate_differences
-from capmap.comparison.wilcoxon import compute_wilcoxon, correct_holm
+from capmap.comparison.signed_rank import compute_wilcoxon, correct_holm
 from capmap.errors import ValidationError
 from capmap.ranking.score_matrix import Pairs, ScoreMatrix, arrange_runs
 from tests.toy_runs import draw_benchmark, make_runs

@@ -14,8 +14,7 @@ from capmap.ranking.aggregation import (
     compute_spearman_rho,
     rank_competitors,
 )
-from capmap.ranking.resampling import stratify_runs
-from capmap.ranking.statistics import evaluate_runs
+from capmap.ranking.resampling import evaluate_runs, stratify_runs
 from capmap.settings.choices import Cut
 
 CELL = ["model", "dataset"]

@@ -15,8 +15,7 @@ from capmap.ranking.aggregation import (
     round_significant,
     summarize_cells,
 )
-from capmap.ranking.resampling import repeat_datasets, stratify_runs
-from capmap.ranking.statistics import evaluate_statistic
+from capmap.ranking.resampling import evaluate_statistic, repeat_datasets, stratify_runs
 from capmap.ranking.table import choose_ranked
 from capmap.settings.choices import Cut
 from capmap.wording import name_statistic

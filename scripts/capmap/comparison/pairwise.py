@@ -7,13 +7,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from capmap.comparison.wilcoxon import (
-    SMALLEST_DECADE,
-    compute_wilcoxon,
-    correct_holm,
-    find_decades,
-    round_decimals,
-)
+from capmap.comparison.signed_rank import compute_wilcoxon, correct_holm, subtract_means
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.ranking.dependence import INDEPENDENT, Dependence, vary_by_seed
 from capmap.ranking.resampling import (
@@ -25,40 +19,6 @@ from capmap.ranking.resampling import (
 )
 from capmap.ranking.score_matrix import BoolArray, Pairs, ScoreMatrix, arrange_runs, list_pairs
 from capmap.settings.choices import Unit
-
-DECIMALS = 12
-
-
-def subtract_means(matrix: ScoreMatrix, pairs: Pairs) -> FloatArray:
-    """Differences of cell means, rounded once so that equal ones are equal.
-
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        Cells of normalized scores.
-    pairs : Pairs
-        Which models to compare.
-
-    Returns
-    -------
-    numpy.ndarray, shape (pairs, datasets)
-        First model less second; NaN where one of them has no runs.
-
-    Notes
-    -----
-    Differences are rounded to 12 decimals, if scores are of the usual size. What counts is the size
-    of a pair's scores, as root mean square of the runs of a cell: a dataset where one of the two is
-    above 1 loses a decimal for each power of ten, and a pair whose scores are 0.1 or less on all
-    datasets gains as many on all of them. So rounding noise is no difference, and no difference of
-    small scores is taken for noise.
-    """
-    apart = matrix.means[pairs.first] - matrix.means[pairs.second]
-    deviations = np.sqrt(np.where(matrix.counts > 1, matrix.variances, 0))
-    sizes = np.hypot(np.where(matrix.is_filled, matrix.means, 0), deviations)
-    larger = np.where(np.isnan(apart), 0, np.maximum(sizes[pairs.first], sizes[pairs.second]))
-    decades = find_decades(larger)
-    usual = np.minimum(decades.max(axis=-1, initial=SMALLEST_DECADE, keepdims=True), 0)
-    return round_decimals(apart, DECIMALS - np.maximum(decades, usual))
 
 
 def compare_pairs(

@@ -12,7 +12,7 @@ from capmap.normalization import find_limits
 from capmap.ranking.aggregation import rank_competitors, summarize_cells
 from capmap.ranking.estimates import join_estimates
 from capmap.ranking.ranks import rank_models
-from capmap.ranking.statistics import STATISTICS
+from capmap.ranking.resampling import STATISTICS
 from capmap.settings.choices import Statistic
 from capmap.wording import ALL
 

@@ -21,17 +21,17 @@ from capmap.normalization import (
 )
 from capmap.normalization.bounds import measure_resolutions
 from capmap.ranking.aggregation import summarize_cells
-from capmap.ranking.dependence import measure_dependence
-from capmap.ranking.holes import find_ranked, fit_effects
-from capmap.ranking.scopes import UNKNOWN as NO_SEEDS
-from capmap.ranking.scopes import (
+from capmap.ranking.dependence import UNKNOWN as NO_SEEDS
+from capmap.ranking.dependence import (
     Scope,
     correlate_seeds,
     has_own_seeds,
+    measure_dependence,
     resolve_statistic,
     resolve_unit,
     share_noise,
 )
+from capmap.ranking.holes import find_ranked, fit_effects
 from capmap.ranking.score_matrix import arrange_runs
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ import pandas as pd
 import scipy
 
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
-from capmap.ranking.statistics import STATISTICS
+from capmap.ranking.resampling import STATISTICS
 from capmap.settings.choices import Direction, Statistic
 from capmap.wording import MOST_LETTERED
 

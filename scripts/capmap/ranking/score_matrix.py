@@ -9,9 +9,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray, IntArray, summarize_cells
-from capmap.ranking.resampling import draw_resamples, iterate_blocks, stratify_runs
+from capmap.ranking.resampling import (
+    average_datasets,
+    draw_resamples,
+    iterate_blocks,
+    stratify_runs,
+)
 from capmap.ranking.standard_errors import bound_variance
-from capmap.ranking.statistics import average_datasets
 
 BoolArray = npt.NDArray[np.bool_]
 ROUNDING = 1e-13
