@@ -6,8 +6,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from capmap.artifacts import read_json, read_parquet
-from capmap.normalization import apply_transforms
-from capmap.normalization.selection import DatasetRule, leave_out
+from capmap.normalization.precedence import DatasetRule, apply_transforms, leave_out
 from capmap.ranking.aggregation import summarize_cells, unstack_cells
 from capmap.tables import write_table
 

@@ -13,7 +13,7 @@ from capmap.claims import FEWEST_RANKED, claim_mean_ranks, claim_nemenyi
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.ranking.dependence import Dependence, vary_by_seed
 from capmap.ranking.ranks import display_letters
-from capmap.ranking.score_matrix import ScoreMatrix, arrange_runs, list_pairs
+from capmap.ranking.score_matrix import ScoreMatrix, arrange_runs, list_pairs, order_runs
 from capmap.wording import MOST_LETTERED
 
 TESTS = ["test", "test_statistic", "df", "p", "p_dependent", "models", "datasets"]
@@ -61,7 +61,8 @@ def measure_allowance(runs: pd.DataFrame, dependence: Dependence) -> Allowance:
     dependence : Dependence
         Of the same runs.
     """
-    ranked = runs.assign(score=runs.groupby("dataset", observed=True)["score"].rank())
+    ranked = order_runs(runs)
+    ranked = ranked.assign(score=ranked.groupby("dataset", observed=True)["score"].rank())
     matrix = arrange_runs(
         ranked.drop(columns="resolution", errors="ignore"), by_seed=dependence.seed_variance > 0
     )
@@ -476,7 +477,7 @@ def compare_ranks(
     dict
         The tables ``friedman``, ``nemenyi`` and ``mean_ranks``.
     """
-    matrix = arrange_runs(runs)
+    matrix = arrange_runs(order_runs(runs))
     allowance = measure_allowance(runs, Dependence.read(dependence.iloc[0].to_dict()))
     return {
         "friedman": tabulate_rank_tests(matrix, allowance),

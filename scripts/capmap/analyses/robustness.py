@@ -16,6 +16,7 @@ from capmap.ranking.aggregation import (
     summarize_cells,
 )
 from capmap.ranking.resampling import evaluate_statistic, repeat_datasets, stratify_runs
+from capmap.ranking.score_matrix import order_runs
 from capmap.ranking.table import choose_ranked
 from capmap.settings.choices import Cut
 from capmap.wording import name_statistic
@@ -84,7 +85,7 @@ def rank_models(runs: pd.DataFrame, bounds: Bounds, cut: Cut) -> dict[str, pd.Da
         runs = runs.assign(score=(runs["score"] - low) / (high - low))[high > low]
     elif bounds == "ranks":
         rivals = runs.groupby("dataset", observed=True)["model"].transform("nunique")
-        runs = runs[rivals > 1]
+        runs = order_runs(runs[rivals > 1])
     cells = summarize_cells(runs)
     if bounds == "ranks":
         runs, cells = _rank_column(runs, "score"), _rank_column(cells, "mean")

@@ -27,6 +27,7 @@ def compare_pairs(
     unit: Unit,
     confidence_level: float,
     dependence: Dependence = INDEPENDENT,
+    ordered: ScoreMatrix | None = None,
 ) -> pd.DataFrame:
     """Compare every pair of models on the datasets that both have.
 
@@ -41,6 +42,8 @@ def compare_pairs(
         Between 0 and 1.
     dependence : Dependence, optional
         What datasets, seeds and models have in common.
+    ordered : ScoreMatrix, optional
+        Cells of raw scores (`order_runs`), which tell differences near the bounds.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def compare_pairs(
     mean, low, high = estimate_differences(
         matrix, pairs, unit=unit, confidence_level=confidence_level, dependence=dependence
     )
-    rounded = subtract_means(matrix, pairs)
+    rounded = subtract_means(ordered or matrix, pairs)
     p, effect_size = compute_wilcoxon(rounded)
     datasets = (~np.isnan(rounded)).sum(axis=-1)
     columns = {

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.artifacts import unpack_columns
-from capmap.normalization.selection import are_outcomes
+from capmap.normalization.precedence import are_outcomes
 from capmap.rng import make_stream
 from capmap.settings.choices import (
     FEWEST_DATASETS,

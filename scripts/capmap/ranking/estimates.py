@@ -11,7 +11,7 @@ import pandas as pd
 
 from capmap.artifacts import read_parquet
 from capmap.errors import ValidationError
-from capmap.normalization import drop_incomplete
+from capmap.normalization.precedence import drop_incomplete
 from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray, IntArray, summarize_cells
 from capmap.ranking.dependence import INDEPENDENT, Dependence, Scope, measure_dependence

@@ -113,6 +113,11 @@ def arrange_runs(runs: pd.DataFrame, *, by_seed: bool = False) -> ScoreMatrix:
     return replace(matrix, seed_parts=_split_seeds(runs, matrix)) if by_seed else matrix
 
 
+def order_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs with raw scores, where they are known, for whatever compares within datasets."""
+    return runs.assign(score=runs["raw"]) if "raw" in runs else runs
+
+
 def _split_seeds(runs: pd.DataFrame, matrix: ScoreMatrix) -> FloatArray:
     rows, columns = (
         np.searchsorted(np.array(known, dtype=object), runs[kind].to_numpy(dtype=object))
