@@ -28,7 +28,7 @@ from capmap.claims import (
 from capmap.comparison.pairwise import compare_pairs
 from capmap.comparison.signed_rank import compare_posteriors
 from capmap.ranking.dependence import INDEPENDENT, Dependence, measure_dependence
-from capmap.ranking.models import Options, bootstrap_models
+from capmap.ranking.estimates import Options, bootstrap_models
 from capmap.ranking.ranks import rank_models
 from capmap.ranking.score_matrix import arrange_runs
 from capmap.rng import make_stream

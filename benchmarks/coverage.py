@@ -22,11 +22,10 @@ from shapes import NOISES, SD, SHAPES, FloatArray, Shape
 
 from capmap.analyses.new_dataset import bound_ranks, predict_rank
 from capmap.analyses.winners_curse import correct_leader
-from capmap.ranking.models import NO_ERROR, Options, bootstrap_model
-from capmap.ranking.resampling import Strata, stratify_runs
-from capmap.ranking.scopes import correlate_seeds, resolve_unit
+from capmap.ranking.dependence import correlate_seeds, resolve_unit
+from capmap.ranking.estimates import NO_ERROR, Options, bootstrap_model
+from capmap.ranking.resampling import Strata, evaluate_runs, stratify_runs
 from capmap.ranking.standard_errors import bound_estimate, measure_error
-from capmap.ranking.statistics import evaluate_runs
 from capmap.rng import make_stream
 from capmap.settings.choices import Statistic, Unit
 from capmap.tables import write_table

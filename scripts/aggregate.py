@@ -6,8 +6,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from capmap.artifacts import read_json, read_parquet
-from capmap.normalization import apply_transforms
-from capmap.normalization.selection import DatasetRule, leave_out
+from capmap.normalization.precedence import DatasetRule, apply_transforms, leave_out
 from capmap.ranking.aggregation import summarize_cells, unstack_cells
 from capmap.tables import write_table
 
@@ -33,7 +32,9 @@ def aggregate(
     for kind in ("model", "dataset"):
         exported = leave_out(exported, kind, {*exported[kind].unique()} - {*cells[kind]})
     exported_cells = summarize_cells(apply_transforms(exported, datasets))
-    both = cells.drop(columns="n").set_index(CELL).add_prefix("normalized_").reset_index()
+    both = cells[[*CELL, "mean", "std"]].rename(
+        columns={"mean": "normalized_mean", "std": "normalized_std"}
+    )
     write_table(exported_cells.merge(both, on=CELL), seeds)
     write_table(pd.DataFrame([read_json(scope)["dependence"]]), dependence)
     matrix = unstack_cells(cells)

@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 
 from capmap.artifacts import read_json, read_parquet, write_parquet
-from capmap.ranking.estimates import estimate_models, list_parts
-from capmap.ranking.groups import choose_groups
+from capmap.ranking.estimates import choose_groups, estimate_models, list_parts
 
 NONE = pd.DataFrame(columns=["kind", "group", "unit", "statistic", "model"], dtype="str")
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from capmap.checkpoints.selection import plan_selection
-from capmap.normalization import Rules
+from capmap.normalization.precedence import Rules
 
 HEADER = "model,training,checkpoint,benchmark,metric,split,value\n"
 NO_RULES = Rules({}, {}, {}, {})

@@ -134,7 +134,7 @@ def test_analyses_without_their_settings_are_left_out():
     settings |= {"groups": {"g": {"datasets": ["x"]}}, "conditions": ["other"]}
     assert analyses.list_analyses(settings) == ["ranks", "groups", "conditions"]
     tables = ["friedman", "nemenyi", "mean_ranks"]
-    tables += ["group_coverage", "conditions", "condition_ranks"]
+    tables += ["conditions", "condition_ranks"]
     expected = [*(f"tables/{name}" for name in DECLARED["main"].tables)]
     found = analyses.list_tables(settings)
     assert found == [*expected, *(f"comparisons/{name}" for name in tables)]

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from capmap.ranking.models import Estimate, Options, bootstrap_model
-from capmap.ranking.resampling import DatasetPool, stratify_runs
-from capmap.ranking.statistics import STATISTICS, evaluate_runs
+from capmap.ranking.estimates import Estimate, Options, bootstrap_model
+from capmap.ranking.resampling import STATISTICS, DatasetPool, evaluate_runs, stratify_runs
 from capmap.rng import make_stream
 from capmap.settings.choices import Statistic
 

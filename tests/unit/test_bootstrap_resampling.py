@@ -12,18 +12,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.ranking import aggregation
-from capmap.ranking.models import Options, bootstrap_model
+from capmap.ranking.estimates import Options, bootstrap_model
 from capmap.ranking.resampling import (
+    STATISTICS,
     DatasetPool,
     Strata,
     draw_datasets,
     draw_resamples,
-    stratify_runs,
-)
-from capmap.ranking.statistics import (
-    STATISTICS,
     evaluate_runs,
     evaluate_statistic,
+    stratify_runs,
 )
 from capmap.rng import make_stream
 from capmap.settings.choices import Cut, Statistic

@@ -13,10 +13,10 @@ from capmap.ranking.dependence import (
     count_effective,
     expect_share,
     measure_dependence,
+    share_noise,
     vary_by_seed,
 )
 from capmap.ranking.resampling import stratify_runs
-from capmap.ranking.scopes import share_noise
 from capmap.ranking.score_matrix import arrange_runs
 from capmap.ranking.standard_errors import measure_error
 

@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 
 from capmap.errors import ValidationError
-from capmap.ranking.estimates import estimate_models, list_parts, rank_study
-from capmap.ranking.groups import choose_groups
+from capmap.ranking.estimates import choose_groups, estimate_models, list_parts, rank_study
 from capmap.ranking.table import choose
 from tests.steps import make_scope
 
@@ -45,8 +44,8 @@ def rank(
     unit: str = "runs",
     interval: str = "percentile",
     **datasets: str,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The ranking of a study with groups, and what the groups hold."""
+) -> pd.DataFrame:
+    """The ranking of a study with groups."""
     groups = choose_all(runs, incomplete, **datasets)
     scope = make_scope(unit)
     chosen = SETTINGS | {"interval": interval}
@@ -56,8 +55,7 @@ def rank(
     def read(where: dict[str, str]) -> pd.DataFrame:
         return found[(found[list(where)] == pd.Series(where)).all(axis=1)]
 
-    ranking = rank_study(read, scope, groups=[*datasets], confidence_level=0.95)
-    return ranking, pd.DataFrame([group.coverage for group in groups])
+    return rank_study(read, scope, groups=[*datasets], confidence_level=0.95)
 
 
 # What a group has not in common with a study of its datasets.
@@ -66,7 +64,7 @@ OWN = ["group", "boot_low", "boot_high"]
 
 def test_a_group_is_ranked_on_its_own_datasets() -> None:
     runs = draw_runs()
-    ranking, coverage = rank(runs, "drop_models", first="wx", last="z")
+    ranking = rank(runs, "drop_models", first="wx", last="z")
     for name, datasets in {"first": ["w", "x"], "last": ["z"]}.items():
         means = choose(ranking, statistic="mean", group=name).set_index("model")["score"]
         for row in choose(ranking, group=name).itertuples():
@@ -76,15 +74,12 @@ def test_a_group_is_ranked_on_its_own_datasets() -> None:
             expected = own.groupby("dataset")["score"].mean().mean()
             assert means[row.model] == pytest.approx(expected)
             assert (row.runs, row.datasets) == (3 * len(datasets), len(datasets))
-    assert coverage["group"].tolist() == ["first", "last"]
-    assert coverage[["datasets", "models"]].to_numpy().tolist() == [[2, 3], [1, 3]]
-    assert (coverage.iloc[:, 4:] == 0).all(axis=None)
 
 
 @pytest.mark.parametrize("unit", ["runs", "seeds", "runs_and_datasets"])
 def test_a_group_of_all_datasets_ranks_like_the_study(unit: str) -> None:
     runs = draw_runs(models="abcdef")
-    ranking, _ = rank(runs, unit=unit, interval="calibrated", G="wxyz")
+    ranking = rank(runs, unit=unit, interval="calibrated", G="wxyz")
     group, study = (choose(ranking, statistic=None, group=name) for name in ("G", ""))
     pd.testing.assert_frame_equal(
         group.drop(columns=OWN).reset_index(drop=True),
@@ -98,7 +93,7 @@ def test_each_statistic_ranks_the_models_of_a_group() -> None:
     rows = [("a", name, score) for name, score in zip(DATASETS, (9.0, 1.0, 1.0, 1.0), strict=True)]
     rows += [("b", name, 2.0) for name in DATASETS]
     runs = pd.DataFrame(rows, columns=["model", "dataset", "score"])
-    ranking, _ = rank(runs, G="wxyz")
+    ranking = rank(runs, G="wxyz")
     table = choose(ranking, statistic=None, group="G").set_index(["statistic", "model"])
     found = {
         name: table.loc[name].loc[["a", "b"], ["score", "rank"]].to_numpy().tolist()
@@ -110,37 +105,30 @@ def test_each_statistic_ranks_the_models_of_a_group() -> None:
 
 def test_dropping_models_leaves_out_those_that_lack_a_dataset_of_the_group() -> None:
     runs = draw_runs(holes={"aw", "bz"})
-    ranking, coverage = rank(runs, "drop_models", G="wx")
+    ranking = rank(runs, "drop_models", G="wx")
     assert set(choose(ranking, group="G")["model"]) == {"b", "c"}
-    # The filled cell a on x is not used.
-    assert coverage.iloc[0].tolist() == ["G", "drop_models", 2, 2, 0, 1, 1]
 
 
 def test_dropping_datasets_leaves_out_those_that_a_model_lacks() -> None:
-    ranking, coverage = rank(draw_runs(holes={"aw", "bz"}), "drop_datasets", G="wx")
+    ranking = rank(draw_runs(holes={"aw", "bz"}), "drop_datasets", G="wx")
     own = choose(ranking, group="G")
     assert set(own["model"]) == {"a", "b", "c"}
     assert set(own["datasets"]) == {1}
-    # The filled cells b and c on w are not used.
-    assert coverage.iloc[0].tolist() == ["G", "drop_datasets", 1, 3, 1, 0, 2]
 
 
 def test_adjusting_ranks_each_model_that_has_half_of_the_datasets() -> None:
-    ranking, coverage = rank(draw_runs(holes={"aw", "bz"}), G="wx")
+    ranking = rank(draw_runs(holes={"aw", "bz"}), G="wx")
     own = choose(ranking, group="G")
     assert own.set_index("model")["datasets"].to_dict() == {"a": 1, "b": 2, "c": 2}
     assert set(own["missing"]) == {0}
-    assert coverage.iloc[0].tolist() == ["G", "adjust", 2, 3, 0, 0, 0]
-    few, coverage = rank(draw_runs(holes={"aw", "ax"}), G="wxy")
+    few = rank(draw_runs(holes={"aw", "ax"}), G="wxy")
     assert set(choose(few, group="G")["model"]) == {"b", "c"}
-    assert coverage.iloc[0].tolist() == ["G", "adjust", 3, 2, 0, 1, 1]
 
 
 @pytest.mark.parametrize("policy", ["drop_models", "drop_datasets", "adjust"])
 def test_a_model_without_any_run_in_the_group_is_left_out(policy: str) -> None:
-    ranking, coverage = rank(draw_runs(holes={"aw", "ax"}), policy, G="wx")
+    ranking = rank(draw_runs(holes={"aw", "ax"}), policy, G="wx")
     assert set(choose(ranking, group="G")["model"]) == {"b", "c"}
-    assert coverage.iloc[0, 2:].tolist() == [2, 2, 0, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +162,7 @@ def test_a_name_of_a_group_stays_on_one_line_of_a_message() -> None:
 
 
 def test_single_runs_have_ranks_without_intervals() -> None:
-    ranking, _ = rank(draw_runs(seeds=1), G="wx")
+    ranking = rank(draw_runs(seeds=1), G="wx")
     own = choose(ranking, group="G")
     assert own["rank"].tolist() == [1, 2, 3]
     assert own[["ci_low", "ci_high", "rank_low", "rank_high"]].isna().all(axis=None)
@@ -183,7 +171,7 @@ def test_single_runs_have_ranks_without_intervals() -> None:
 
 def test_identical_models_share_the_first_rank() -> None:
     runs = pd.concat([draw_runs(models="a").assign(model=name) for name in ("b", "a")])
-    own = choose(rank(runs.reset_index(drop=True), G="wx")[0], group="G")
+    own = choose(rank(runs.reset_index(drop=True), G="wx"), group="G")
     assert own["model"].tolist() == ["a", "b"]
     assert own["rank"].tolist() == [1, 1]
     assert own["tie_group"].tolist() == ["a", "a"]
@@ -191,8 +179,8 @@ def test_identical_models_share_the_first_rank() -> None:
 
 def test_another_group_and_another_model_change_no_interval() -> None:
     runs = draw_runs(models="abc")
-    alone = choose(rank(runs[runs["model"] != "c"], G="wx")[0], group="G")
-    beside = choose(rank(runs, G="wx", A="yz")[0], group="G")
+    alone = choose(rank(runs[runs["model"] != "c"], G="wx"), group="G")
+    beside = choose(rank(runs, G="wx", A="yz"), group="G")
     columns = ["model", "score", "ci_low", "ci_high"]
     pd.testing.assert_frame_equal(
         alone[columns].reset_index(drop=True),

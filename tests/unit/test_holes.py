@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
 from capmap.ranking import aggregation, ranks
+from capmap.ranking.estimates import Options, bootstrap_models
 from capmap.ranking.holes import Effects, fit_effects
-from capmap.ranking.models import Options, bootstrap_models
 from capmap.rng import make_stream
 from capmap.settings.choices import Unit
 

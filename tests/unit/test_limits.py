@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capmap.normalization import find_limits
+from capmap.normalization.bounds import find_limits
 from capmap.ranking.estimates import read_limits
 from capmap.ranking.normalized import normalize_study
 from tests.toy_settings import make_settings

@@ -12,18 +12,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capmap.analyses.ranks import tabulate_mean_ranks
 from capmap.artifacts import render_csv, render_parquet
+from capmap.comparison.pairwise import compare_pairs
 from capmap.errors import ConfigError
-from capmap.normalization import (
+from capmap.normalization.bounds import normalize_scores
+from capmap.normalization.precedence import (
     Reference,
     apply_transforms,
     count_runs,
     drop_incomplete,
     find_missing,
-    normalize_scores,
     read_references,
     select_runs,
 )
+from capmap.ranking.score_matrix import arrange_runs, order_runs
 from tests.toy_runs import draw_benchmark, find_bounds, find_problem, make_runs, normalize, resolve
 
 PLAIN = make_runs(("A", "D", 0.2), ("B", "D", 0.6))
@@ -468,3 +471,22 @@ def test_geobench_with_direction_max_is_the_published_one_with_biomassters_turne
     assert (right["biomassters"] + wrong["biomassters"]).to_list() == pytest.approx([1.0] * 14)
     others = wrong.columns.drop("biomassters")
     pd.testing.assert_frame_equal(right[others], wrong[others])
+
+
+@pytest.mark.parametrize("direction", ["max", "min"])
+def test_ranks_and_tests_see_what_rounds_off_near_a_bound(direction):
+    cells = [
+        (model, f"p{place}", size * (1 + place), "0")
+        for model, size in (("a", 1e-19), ("b", 1e-13), ("c", 0.1))
+        for place in range(6)
+    ]
+    runs = make_runs(*cells, metric="error")
+    rule = {"direction": direction, "low": 0, "high": 1}
+    bounds, _ = resolve(runs, metrics={"error": rule})
+    ordered = arrange_runs(order_runs(normalize_scores(runs, bounds)))
+    sign = 1 if direction == "max" else -1
+    pairs = compare_pairs(ordered, unit="runs", confidence_level=0.95)
+    assert (pairs["wins"] - pairs["losses"]).tolist() == [-6 * sign] * 3
+    assert pairs["wilcoxon_p"].tolist() == [0.03125] * 3
+    best = ["a", "b", "c"][::-sign]
+    assert tabulate_mean_ranks(ordered, alpha=0.05)["model"].tolist() == best

@@ -49,7 +49,7 @@ RUNS = draw_benchmark(1, models=8, datasets=3, seeds=2)
 def test_runs_and_bounds_have_the_columns_that_others_read(tmp_path):
     tables = run(tmp_path, RUNS, normalization=OBSERVED)
     found = read_runs(tmp_path)
-    columns = ["model", "dataset", "seed", "score", "resolution", "ranked"]
+    columns = ["model", "dataset", "seed", "score", "raw", "resolution", "ranked"]
     assert found.columns.to_list() == columns
     assert found.equals(found.sort_values(columns, ignore_index=True))
     assert len(found) == len(RUNS)

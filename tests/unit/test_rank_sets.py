@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.ranking.ranks import RankSets, SamplingErrors, find_rank_sets, step_down
+from capmap.ranking.ranks import RankSets, SamplingErrors, find_rank_sets
 
 LEVEL = 0.95
 
@@ -132,8 +132,3 @@ def test_equal_models_are_seldom_separated(models: int, freedom: int) -> None:
             sets.low[0] > 1 or sets.high[0] < models,
         ]
     assert (false / 400 <= 0.05 + 0.044).all()
-
-
-def test_steps_end_where_nothing_more_is_rejected() -> None:
-    p = np.array([0.001, 0.02, 0.04, 0.5])
-    assert step_down(lambda level: int((p <= level).sum()), 0.05, pairs=4) == 0.05 / 3

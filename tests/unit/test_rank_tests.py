@@ -129,10 +129,8 @@ def test_skillings_mack_gives_the_published_statistic_of_the_assembly_times() ->
     assert test["test_statistic"] == pytest.approx(15.493, abs=0.0005)
     assert test["df"] == 3
     assert test["p"] == pytest.approx(0.0014, abs=0.00005)
-    assert (test["models"], test["datasets"], test["cells_used"]) == (4, 9, 32)
-    # Six operators tried all four methods.
-    friedman = find(tests, "friedman")
-    assert (friedman["datasets"], friedman["cells_used"], friedman["cells_unused"]) == (6, 24, 8)
+    assert (test["models"], test["datasets"]) == (4, 9)
+    assert len(tests) == 1
 
 
 @benchmarks
@@ -198,7 +196,7 @@ def test_models_that_datasets_do_not_connect_cost_a_degree_of_freedom() -> None:
     # Friedman's 2 for a and b, 0 for c and d.
     assert (row.test, row.df) == ("skillings_mack", 2)
     assert row.test_statistic == pytest.approx(2)
-    assert (row.datasets, row.cells_used, row.cells_unused) == (4, 8, 1)
+    assert row.datasets == 4
     assert len(ranks.compare_mean_ranks(arrange(scores), alpha=0.05)) == 0
     table = ranks.tabulate_mean_ranks(arrange(scores), alpha=0.05)
     assert table["model"].tolist() == ["m000", "m002", "m003", "m001", "m004"]

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.analyses import robustness
-from capmap.ranking.resampling import stratify_runs
-from capmap.ranking.statistics import evaluate_runs
+from capmap.ranking.resampling import evaluate_runs, stratify_runs
 
 KEYS = ["aggregation", "bounds", "left_out"]
 VARIATIONS = ["model", "aggregation", "bounds"]

@@ -9,10 +9,9 @@ import pytest
 from scipy import stats
 
 from capmap.analyses import sample_size
-from capmap.ranking.models import Options, bootstrap_model
-from capmap.ranking.resampling import stratify_runs
+from capmap.ranking.estimates import Options, bootstrap_model
+from capmap.ranking.resampling import evaluate_runs, stratify_runs
 from capmap.ranking.standard_errors import measure_error
-from capmap.ranking.statistics import evaluate_runs
 from capmap.rng import make_stream
 
 

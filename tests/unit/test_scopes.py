@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 from capmap.comparison.pairwise import compare_pairs
-from capmap.ranking.models import Options, bootstrap_models
-from capmap.ranking.scopes import correlate_seeds, resolve_unit
+from capmap.ranking.dependence import correlate_seeds, resolve_unit
+from capmap.ranking.estimates import Options, bootstrap_models
 from capmap.ranking.score_matrix import arrange_runs
 from capmap.rng import make_stream
 from capmap.settings.choices import Unit

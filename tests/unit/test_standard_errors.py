@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.ranking.models import Options, bootstrap_model
-from capmap.ranking.resampling import Strata, stratify_runs
+from capmap.ranking.estimates import Options, bootstrap_model
+from capmap.ranking.resampling import STATISTICS, Strata, evaluate_runs, stratify_runs
 from capmap.ranking.standard_errors import bound_estimate, measure_error, satterthwaite_freedom
-from capmap.ranking.statistics import STATISTICS, evaluate_runs
 from capmap.rng import make_stream
 
 # The trimmed mean has no interval.

@@ -9,10 +9,12 @@ import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.artifacts import read_parquet
-from capmap.comparison.correlation import compute_kendall_tau, compute_spearman_rho
-from capmap.ranking.aggregation import rank_competitors
-from capmap.ranking.resampling import stratify_runs
-from capmap.ranking.statistics import evaluate_runs
+from capmap.ranking.aggregation import (
+    compute_kendall_tau,
+    compute_spearman_rho,
+    rank_competitors,
+)
+from capmap.ranking.resampling import evaluate_runs, stratify_runs
 from capmap.settings.choices import Cut
 
 CELL = ["model", "dataset"]
@@ -60,8 +62,7 @@ def compare_condition(
     table = pd.DataFrame({**columns, "change": others - ranks}).rename_axis("model").reset_index()
     tau = rho = np.nan
     if min(models, datasets) > 1:
-        pair = ranks[:, None], others[:, None]
-        tau, rho = (float(own(*pair)[0]) for own in (compute_kendall_tau, compute_spearman_rho))
+        tau, rho = compute_kendall_tau(ranks, others), compute_spearman_rho(ranks, others)
     ordered = table.sort_values(["rank", "model"], ignore_index=True)
     return (tau, rho, models, datasets, unused), ordered
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Step, Table
 from capmap.metrics import find_metric
-from capmap.normalization.selection import DatasetRule, find_transform
+from capmap.normalization.precedence import DatasetRule, find_transform
 from capmap.ranking.aggregation import rank_competitors, round_significant
 from capmap.ranking.score_matrix import arrange_runs
 

@@ -101,8 +101,7 @@ ANALYSIS = Analysis(
         "seeds": Table(
             "Number and spread of the runs in each cell: of scores as exported, after transforms, "
             "then of normalized ones.",
-            "model dataset n mean std sem min max iqm normalized_mean normalized_std "
-            "normalized_sem normalized_min normalized_max normalized_iqm",
+            "model dataset n mean std sem normalized_mean normalized_std",
         ),
         "dependence": Table(
             "What runs have in common. effective: share of the datasets that count, as some are "
@@ -151,15 +150,9 @@ ANALYSIS = Analysis(
         "ci_low_all": "Lower end of the interval that holds for all models at once.",
         "correlation": "Mean correlation of two datasets over the seeds of a model.",
         "filled": "Cells that were empty and filled in, as the study asks for.",
-        "max": "Largest score over runs, as exported.",
-        "min": "Smallest score over runs, as exported.",
         "missing": "Datasets of the study, or of the group, on which the model has no score.",
         "n": "Number of runs of the cell.",
-        "normalized_iqm": "Interquartile mean of normalized scores over runs.",
-        "normalized_max": "Largest normalized score over runs.",
         "normalized_mean": "Mean normalized score over runs.",
-        "normalized_min": "Smallest normalized score over runs.",
-        "normalized_sem": "Standard error of the mean normalized score over runs.",
         "normalized_std": "Standard deviation of normalized scores over runs.",
     },
     find_facts=find_facts,

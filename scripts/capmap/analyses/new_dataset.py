@@ -10,7 +10,7 @@ import pandas as pd
 from capmap.analyses.declarations import Analysis, Step, Table
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.ranking.dependence import Dependence
-from capmap.ranking.score_matrix import arrange_runs
+from capmap.ranking.score_matrix import arrange_runs, order_runs
 from capmap.settings.choices import PREDICTION_LEVEL
 
 COLUMNS = ["model", "datasets", "effective_datasets", "mean_rank", "low", "high", "level"]
@@ -113,7 +113,7 @@ def predict_ranks(runs: pd.DataFrame, dependence: pd.DataFrame) -> pd.DataFrame:
         `COLUMNS`, best mean rank first. There are no sets of fewer than 9 datasets, nor where they
         are alike.
     """
-    matrix = arrange_runs(runs)
+    matrix = arrange_runs(order_runs(runs))
     models, datasets = matrix.means.shape
     known = Dependence.read(dependence.iloc[0].to_dict())
     low, high = bound_ranks(matrix.means)

@@ -13,7 +13,7 @@ from capmap.comparison.pairwise import compare_pairs, estimate_improvement
 from capmap.comparison.signed_rank import compare_posteriors, scale_means
 from capmap.problems import require_known
 from capmap.ranking.dependence import Dependence
-from capmap.ranking.score_matrix import arrange_runs
+from capmap.ranking.score_matrix import arrange_runs, order_runs
 from capmap.ranking.table import choose
 from capmap.rng import make_stream
 from capmap.settings.choices import DECIDED, POSTERIOR_SAMPLES, Unit
@@ -62,9 +62,16 @@ def compare_models(
     matrix = arrange_runs(runs, by_seed=unit == "seeds" or known.needs_seeds)
     reference = reference or str(ranking["model"].iloc[0])
     require_known([reference], matrix.models, option="comparison.reference", kind="model")
-    pairs = compare_pairs(matrix, unit=unit, confidence_level=confidence_level, dependence=known)
+    ordered = order_runs(runs)
+    pairs = compare_pairs(
+        matrix,
+        unit=unit,
+        confidence_level=confidence_level,
+        dependence=known,
+        ordered=arrange_runs(ordered),
+    )
     improvement = estimate_improvement(
-        runs,
+        ordered,
         n_resamples=n_resamples,
         confidence_level=confidence_level,
         unit=unit,

@@ -1,8 +1,8 @@
 """Mean ranks of the models, and groups of models that tests cannot separate."""
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,35 +13,14 @@ from capmap.claims import FEWEST_RANKED, claim_mean_ranks, claim_nemenyi
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.ranking.dependence import Dependence, vary_by_seed
 from capmap.ranking.ranks import display_letters
-from capmap.ranking.score_matrix import (
-    BoolArray,
-    ScoreMatrix,
-    arrange_runs,
-    list_pairs,
-)
+from capmap.ranking.score_matrix import ScoreMatrix, arrange_runs, list_pairs, order_runs
 from capmap.wording import MOST_LETTERED
 
-TEST_COLUMNS = {
-    "test": "str",
-    "test_statistic": "float64",
-    "df": "int64",
-    "p": "float64",
-    "p_dependent": "float64",
-    "models": "int64",
-    "datasets": "int64",
-    "cells_used": "int64",
-    "cells_unused": "int64",
-}
-
-PAIR_COLUMNS = {
-    "model_a": "str",
-    "model_b": "str",
-    "rank_difference": "float64",
-    "critical_difference": "float64",
-    "p": "float64",
-    "separated": "bool",
-    "datasets": "int64",
-}
+TESTS = ["test", "test_statistic", "df", "p", "p_dependent", "models", "datasets"]
+PAIRS = [
+    *("model_a", "model_b", "rank_difference", "critical_difference", "p", "separated"),
+    "datasets",
+]
 DECIMALS = 9
 MOST_FREEDOM = 1000
 
@@ -62,9 +41,7 @@ class Allowance:
     freedom: float = np.inf
 
     def correct(self, test: "RankTest") -> float:
-        """The p-value of a test that allows for it."""
-        if self.share == 1:
-            return test.p
+        """The p-value of a test that allows for it; with infinite freedom F is chi-squared."""
         statistic = test.test_statistic * self.share
         if np.isinf(self.freedom):
             return max(test.p, float(scipy.special.chdtrc(test.df, statistic)))
@@ -84,7 +61,8 @@ def measure_allowance(runs: pd.DataFrame, dependence: Dependence) -> Allowance:
     dependence : Dependence
         Of the same runs.
     """
-    ranked = runs.assign(score=runs.groupby("dataset", observed=True)["score"].rank())
+    ranked = order_runs(runs)
+    ranked = ranked.assign(score=ranked.groupby("dataset", observed=True)["score"].rank())
     matrix = arrange_runs(
         ranked.drop(columns="resolution", errors="ignore"), by_seed=dependence.seed_variance > 0
     )
@@ -155,10 +133,9 @@ def rescale_ranks(ranks: FloatArray) -> FloatArray:
     >>> rescale_ranks(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, np.nan]])).tolist()
     [[1.0, 1.0], [2.0, 3.0], [3.0, nan]]
     """
-    n_models = len(ranks)
     present = np.count_nonzero(~np.isnan(ranks), axis=0)
-    factors = (n_models - 1) / np.maximum(present - 1, 1)
-    is_compared = (present > 1) | (n_models == 1)
+    factors = (len(ranks) - 1) / np.maximum(present - 1, 1)
+    is_compared = (present > 1) | (len(ranks) == 1)
     return np.asarray(np.where(is_compared, 1 + (ranks - 1) * factors, np.nan))
 
 
@@ -170,29 +147,19 @@ def average_ranks(ranks: FloatArray) -> FloatArray:
     >>> average_ranks(np.array([[1.0, 2.0], [np.nan, 1.0], [np.nan, np.nan]])).tolist()
     [1.5, 1.0, nan]
     """
-    is_ranked = ~np.isnan(ranks)
-    counts = np.count_nonzero(is_ranked, axis=1)
-    sums = np.where(is_ranked, ranks, 0.0).sum(axis=1)
-    return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
+    return pd.DataFrame(ranks).mean(axis=1).to_numpy()
 
 
-@dataclass(frozen=True)
-class RankTest:
-    """A test of the hypothesis that all models are equal.
-
-    Parameters
-    ----------
-    test_statistic : float
-        Its statistic, distributed as chi-squared.
-    df : int
-        Degrees of freedom.
-    p : float
-        Probability of a statistic as large or larger if all models are equal.
-    """
+class RankTest(NamedTuple):
+    """A test of the hypothesis that all models are equal: its statistic is chi-squared."""
 
     test_statistic: float
     df: int
-    p: float
+
+    @property
+    def p(self) -> float:
+        """Probability of a statistic as large or larger if all models are equal."""
+        return float(scipy.special.chdtrc(self.df, self.test_statistic))
 
 
 def compute_friedman(ranks: FloatArray) -> RankTest:
@@ -230,7 +197,7 @@ def compute_friedman(ranks: FloatArray) -> RankTest:
     spread = 12 * float((apart**2).sum())
     most = n_datasets * 12 * float(((ranks - (n_models + 1) / 2) ** 2).sum())
     statistic = n_datasets * (n_models - 1) * spread / most if most else 0.0
-    return RankTest(statistic, n_models - 1, float(scipy.special.chdtrc(n_models - 1, statistic)))
+    return RankTest(statistic, n_models - 1)
 
 
 def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
@@ -261,28 +228,24 @@ def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
     unbalanced block designs. Technometrics 23, 171–177.
     """
     is_ranked = ~np.isnan(ranks)
-    ranks, is_ranked = (part[:, is_ranked.sum(axis=0) > 1] for part in (ranks, is_ranked))
-    if not is_ranked.size:
+    if not (is_ranked.sum(axis=0) > 1).any():
         return None
     sizes = is_ranked.sum(axis=0)
     apart = np.where(is_ranked, ranks - (sizes + 1) / 2, 0.0)
-    variances = (apart**2).sum(axis=0) / sizes
+    variances = (apart**2).sum(axis=0) / np.maximum(sizes, 1)
     has_order = variances > 0
     if not has_order.any():
-        return RankTest(0.0, len(ranks) - 1, 1.0)
-    apart, is_ranked, sizes, variances = (
-        part[..., has_order] for part in (apart, is_ranked, sizes, variances)
-    )
-    sums = (apart * np.sqrt((sizes - 1) / variances)).sum(axis=1)
+        return RankTest(0.0, len(ranks) - 1)
+    is_ranked = is_ranked & has_order
+    scales = np.divide(sizes - 1, variances, out=np.zeros(len(sizes)), where=has_order)
+    sums = (apart * np.sqrt(scales)).sum(axis=1)
     common = is_ranked.astype(np.float64) @ is_ranked.T
     np.fill_diagonal(common, 0.0)
     covariance = np.diag(common.sum(axis=1)) - common
     n_sets, sets = scipy.sparse.csgraph.connected_components(common > 0, directed=False)
     # Within a set, sums add up to zero; a constant there makes the matrix regular and adds nothing.
     statistic = float(sums @ np.linalg.solve(covariance + (sets[:, None] == sets), sums))
-    statistic = max(statistic, 0.0)
-    df = len(ranks) - int(n_sets)
-    return RankTest(statistic, df, float(scipy.special.chdtrc(df, statistic)))
+    return RankTest(max(statistic, 0.0), len(ranks) - int(n_sets))
 
 
 def tabulate_rank_tests(matrix: ScoreMatrix, allowance: Allowance = NONE) -> pd.DataFrame:
@@ -298,36 +261,20 @@ def tabulate_rank_tests(matrix: ScoreMatrix, allowance: Allowance = NONE) -> pd.
     Returns
     -------
     pandas.DataFrame
-        The columns of `TEST_COLUMNS`: ``friedman`` on the datasets that all models have, if any,
-        and ``skillings_mack`` on all datasets that two models have, if cells are empty. No row for
-        a single model.
+        `TESTS`, with a single row: ``friedman``, or ``skillings_mack`` on all datasets that two
+        models have if cells are empty. No row where no two models meet.
     """
-    ranks = rank_within_datasets(matrix.means)
-    present = matrix.is_filled.sum(axis=0)
-    is_common, is_shared = present == len(matrix.models), present > 1
+    ranks, name = rank_within_datasets(matrix.means), "friedman"
+    test: RankTest | None = None
+    if not matrix.is_filled.all():
+        name, test = "skillings_mack", compute_skillings_mack(ranks)
+    elif len(ranks) > 1:
+        test = compute_friedman(ranks)
     rows = []
-    if is_common.any() and len(matrix.models) > 1:
-        friedman = compute_friedman(ranks[:, is_common])
-        rows.append(_make_row("friedman", friedman, allowance, matrix, is_common))
-    skillings_mack = None if matrix.is_filled.all() else compute_skillings_mack(ranks)
-    if skillings_mack:
-        rows.append(_make_row("skillings_mack", skillings_mack, allowance, matrix, is_shared))
-    return pd.DataFrame(rows, columns=list(TEST_COLUMNS)).astype(TEST_COLUMNS)
-
-
-def _make_row(
-    name: str, result: RankTest, allowance: Allowance, matrix: ScoreMatrix, is_used: BoolArray
-) -> dict[str, Any]:
-    used = int(matrix.is_filled[:, is_used].sum())
-    return {
-        "test": name,
-        **asdict(result),
-        "p_dependent": allowance.correct(result),
-        "models": len(matrix.models),
-        "datasets": int(is_used.sum()),
-        "cells_used": used,
-        "cells_unused": int(matrix.is_filled.sum()) - used,
-    }
+    if test:
+        datasets = int((matrix.is_filled.sum(axis=0) > 1).sum())
+        rows.append((name, *test, test.p, allowance.correct(test), len(ranks), datasets))
+    return pd.DataFrame(rows, columns=TESTS)
 
 
 def find_critical_difference(
@@ -399,29 +346,20 @@ def compare_mean_ranks(
     """
     n_models, common = len(matrix.models), average_common(matrix)
     if common is None or n_models < 2:
-        return pd.DataFrame(columns=list(PAIR_COLUMNS)).astype(PAIR_COLUMNS)
+        return pd.DataFrame(columns=PAIRS).astype({"separated": "bool"})
     n_datasets = int(matrix.is_filled.all(axis=0).sum())
     pairs = list_pairs(n_models)
     differences = common[pairs.first] - common[pairs.second]
+    # SciPy takes 5 ms for each p-value, and many differences are equal.
     sizes, places = np.unique(np.abs(differences).round(12), return_inverse=True)
     critical = find_critical_difference(
         models=n_models, datasets=n_datasets, alpha=alpha, allowance=allowance
     )
     ranges = sizes / _scale_differences(n_models, n_datasets) * math.sqrt(allowance.share)
-    p = scipy.stats.studentized_range.sf(ranges, n_models, allowance.freedom)
-    names = np.array(matrix.models, dtype=object)
-    table = pd.DataFrame(
-        {
-            "model_a": names[pairs.first],
-            "model_b": names[pairs.second],
-            "rank_difference": differences,
-            "critical_difference": critical,
-            "p": p[places],
-            "separated": np.abs(differences) >= critical,
-            "datasets": n_datasets,
-        }
-    )
-    return table.astype(PAIR_COLUMNS)
+    p = scipy.stats.studentized_range.sf(ranges, n_models, allowance.freedom)[places]
+    names, separated = np.array(matrix.models, dtype=object), np.abs(differences) >= critical
+    values = names[pairs.first], names[pairs.second], differences, critical, p, separated
+    return pd.DataFrame(dict(zip(PAIRS, (*values, n_datasets), strict=True)))
 
 
 def average_common(matrix: ScoreMatrix) -> FloatArray | None:
@@ -503,18 +441,14 @@ def group_by_nemenyi(
     common = average_common(matrix)
     if common is None or len(common) > MOST_LETTERED:
         return [""] * len(matrix.models)
-    n_datasets = int(matrix.is_filled.all(axis=0).sum())
-    critical = np.inf
+    critical, order = np.inf, _order_models(common)
     if len(common) > 1:
+        n_datasets = int(matrix.is_filled.all(axis=0).sum())
         critical = find_critical_difference(
             models=len(common), datasets=n_datasets, alpha=alpha, allowance=allowance
         )
-    return _name_models(np.abs(common[:, None] - common) < critical, common)
-
-
-def _name_models(tied: BoolArray, mean_ranks: FloatArray) -> list[str]:
-    order = _order_models(mean_ranks)
-    names = display_letters(tied[np.ix_(order, order)])
+    ordered = common[order]
+    names = display_letters(np.abs(ordered[:, None] - ordered) < critical)
     return [names[place] for place in np.argsort(order)]
 
 
@@ -543,7 +477,7 @@ def compare_ranks(
     dict
         The tables ``friedman``, ``nemenyi`` and ``mean_ranks``.
     """
-    matrix = arrange_runs(runs)
+    matrix = arrange_runs(order_runs(runs))
     allowance = measure_allowance(runs, Dependence.read(dependence.iloc[0].to_dict()))
     return {
         "friedman": tabulate_rank_tests(matrix, allowance),
@@ -556,25 +490,23 @@ def find_facts(
     friedman: pd.DataFrame, nemenyi: pd.DataFrame, mean_ranks: pd.DataFrame, *, alpha: float
 ) -> dict[str, Any]:
     """Whether mean ranks differ, who has the best one, and which pairs Nemenyi's test separates."""
-    known = friedman.dropna(subset="p")
     ranks = mean_ranks["mean_rank"].round(DECIMALS)
     firsts = mean_ranks.loc[ranks == ranks.min(), "model"].tolist()
     claims = claim_nemenyi(nemenyi, alpha=alpha)
     pairs = [{claim.subject, claim.object} for claim in claims]
-    datasets, compared = (
-        int(known[name].max()) if len(known) else 0 for name in ("datasets", "models")
-    )
+    test: Any = next(iter(friedman.to_dict("records")), {"test": "", "models": 0, "datasets": 0})
+    compared, datasets = test["models"], test["datasets"]
     return {
         "models": len(mean_ranks),
         "compared": compared,
-        "tests": known["test"].tolist(),
+        "test": test["test"],
         "datasets": datasets,
         # The smallest p-value is that of the same order on all datasets.
         "is_testable": bool(
             compared >= FEWEST_RANKED
             and scipy.special.chdtrc(compared - 1, datasets * (compared - 1)) < alpha
         ),
-        "p": known["p_dependent"].max() if len(known) else np.nan,
+        "p": test.get("p_dependent", np.nan),
         "differ": bool(claim_mean_ranks(friedman, alpha=alpha)),
         "first": firsts,
         "best_rank": ranks.min(),
@@ -590,12 +522,13 @@ ANALYSIS = Analysis(
     position=20,
     tables={
         "friedman": Table(
-            "Tests of all models together: do they rank alike on the datasets that all have?",
-            "test test_statistic df p p_dependent models datasets cells_used cells_unused",
+            "Test of all models together: Friedman's, or that of Skillings and Mack if cells are "
+            "empty.",
+            " ".join(TESTS),
         ),
         "nemenyi": Table(
             "Nemenyi's test of every pair of mean ranks, which depends on the models compared.",
-            "model_a model_b rank_difference critical_difference p separated datasets",
+            " ".join(PAIRS),
         ),
         "mean_ranks": Table(
             "Mean rank of each model over its datasets. Models that share a letter are not "
@@ -625,7 +558,6 @@ ANALYSIS = Analysis(
     },
     find_facts=find_facts,
     meanings={
-        "cells_used": "Cells that take part.",
         "critical_difference": "Difference of mean ranks that Nemenyi's test needs.",
         "df": "Degrees of freedom.",
         "mean_rank": "Mean rank over datasets; 1 is best.",

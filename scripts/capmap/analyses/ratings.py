@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import scipy
 
@@ -40,8 +39,7 @@ def resample_battles(
 
     A resample draws as many datasets as the study has, the same for all models, and runs within
     each cell. A dataset that it draws k times takes part with k draws of runs: its own and those of
-    the k - 1 resamples that follow. Scores are taken relative to their dataset's median, so that
-    the single precision of resampled means costs nothing.
+    the k - 1 resamples that follow.
     """
     datasets, scores = runs["dataset"], runs["score"]
     noise = NOISE * np.maximum(scores.abs().groupby(datasets).max().to_numpy(), 1)
@@ -49,9 +47,8 @@ def resample_battles(
     pool, rng = DatasetPool(names, make_rng("datasets")), make_rng("datasets")
     drawn = draw_datasets(names, pool=pool, n_resamples=n_resamples, rng=rng)
     times = np.hstack([np.ones((len(names), 1), dtype=np.intp), drawn])
-    centered = runs.assign(score=scores - scores.groupby(datasets).transform("median"))
-    matrix, draw_runs = arrange_runs(centered), partial(make_rng, "runs")
-    resampled = resample_means(centered, n_resamples=n_resamples, make_rng=draw_runs)
+    matrix, draw_runs = arrange_runs(runs), partial(make_rng, "runs")
+    resampled = resample_means(runs, n_resamples=n_resamples, make_rng=draw_runs)
     points = np.zeros((len(matrix.models), 1 + n_resamples))
     weights = _weigh_pairs(matrix.is_filled.T)
     for place, present in enumerate(matrix.is_filled.T):
@@ -65,7 +62,7 @@ def resample_battles(
     return matrix.is_filled.T, times, points
 
 
-def count_gains(means: npt.NDArray[Any], noise: float) -> FloatArray:
+def count_gains(means: FloatArray, noise: float) -> FloatArray:
     """Count the rivals that each model beats by more than noise, less those that it loses to.
 
     Examples
@@ -73,10 +70,7 @@ def count_gains(means: npt.NDArray[Any], noise: float) -> FloatArray:
     >>> count_gains(np.array([[0.9], [0.5], [0.5], [0.1]]), 1e-12).ravel().tolist()
     [3.0, 0.0, 0.0, -3.0]
     """
-    # Scores that lost digits as float32 have to be beaten by these.
-    lost = 2 * np.finfo(means.dtype).eps * np.abs(means.astype(np.float64))
-    bars = means + noise + lost
-    gains = np.empty(means.shape)
+    bars, gains = means + noise, np.empty(means.shape)
     for own, mean, bar in zip(gains, means, bars, strict=True):
         own[:] = np.count_nonzero(mean > bars, axis=0) - np.count_nonzero(means > bar, axis=0)
     return gains

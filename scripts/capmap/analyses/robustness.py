@@ -7,16 +7,16 @@ import numpy as np
 import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Step, Table
-from capmap.comparison.correlation import compute_kendall_tau
 from capmap.ranking.aggregation import (
     AGGREGATIONS,
     FloatArray,
+    compute_kendall_tau,
     group_values,
     round_significant,
     summarize_cells,
 )
-from capmap.ranking.resampling import repeat_datasets, stratify_runs
-from capmap.ranking.statistics import evaluate_statistic
+from capmap.ranking.resampling import evaluate_statistic, repeat_datasets, stratify_runs
+from capmap.ranking.score_matrix import order_runs
 from capmap.ranking.table import choose_ranked
 from capmap.settings.choices import Cut
 from capmap.wording import name_statistic
@@ -65,9 +65,9 @@ def check_robustness(
 def _compare(reported: "pd.Series[int]", ranks: FloatArray) -> tuple[float, str, int]:
     """Kendall's tau, the first model (of several the one reported highest), and how many."""
     known = ~np.isnan(ranks)
-    pair = [own[known, None].astype(np.intp) for own in (reported.to_numpy(), ranks)]
+    tau = compute_kendall_tau(reported.to_numpy(dtype=np.intp)[known], ranks[known])
     first = reported.index[np.flatnonzero(ranks == 1)[:1]]
-    return float(compute_kendall_tau(*pair)[0]), "".join(first), int(known.sum())
+    return tau, "".join(first), int(known.sum())
 
 
 def rank_models(runs: pd.DataFrame, bounds: Bounds, cut: Cut) -> dict[str, pd.DataFrame]:
@@ -85,7 +85,7 @@ def rank_models(runs: pd.DataFrame, bounds: Bounds, cut: Cut) -> dict[str, pd.Da
         runs = runs.assign(score=(runs["score"] - low) / (high - low))[high > low]
     elif bounds == "ranks":
         rivals = runs.groupby("dataset", observed=True)["model"].transform("nunique")
-        runs = runs[rivals > 1]
+        runs = order_runs(runs[rivals > 1])
     cells = summarize_cells(runs)
     if bounds == "ranks":
         runs, cells = _rank_column(runs, "score"), _rank_column(cells, "mean")

@@ -9,8 +9,8 @@ import scipy
 
 from capmap.analyses.declarations import Analysis, Step, Table
 from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.dependence import has_enough_runs
 from capmap.ranking.resampling import stratify_runs
-from capmap.ranking.scopes import has_enough_runs
 from capmap.ranking.standard_errors import (
     bound_variance,
     measure_influences,

@@ -9,12 +9,11 @@ import scipy
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.claims import BETTER, WORSE, claim_strengths
 from capmap.ranking.aggregation import FloatArray, IntArray
-from capmap.ranking.score_matrix import BoolArray, arrange_runs
+from capmap.ranking.holes import fit_levels
+from capmap.ranking.score_matrix import arrange_runs
 
 COLUMNS = ["model", "dataset", "score", "expected", "difference", "ci_low", "ci_high"]
 NEGLIGIBLE = 1e-9
-# Eigenvalues below this part of the largest are rounding.
-SINGULAR = 1e-12
 # Variances far below the median of their dataset say that the scores are coarse.
 SMALLEST = 1e-5
 STEPS = 50
@@ -117,42 +116,6 @@ def _invert_trigamma(values: FloatArray) -> FloatArray:
         trigamma = scipy.special.polygamma(1, x)
         x += trigamma * (1 - trigamma / target) / scipy.special.polygamma(2, x)
     return np.where(finite, x, 0.0)
-
-
-def fit_levels(
-    means: FloatArray, noise: FloatArray, filled: BoolArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Least squares of a level for each model and each dataset, from the filled cells.
-
-    Returned are the fitted values of all cells, their leverages, and the variances of the fitted
-    values, from those of the cells' means (0 for empty cells). Of the normal equations only what
-    the longer axis leaves of those of the shorter one is inverted (Schur's complement).
-    """
-    if filled.shape[1] > filled.shape[0]:
-        fitted, leverage, spread = fit_levels(means.T, noise.T, filled.T)
-        return fitted.T, leverage.T, spread.T
-    cells = filled.sum(axis=1, keepdims=True)
-    shares = filled / cells
-    left = np.diag(filled.sum(axis=0)) - shares.T @ filled
-    inverse = np.linalg.pinv(left, rcond=SINGULAR, hermitian=True)
-    scores = np.where(filled, means, 0)
-    rows = scores.sum(axis=1, keepdims=True) / cells
-    columns = inverse @ (scores - filled * rows).sum(axis=0)
-    fitted = rows - (shares @ columns)[:, None] + columns
-    totals, crossed = noise.sum(axis=1, keepdims=True), noise.T @ shares
-    moved = np.diag(noise.sum(axis=0)) - crossed - crossed.T
-    moved += shares.T @ (totals * shares)
-    common = (noise - totals * shares) @ inverse
-    common -= (common * shares).sum(axis=1, keepdims=True)
-    spread = (totals / cells + 2 * common) / cells
-    spread += _read_form(inverse @ moved @ inverse, shares)
-    return fitted, 1 / cells + _read_form(inverse, shares), spread
-
-
-def _read_form(matrix: FloatArray, shares: FloatArray) -> FloatArray:
-    """Form u'Mu of each cell, whose u is one in its column, less the shares of its row."""
-    crossed = shares @ matrix
-    return np.asarray(np.diag(matrix) - 2 * crossed + (crossed * shares).sum(axis=1, keepdims=True))
 
 
 def find_facts(strengths: pd.DataFrame, *, confidence_level: float) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from capmap.artifacts import read_json
 from capmap.ranking.aggregation import FloatArray, rank_competitors
 from capmap.ranking.estimates import join_estimates, read_limits
 from capmap.ranking.ranks import keep_within
-from capmap.ranking.statistics import STATISTICS
+from capmap.ranking.resampling import STATISTICS
 
 COLUMNS = [
     *("unit", "statistic", "model", "models", "score"),

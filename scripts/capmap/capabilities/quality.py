@@ -11,10 +11,9 @@ from scipy.stats import norm
 
 from capmap.attributes import read_dataset_attributes, read_model_attributes
 from capmap.capabilities.gaps import choose_results, find_limits, list_components, scale_scores
-from capmap.comparison.correlation import compute_spearman_rho
 from capmap.errors import ValidationError
 from capmap.exports.cells import SEPARATOR
-from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.ranking.aggregation import FloatArray, compute_spearman_rho, round_significant
 from capmap.renaming import rename_column
 from capmap.settings.choices import PREDICTION_LEVEL
 from capmap.wording import list_names
@@ -239,11 +238,7 @@ def correlate_centrality(positions: pd.DataFrame, models: pd.DataFrame) -> pd.Da
     """
     places = positions[positions["kind"] == "model"].set_index("name")["centrality"]
     gaps = models.set_index("model")["mean_gap"].dropna()
-    ranks, others = (
-        side.rank(method="dense").to_numpy().astype(np.intp)[:, None]
-        for side in (places.loc[gaps.index], gaps)
-    )
-    estimate = float(compute_spearman_rho(ranks, others)[0])
+    estimate = compute_spearman_rho(places.loc[gaps.index], gaps)
     low = high = math.nan
     if len(gaps) >= FEWEST and abs(estimate) < 1:
         half = norm.ppf((1 + PREDICTION_LEVEL) / 2)

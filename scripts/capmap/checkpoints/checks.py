@@ -20,7 +20,7 @@ from capmap.exports.doubts import find_alike
 from capmap.exports.reading import read_evaluations, read_step
 from capmap.exports.records import check_digests
 from capmap.metrics import canonical_name
-from capmap.normalization import Rules, select_runs
+from capmap.normalization.precedence import Rules, select_runs
 from capmap.problems import Problem, RowCheck, Severity
 from capmap.renaming import list_metrics
 from capmap.validation import Policies, Validation, validate_runs

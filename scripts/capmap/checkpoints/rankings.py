@@ -23,12 +23,10 @@ from capmap.checkpoints.selection import (
     normalize_values,
     plan_selection,
 )
-from capmap.comparison.correlation import compute_kendall_tau
 from capmap.errors import ValidationError
-from capmap.normalization import Rules
-from capmap.normalization.selection import DatasetRule, MetricRule
+from capmap.normalization.precedence import DatasetRule, MetricRule, Rules
 from capmap.problems import ask_nearest
-from capmap.ranking.aggregation import FloatArray, rank_competitors
+from capmap.ranking.aggregation import FloatArray, compute_kendall_tau, rank_competitors
 from capmap.ranking.standard_errors import percentile_interval
 from capmap.rng import make_stream
 from capmap.wording import list_names, quote_name, write_key
@@ -207,9 +205,9 @@ def compare_rankings(rankings: pd.DataFrame) -> pd.DataFrame:
     for a, b in combinations(ranks, 2):
         both = pd.concat([ranks[a], ranks[b]], axis=1, join="inner").to_numpy()
         ours, theirs = (rank_competitors(own, best="min") for own in both.T)
-        tau = compute_kendall_tau(ours[:, None], theirs[:, None])
+        tau = compute_kendall_tau(ours, theirs)
         tied = [int(pd.Series(own).duplicated(keep=False).sum()) for own in (ours, theirs)]
-        agreement.append((a, b, tau[0], len(both), *tied, int((ours != theirs).sum())))
+        agreement.append((a, b, tau, len(both), *tied, int((ours != theirs).sum())))
     stamp = str(rankings["stamp"].iloc[0]) if len(rankings) else ""
     return pd.DataFrame(agreement, columns=AGREEMENT).assign(stamp=stamp)
 

@@ -1,20 +1,13 @@
 """Differences between all pairs of models, with intervals and a signed-rank test."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from capmap.comparison.wilcoxon import (
-    SMALLEST_DECADE,
-    compute_wilcoxon,
-    correct_holm,
-    find_decades,
-    round_decimals,
-)
+from capmap.comparison.signed_rank import compute_wilcoxon, correct_holm, subtract_means
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.ranking.dependence import INDEPENDENT, Dependence, vary_by_seed
 from capmap.ranking.resampling import (
@@ -27,46 +20,6 @@ from capmap.ranking.resampling import (
 from capmap.ranking.score_matrix import BoolArray, Pairs, ScoreMatrix, arrange_runs, list_pairs
 from capmap.settings.choices import Unit
 
-COLUMNS = [
-    *("model_a", "model_b", "datasets", "cells_unused", "mean_difference", "ci_low", "ci_high"),
-    *("wins", "ties", "losses", "wilcoxon_p", "wilcoxon_p_holm", "effect_size"),
-]
-DECIMALS = 12
-EXACT_PRODUCT = 1 << 24
-BLOCK_RESAMPLES = 512
-
-
-def subtract_means(matrix: ScoreMatrix, pairs: Pairs) -> FloatArray:
-    """Differences of cell means, rounded once so that equal ones are equal.
-
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        Cells of normalized scores.
-    pairs : Pairs
-        Which models to compare.
-
-    Returns
-    -------
-    numpy.ndarray, shape (pairs, datasets)
-        First model less second; NaN where one of them has no runs.
-
-    Notes
-    -----
-    Differences are rounded to 12 decimals, if scores are of the usual size. What counts is the size
-    of a pair's scores, as root mean square of the runs of a cell: a dataset where one of the two is
-    above 1 loses a decimal for each power of ten, and a pair whose scores are 0.1 or less on all
-    datasets gains as many on all of them. So rounding noise is no difference, and no difference of
-    small scores is taken for noise.
-    """
-    apart = matrix.means[pairs.first] - matrix.means[pairs.second]
-    deviations = np.sqrt(np.where(matrix.counts > 1, matrix.variances, 0))
-    sizes = np.hypot(np.where(matrix.is_filled, matrix.means, 0), deviations)
-    larger = np.where(np.isnan(apart), 0, np.maximum(sizes[pairs.first], sizes[pairs.second]))
-    decades = find_decades(larger)
-    usual = np.minimum(decades.max(axis=-1, initial=SMALLEST_DECADE, keepdims=True), 0)
-    return round_decimals(apart, DECIMALS - np.maximum(decades, usual))
-
 
 def compare_pairs(
     matrix: ScoreMatrix,
@@ -74,6 +27,7 @@ def compare_pairs(
     unit: Unit,
     confidence_level: float,
     dependence: Dependence = INDEPENDENT,
+    ordered: ScoreMatrix | None = None,
 ) -> pd.DataFrame:
     """Compare every pair of models on the datasets that both have.
 
@@ -88,6 +42,8 @@ def compare_pairs(
         Between 0 and 1.
     dependence : Dependence, optional
         What datasets, seeds and models have in common.
+    ordered : ScoreMatrix, optional
+        Cells of raw scores (`order_runs`), which tell differences near the bounds.
 
     Returns
     -------
@@ -121,17 +77,28 @@ def compare_pairs(
     pairs = list_pairs(len(matrix.models))
     names = np.array(matrix.models, dtype=object)
     filled = matrix.is_filled.sum(axis=-1)
-    table = _compare_all(matrix, pairs, unit, confidence_level, dependence)
-    cells = filled[pairs.first] + filled[pairs.second]
-    table = table.assign(
-        model_a=names[pairs.first],
-        model_b=names[pairs.second],
-        cells_unused=cells - 2 * table["datasets"],
-        wilcoxon_p_holm=correct_holm(
-            allow_dependence(table["wilcoxon_p"].to_numpy(), matrix, pairs, dependence)
-        ),
+    mean, low, high = estimate_differences(
+        matrix, pairs, unit=unit, confidence_level=confidence_level, dependence=dependence
     )
-    return table[COLUMNS]
+    rounded = subtract_means(ordered or matrix, pairs)
+    p, effect_size = compute_wilcoxon(rounded)
+    datasets = (~np.isnan(rounded)).sum(axis=-1)
+    columns = {
+        "model_a": names[pairs.first],
+        "model_b": names[pairs.second],
+        "datasets": datasets,
+        "cells_unused": filled[pairs.first] + filled[pairs.second] - 2 * datasets,
+        "mean_difference": mean,
+        "ci_low": low,
+        "ci_high": high,
+        "wins": (rounded > 0).sum(axis=-1),
+        "ties": (rounded == 0).sum(axis=-1),
+        "losses": (rounded < 0).sum(axis=-1),
+        "wilcoxon_p": p,
+        "wilcoxon_p_holm": correct_holm(allow_dependence(p, matrix, pairs, dependence)),
+        "effect_size": effect_size,
+    }
+    return pd.DataFrame(columns)
 
 
 def has_enough_runs(matrix: ScoreMatrix, pairs: Pairs) -> BoolArray:
@@ -182,15 +149,16 @@ def estimate_differences(
     is_apart = shared & (rounded != 0)
     apart = np.where(is_apart, matrix.means[pairs.first] - matrix.means[pairs.second], 0)
     mean = _divide(_add_up(apart), shared.sum(axis=-1), empty=np.nan)
-    if unit == "runs" and dependence.paired:
-        reach = _paired_half_width(matrix, pairs, shared, confidence_level)
-    elif unit == "runs":
-        reach = _welch_half_width(matrix, pairs, shared, confidence_level)
-    elif unit == "seeds":
-        reach = _seeds_half_width(matrix, pairs, shared, confidence_level)
-    else:
+    if unit == "runs_and_datasets":
         variance, freedom = vary_over_datasets(matrix, pairs, dependence)
-        reach = np.sqrt(variance) * scipy.special.stdtrit(freedom, (1 + confidence_level) / 2)
+        error = np.sqrt(variance)
+    else:
+        vary = _vary_over_seeds if unit == "seeds" else _vary_over_runs
+        if unit == "runs" and dependence.paired:
+            vary = _vary_over_paired_runs
+        variance, freedom = vary(matrix, pairs, shared)
+        error = _divide(np.sqrt(variance), shared.sum(axis=-1), empty=np.nan)
+    reach = error * scipy.special.stdtrit(freedom, (1 + confidence_level) / 2)
     return mean, mean - reach, mean + reach
 
 
@@ -247,43 +215,14 @@ def allow_dependence(
     return np.where(np.isnan(found), p, np.maximum(found, p))
 
 
-def _compare_all(
-    matrix: ScoreMatrix,
-    pairs: Pairs,
-    unit: Unit,
-    confidence_level: float,
-    dependence: Dependence,
-) -> pd.DataFrame:
-    mean, low, high = estimate_differences(
-        matrix, pairs, unit=unit, confidence_level=confidence_level, dependence=dependence
-    )
-    rounded = subtract_means(matrix, pairs)
-    p, effect_size = compute_wilcoxon(rounded)
-    return pd.DataFrame(
-        {
-            "datasets": (~np.isnan(rounded)).sum(axis=-1),
-            "mean_difference": mean,
-            "ci_low": low,
-            "ci_high": high,
-            "wins": (rounded > 0).sum(axis=-1),
-            "ties": (rounded == 0).sum(axis=-1),
-            "losses": (rounded < 0).sum(axis=-1),
-            "wilcoxon_p": p,
-            "effect_size": effect_size,
-        }
-    )
-
-
-def _welch_half_width(
-    matrix: ScoreMatrix, pairs: Pairs, shared: BoolArray, confidence_level: float
-) -> FloatArray:
-    """Half-width of Welch's interval of the mean difference."""
+def _vary_over_runs(
+    matrix: ScoreMatrix, pairs: Pairs, shared: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """Variance of the sum of differences and its degrees of freedom (Welch)."""
     sides = [_variance_of_sum(matrix, side, shared) for side in pairs]
     variance, fourth = (one + other for one, other in zip(*sides, strict=True))
     freedom = _divide(variance**2, fourth, empty=1)
-    reach = _divide(np.sqrt(variance), shared.sum(axis=-1), empty=np.nan)
-    reach = reach * scipy.special.stdtrit(freedom, (1 + confidence_level) / 2)
-    return np.where(has_enough_runs(matrix, pairs), reach, np.nan)
+    return np.where(has_enough_runs(matrix, pairs), variance, np.nan), freedom
 
 
 def _variance_of_sum(
@@ -304,28 +243,25 @@ def _variance_of_sum(
     return _add_up(parts), _add_up(_divide(parts**2, freedom, empty=0))
 
 
-def _seeds_half_width(
-    matrix: ScoreMatrix, pairs: Pairs, shared: BoolArray, confidence_level: float
-) -> FloatArray:
-    """Half-width of the interval of the mean difference over seeds."""
+def _vary_over_seeds(
+    matrix: ScoreMatrix, pairs: Pairs, shared: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """The same over seeds, by their sums over datasets."""
     if matrix.seed_parts is None:
         raise ValueError("Intervals over seeds need what each seed adds.")
     first, second = (
         np.einsum("pds,pd->ps", matrix.seed_parts[side], shared, optimize=True) for side in pairs
     )
     variance = ((first - second) ** 2).sum(axis=-1)
-    fewest = [np.where(shared, matrix.counts[side], np.inf).min(axis=-1) for side in pairs]
-    freedom = np.clip(np.minimum(*fewest) - 1, 1, None)
-    reach = _divide(np.sqrt(variance), shared.sum(axis=-1), empty=np.nan)
-    reach = reach * scipy.special.stdtrit(freedom, (1 + confidence_level) / 2)
-    is_single = shared & ((matrix.counts[pairs.first] == 1) | (matrix.counts[pairs.second] == 1))
-    return np.where(is_single.any(axis=-1), np.nan, reach)
+    fewest = np.minimum(matrix.counts[pairs.first], matrix.counts[pairs.second])
+    freedom = np.maximum(np.where(shared, fewest, np.inf).min(axis=-1) - 1, 1)
+    return np.where((shared & (fewest < 2)).any(axis=-1), np.nan, variance), freedom
 
 
-def _paired_half_width(
-    matrix: ScoreMatrix, pairs: Pairs, shared: BoolArray, confidence_level: float
-) -> FloatArray:
-    """Half-width of the interval of the mean difference over runs, paired seed by seed."""
+def _vary_over_paired_runs(
+    matrix: ScoreMatrix, pairs: Pairs, shared: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """The same over runs that are paired seed by seed."""
     if matrix.seed_parts is None:
         raise ValueError("Pairs of runs need what each seed adds.")
     apart = matrix.seed_parts[pairs.first] - matrix.seed_parts[pairs.second]
@@ -335,9 +271,7 @@ def _paired_half_width(
     freedom = _divide(
         variance**2, _add_up(_divide(parts**2, np.maximum(fewest - 1, 0), empty=0)), empty=1
     )
-    reach = _divide(np.sqrt(variance), shared.sum(axis=-1), empty=np.nan)
-    reach = reach * scipy.special.stdtrit(freedom, (1 + confidence_level) / 2)
-    return np.where((shared & (fewest < 2)).any(axis=-1), np.nan, reach)
+    return np.where((shared & (fewest < 2)).any(axis=-1), np.nan, variance), freedom
 
 
 def _add_up(values: FloatArray) -> FloatArray:
@@ -375,21 +309,6 @@ class RunTable(NamedTuple):
     starts: IntArray
     stops: IntArray
     counts: Counts
-
-
-class SharedDraws(NamedTuple):
-    """Draws of the datasets that a model shares with each later one.
-
-    Parameters
-    ----------
-    owners : numpy.ndarray of int, shape (later models,)
-        Which set of datasets each later model shares with this one.
-    times : numpy.ndarray of unsigned int, shape (sets, datasets, 1 + n_resamples)
-        How often each dataset counts: once in the estimate, then as drawn.
-    """
-
-    owners: IntArray
-    times: Counts
 
 
 def estimate_improvement(
@@ -511,7 +430,8 @@ def _draw_shared(
     model: int,
     n_resamples: int,
     make_rng: Callable[[Sequence[str]], np.random.Generator],
-) -> SharedDraws:
+) -> Counts:
+    """How often each later model's datasets count: once in the estimate, then as drawn."""
     shared = matrix.is_filled[model] & matrix.is_filled[model + 1 :]
     sets, owners = np.unique(shared, axis=0, return_inverse=True)
     times = np.zeros((*sets.shape, 1 + n_resamples), dtype=np.uint8)
@@ -522,11 +442,11 @@ def _draw_shared(
             rng = make_rng(names)
             pool = DatasetPool(names, rng)
             part[chosen, 1:] = draw_datasets(names, pool=pool, n_resamples=n_resamples, rng=rng)
-    return SharedDraws(owners.ravel(), times)
+    return times[owners.ravel()]
 
 
 def _replicate_model(
-    table: RunTable, matrix: ScoreMatrix, model: int, draws: SharedDraws | None
+    table: RunTable, matrix: ScoreMatrix, model: int, times: Counts | None
 ) -> FloatArray:
     """Estimate and replicates of a model against all later ones, shape (models, 1 + resamples)."""
     filled = matrix.is_filled
@@ -535,8 +455,8 @@ def _replicate_model(
         rivals = np.flatnonzero(filled[model + 1 :, dataset])
         if len(rivals):
             shares = _share_wins(table, dataset, model, rivals + model + 1)
-            if draws is not None:
-                shares *= draws.times[draws.owners[rivals], dataset]
+            if times is not None:
+                shares *= times[rivals, dataset]
             replicates[rivals] += shares
     shared = (filled[model] & filled[model + 1 :]).sum(axis=-1)
     replicates[shared == 0] = np.nan
@@ -549,23 +469,10 @@ def _share_wins(table: RunTable, dataset: int, model: int, rivals: IntArray) -> 
 
     Numbers of wins are sums of small integers, so they are exact whatever the order of summation.
     """
-    starts, sizes = table.starts[dataset], (table.stops - table.starts)[dataset]
-    own = slice(int(starts[model]), int(table.stops[dataset, model]))
-    most = max(sizes[model], sizes[rivals].max())
-    kind = np.float32 if 2 * most**2 < EXACT_PRODUCT else np.float64
-    above = np.zeros((sizes[model] + 1, table.counts.shape[1]), dtype=kind)
-    np.cumsum(table.counts[own][::-1], axis=0, out=above[-2::-1])
-    wins = np.empty((len(rivals), table.counts.shape[1]))
-    for size in np.unique(sizes[rivals]).tolist():
-        chosen = np.flatnonzero(sizes[rivals] == size)
-        rows = starts[rivals[chosen], None] + np.arange(size)
-        scores = table.scores[rows]
-        better = np.searchsorted(table.scores[own], scores, side="right")
-        equal = np.searchsorted(table.scores[own], scores, side="left")
-        for first in range(0, wins.shape[1], BLOCK_RESAMPLES):
-            block = slice(first, first + BLOCK_RESAMPLES)
-            doubled: npt.NDArray[Any] = above[better, block] + above[equal, block]
-            drawn: npt.NDArray[Any] = table.counts[rows, block].astype(kind)
-            wins[chosen, block] = np.einsum("rsb,rsb->rb", doubled, drawn)
-        wins[chosen] /= 2.0 * sizes[model] * size
-    return wins
+    starts, stops = table.starts[dataset], table.stops[dataset]
+    own, later = slice(starts[model], stops[model]), slice(stops[model], stops[-1])
+    beaten = np.heaviside(table.scores[own] - table.scores[later, None], 0.5)
+    wins = (beaten @ table.counts[own].astype(np.float64)) * table.counts[later]
+    wins = np.add.reduceat(wins, starts[rivals] - stops[model])
+    sizes = stops - starts
+    return np.asarray(wins / (sizes[model] * sizes[rivals])[:, None])

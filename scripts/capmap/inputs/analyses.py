@@ -57,7 +57,8 @@ def read_groups(study: Study) -> dict[str, Any]:
     """Read what chooses the runs of groups of datasets; empty where none are ranked."""
     if not is_asked(study, "groups"):
         return {}
-    return _read_options(study, INDEX["groups"]["steps"]["choose_groups"])
+    names = {"definitions": "groups", "incomplete": "incomplete", "min_datasets": "min_datasets"}
+    return _read_options(study, names)
 
 
 def read_facts(study: Study) -> dict[str, dict[str, Any]]:

@@ -13,8 +13,7 @@ from capmap.exports.records import check_digests
 from capmap.exports.submissions import BACKBONE, METHOD, NAME, read_submissions
 from capmap.exports.submissions import ROLES as COLUMNS
 from capmap.metrics import find_metric
-from capmap.normalization.precedence import Rules
-from capmap.normalization.selection import convert_scores, find_transform
+from capmap.normalization.precedence import Rules, convert_scores, find_transform
 from capmap.problems import Problem, RowCheck, ask_nearest
 from capmap.renaming import list_metrics
 from capmap.validation import Policies, Validation, validate_runs

@@ -8,11 +8,11 @@ import pandas as pd
 
 from capmap.artifacts import read_json
 from capmap.benchmarks import read_benchmark
-from capmap.normalization import find_limits
+from capmap.normalization.bounds import find_limits
 from capmap.ranking.aggregation import rank_competitors, summarize_cells
 from capmap.ranking.estimates import join_estimates
 from capmap.ranking.ranks import rank_models
-from capmap.ranking.statistics import STATISTICS
+from capmap.ranking.resampling import STATISTICS
 from capmap.settings.choices import Statistic
 from capmap.wording import ALL
 

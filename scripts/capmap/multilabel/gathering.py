@@ -12,7 +12,7 @@ from capmap.exports import Exports
 from capmap.exports.records import check_digests
 from capmap.multilabel.dumps import Cell
 from capmap.multilabel.evaluation import UNMATCHED
-from capmap.normalization import Rules
+from capmap.normalization.precedence import Rules
 from capmap.problems import Problem
 from capmap.settings.choices import Subgroups
 from capmap.validation import Policies, Validation, validate_runs

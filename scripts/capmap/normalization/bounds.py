@@ -11,8 +11,14 @@ import pandas as pd
 
 from capmap.artifacts import sort_rows
 from capmap.metrics import find_metric, suggest
-from capmap.normalization.precedence import Reference, Rules
-from capmap.normalization.selection import Bound, DatasetRule, MetricRule, Normalization
+from capmap.normalization.precedence import (
+    Bound,
+    DatasetRule,
+    MetricRule,
+    Normalization,
+    Reference,
+    Rules,
+)
 from capmap.problems import Problem, Severity, ask_nearest
 from capmap.settings.choices import Direction
 from capmap.wording import count_things, list_names, quote_name, write_key
@@ -22,6 +28,11 @@ COLUMNS = ("dataset", "metric", "direction", "low", "high", "low_origin", "high_
 CONFIGURED, SHARES = ("dataset", "metric", "study"), (0, 1, 100)
 # How many times beyond all others the worst scores are those of diverged runs.
 FAR = 10
+UNREFERENCED: Mapping[str, Any] = {
+    "code": "unreferenced_dataset",
+    "reason": "The references have no bounds for this; those of the study or of the metric apply",
+    "remedy": "Freeze new bounds if scores must stay comparable.",
+}
 Row: TypeAlias = tuple[str, str, Direction, float, float, str, str]
 
 
@@ -67,35 +78,17 @@ def gather_evidence(runs: pd.DataFrame, *, models: Collection[str]) -> Iterator[
     Evidence
         A summary that is the same, except for the place, whatever the order of the rows.
     """
-    by_dataset = runs.groupby("dataset", sort=True, observed=True)
-    extremes = by_dataset["score"].agg(["min", "max"])
-    firsts = by_dataset[["metric", "source", "line"]].first()
-    means = _average_models(runs[runs["model"].isin(list(models))])
-    for dataset, first, (low, high) in zip(
-        extremes.index,
-        firsts.itertuples(index=False, name=None),
-        extremes.itertuples(index=False, name=None),
-        strict=True,
-    ):
-        metric, source, line = first
-        yield Evidence(
-            dataset=dataset,
-            metric=metric,
-            source=source,
-            line=int(line),
-            lowest=float(low),
-            highest=float(high),
-            means=means.get(dataset, {}),
-        )
-
-
-def _average_models(runs: pd.DataFrame) -> dict[str, dict[str, float]]:
-    ordered = runs.sort_values("score")  # sums of floats depend on their order
-    table = ordered.groupby(["dataset", "model"], observed=True, as_index=False)["score"].mean()
+    own = runs[runs["model"].isin(list(models))].sort_values("score")  # sums depend on their order
+    cells: Any = own.groupby(["dataset", "model"], observed=True)["score"].mean().to_dict()
     means: dict[str, dict[str, float]] = {}
-    for row in table.itertuples(index=False):
-        means.setdefault(row.dataset, {})[row.model] = float(row.score)
-    return means
+    for (dataset, model), mean in cells.items():
+        means.setdefault(dataset, {})[model] = mean
+    by_dataset = runs.groupby("dataset", sort=True, observed=True)
+    table = by_dataset[["metric", "source", "line"]].first()
+    table = table.assign(lowest=by_dataset["score"].min(), highest=by_dataset["score"].max())
+    records: Any = table.reset_index().to_dict("records")
+    for record in records:
+        yield Evidence(**record, means=means.get(record["dataset"], {}))
 
 
 def explain_missing(metric: str, lacks: Sequence[str], evidence: Sequence[Evidence]) -> Problem:
@@ -127,72 +120,10 @@ def explain_missing(metric: str, lacks: Sequence[str], evidence: Sequence[Eviden
     return _problem(evidence, code=code, value=metric, reason=reason, remedy=remedy)
 
 
-def explain_absent_model(
-    model: str, evidence: Sequence[Evidence], *, models: Collection[str]
-) -> Problem:
-    """Say that a model whose scores should be bounds has none on some datasets."""
-    if model in models:
-        reason = f"The model {quote_name(model)} is a bound, but has no run here"
-        remedy = "Add its runs, or give these datasets bounds of their own."
-    else:
-        reason = f"The model {quote_name(model)} is a bound, but is not among the runs"
-        remedy = ask_nearest(model, models).rstrip() or "Correct its name."
-    return _problem(evidence, code="absent_model", value=model, reason=reason, remedy=remedy)
-
-
-def explain_bad_bounds(evidence: Evidence, *, low: str, high: str) -> Problem:
-    """Say that a dataset's bounds (with their origins) are not in order at a finite distance."""
-    return _problem(
-        [evidence],
-        code="bad_bounds",
-        value=evidence.dataset,
-        reason=f"The bounds, low {low} and high {high}, are not two numbers with low < high and a "
-        "finite difference",
-        remedy="Give the lower raw score as low also where it is the better one; the direction "
-        "says which is better.",
-    )
-
-
-def explain_constant(evidence: Evidence) -> Problem:
-    """Say that a dataset is left out because all its scores, and so its bounds, are equal."""
-    return _problem(
-        [evidence],
-        severity="warning",
-        code="constant_dataset",
-        value=evidence.dataset,
-        reason=f"All scores are {evidence.lowest!r}, so observed bounds are equal and the dataset "
-        "is left out",
-        remedy="Give it numbers as bounds to keep it.",
-    )
-
-
-def explain_mismatch(evidence: Evidence, reference: Reference, *, direction: str) -> Problem:
-    """Say that frozen bounds were made for another metric or direction."""
-    return _problem(
-        [evidence],
-        code="reference_mismatch",
-        value=evidence.dataset,
-        reason=f"The references are for the metric {quote_name(reference.metric)} with direction "
-        f"{reference.direction}, the study has {quote_name(evidence.metric)} with {direction}",
-        remedy="Make both studies agree, or freeze new bounds.",
-    )
-
-
-def explain_unreferenced(evidence: Sequence[Evidence]) -> Problem:
-    """Say that frozen bounds do not cover some datasets."""
-    return _problem(
-        evidence,
-        severity="warning",
-        code="unreferenced_dataset",
-        reason="The references have no bounds for this; those of the study or of the metric apply",
-        remedy="Freeze new bounds if scores must stay comparable.",
-    )
-
-
 def _problem(
     evidence: Sequence[Evidence],
-    *,
     severity: Severity = "error",
+    *,
     code: str,
     value: str = "",
     reason: str,
@@ -291,15 +222,25 @@ def resolve_bounds(
     problems = findings.problems
     problems += _set_aside_diverged(runs, findings)
     problems += [explain_missing(*gap, found) for gap, found in findings.gaps.items()]
-    if findings.absent:
-        models = sorted(runs["model"].unique())
-        problems += [
-            explain_absent_model(model, found, models=models)
-            for model, found in findings.absent.items()
-        ]
+    models = sorted(runs["model"].unique())
+    for model, found in findings.absent.items():
+        reason = f"The model {quote_name(model)} is a bound, but is not among the runs"
+        remedy = ask_nearest(model, models).rstrip() or "Correct its name."
+        if model in models:
+            reason = f"The model {quote_name(model)} is a bound, but has no run here"
+            remedy = "Add its runs, or give these datasets bounds of their own."
+        absent: dict[str, Any] = {
+            "code": "absent_model",
+            "value": model,
+            "reason": reason,
+            "remedy": remedy,
+        }
+        problems.append(_problem(found, **absent))
     if findings.unreferenced:
-        problems.append(explain_unreferenced(findings.unreferenced))
-    return _tabulate(findings.rows), sorted(problems)
+        problems.append(_problem(findings.unreferenced, "warning", **UNREFERENCED))
+    texts = [name for name in COLUMNS if name not in ("low", "high")]
+    table = pd.DataFrame(findings.rows, columns=list(COLUMNS)).astype(dict.fromkeys(texts, "str"))
+    return table.astype({"low": "float64", "high": "float64"}), sorted(problems)
 
 
 def _set_aside_diverged(runs: pd.DataFrame, findings: _Findings) -> list[Problem]:
@@ -378,7 +319,9 @@ def normalize_scores(runs: pd.DataFrame, bounds: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        model, dataset, seed and score, ordered by these.
+        model, dataset, seed and score, ordered by these, and raw: the raw score in parts of the
+        distance of the bounds, negative where lower is better. It keeps what the normalized score
+        rounds off near a bound.
 
     Notes
     -----
@@ -391,11 +334,12 @@ def normalize_scores(runs: pd.DataFrame, bounds: pd.DataFrame) -> pd.DataFrame:
         runs, position = runs[position >= 0], position[position >= 0]
     low, high = (rules[side].to_numpy(dtype=np.float64) for side in ("low", "high"))
     flip = (rules["direction"] == "min").to_numpy(dtype=bool)[position]
-    score = runs["score"].to_numpy(dtype=np.float64) - low[position]
-    score /= (high - low)[position]
+    found, spans = runs["score"].to_numpy(dtype=np.float64), (high - low)[position]
+    score = (found - low[position]) / spans
     score[flip] = 1.0 - score[flip]
     names = ["model", "dataset", "seed"]
-    return sort_rows(runs[names].assign(score=score), names, "score")
+    raw = np.where(flip, -1.0, 1.0) * found / spans
+    return sort_rows(runs[names].assign(score=score, raw=raw), names, "score")
 
 
 def _resolve_dataset(evidence: Evidence, rules: Rules, findings: _Findings) -> None:
@@ -411,20 +355,40 @@ def _resolve_dataset(evidence: Evidence, rules: Rules, findings: _Findings) -> N
         return
     frozen = rules.references.get(dataset)
     if frozen and "references" in (low.origin, high.origin) and frozen.disagrees(metric, direction):
-        findings.problems.append(explain_mismatch(evidence, frozen, direction=direction))
+        problem = _problem(
+            [evidence],
+            code="reference_mismatch",
+            value=dataset,
+            reason=f"The references are for the metric {quote_name(frozen.metric)} with direction "
+            f"{frozen.direction}, the study has {quote_name(metric)} with {direction}",
+            remedy="Make both studies agree, or freeze new bounds.",
+        )
+        findings.problems.append(problem)
     elif _is_ordered(low.value, high.value):
         row = (dataset, metric, direction, low.value, high.value, low.origin, high.origin)
         findings.rows.append(row)
     elif evidence.lowest == evidence.highest and (low.is_measured or high.is_measured):
-        findings.problems.append(explain_constant(evidence))
-    else:
-        findings.problems.append(
-            explain_bad_bounds(
-                evidence,
-                low=f"{low.value!r} ({low.origin})",
-                high=f"{high.value!r} ({high.origin})",
-            )
+        problem = _problem(
+            [evidence],
+            "warning",
+            code="constant_dataset",
+            value=dataset,
+            reason=f"All scores are {evidence.lowest!r}, so observed bounds are equal and the "
+            "dataset is left out",
+            remedy="Give it numbers as bounds to keep it.",
         )
+        findings.problems.append(problem)
+    else:
+        problem = _problem(
+            [evidence],
+            code="bad_bounds",
+            value=dataset,
+            reason=f"The bounds, low {low.value!r} ({low.origin}) and high {high.value!r} "
+            f"({high.origin}), are not two numbers with low < high and a finite difference",
+            remedy="Give the lower raw score as low also where it is the better one; the direction "
+            "says which is better.",
+        )
+        findings.problems.append(problem)
 
 
 def _resolve_side(side: Literal["low", "high"], evidence: Evidence, rules: Rules) -> _Side:
@@ -472,12 +436,6 @@ def _is_ordered(low: float, high: float) -> bool:
     return low < high and math.isfinite(high - low)
 
 
-def _tabulate(rows: list[Row]) -> pd.DataFrame:
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
-    numbers = ("low", "high")
-    return table.astype({name: "float64" if name in numbers else "str" for name in COLUMNS})
-
-
 def find_limits(bounds: pd.DataFrame, runs: pd.DataFrame) -> tuple[float, float]:
     """Find what normalized scores can be on any dataset like these.
 
@@ -515,7 +473,6 @@ def find_limits(bounds: pd.DataFrame, runs: pd.DataFrame) -> tuple[float, float]
 
 MOST_DECIMALS = 6
 TOLERANCE = 1e-6
-BLOCK = 1 << 22
 
 
 def measure_resolutions(runs: pd.DataFrame, bounds: pd.DataFrame) -> "pd.Series[float]":
@@ -544,21 +501,11 @@ def measure_resolutions(runs: pd.DataFrame, bounds: pd.DataFrame) -> "pd.Series[
     scores = runs["score"].to_numpy(dtype=np.float64)
     units = np.zeros(len(names))
     for decimals in range(MOST_DECIMALS, -1, -1):
-        is_written = _are_written(scores, codes, decimals, len(names))
+        scaled = scores * 10.0**decimals
+        is_more = np.abs(scaled - np.rint(scaled)) > TOLERANCE
+        is_written = np.bincount(codes[is_more], minlength=len(names)) == 0
         if not is_written.any():
             break
         units[is_written] = 10.0**-decimals
     spans = bounds.set_index("dataset")[["low", "high"]].reindex(names).to_numpy(dtype=np.float64)
     return pd.Series(units / np.abs(spans[:, 1] - spans[:, 0]), index=names)
-
-
-def _are_written(
-    scores: npt.NDArray[np.float64], codes: npt.NDArray[np.intp], decimals: int, count: int
-) -> npt.NDArray[np.bool_]:
-    """Whether all scores of each dataset have no more decimals."""
-    is_written = np.ones(count, dtype=bool)
-    for first in range(0, len(scores), BLOCK):
-        scaled = scores[first : first + BLOCK] * 10.0**decimals
-        off = np.abs(scaled - np.rint(scaled)) > TOLERANCE
-        is_written[codes[first : first + BLOCK][off]] = False
-    return is_written

@@ -1,6 +1,6 @@
 """Aggregate scores and ranks of models, with their uncertainty by a stratified bootstrap.
 
-`aggregation` makes one number per model. `resampling` draws runs within datasets, and datasets;
-`statistics` computes what was drawn, `models` does all of it for one model, and `ranks` compares
-models. `groups` ranks them on named groups of datasets.
+`aggregation` makes one number per model. `resampling` draws runs within datasets, and datasets, and
+computes statistics of what was drawn; `estimates` does all of it for the models of a study and of
+its groups of datasets, and `ranks` compares models.
 """

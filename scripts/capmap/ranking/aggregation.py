@@ -115,24 +115,6 @@ def group_trimmed_means(groups: Groups) -> FloatArray:
     return group_means(Groups(groups.numbers[inner], np.cumsum(sizes) - sizes, sizes))
 
 
-def group_interquartile_means(groups: Groups) -> FloatArray:
-    """Mean of the middle half of each group; a number at a quartile counts in part.
-
-    Examples
-    --------
-    >>> group_interquartile_means(group_values([0.0, 1.0, 2.0, 9.0], [0, 0, 0, 0])).tolist()
-    [1.5]
-    """
-    sizes = np.repeat(groups.sizes, groups.sizes)
-    place = np.arange(len(groups.numbers)) - np.repeat(groups.starts, groups.sizes)
-    low, high = TRIMMED * sizes, (1 - TRIMMED) * sizes
-    kept = np.clip(np.minimum(place + 1, high) - np.maximum(place, low), 0, 1)
-    middle = groups.numbers[groups.starts + groups.sizes // 2]
-    apart = kept * (groups.numbers - np.repeat(middle, groups.sizes))
-    sums = np.add.reduceat(apart, groups.starts)
-    return np.asarray(middle + sums / ((1 - 2 * TRIMMED) * groups.sizes))
-
-
 def group_medians(groups: Groups) -> FloatArray:
     """Median of each group; the mean of the two middle numbers where their count is even."""
     low = groups.numbers[groups.starts + (groups.sizes - 1) // 2]
@@ -167,8 +149,7 @@ def summarize_cells(runs: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         A row per cell that has runs, ordered by model and dataset: ``model``, ``dataset``, ``n``,
-        ``mean``, ``std``, ``sem``, ``min``, ``max`` and ``iqm`` (interquartile mean of its runs).
-        ``std`` and ``sem`` are NaN for a single run.
+        ``mean``, ``std`` and ``sem``, which are NaN for a single run but for the mean.
 
     Raises
     ------
@@ -184,9 +165,6 @@ def summarize_cells(runs: pd.DataFrame) -> pd.DataFrame:
         mean=group_means(groups),
         std=std,
         sem=std / np.sqrt(groups.sizes),
-        min=groups.numbers[groups.starts],
-        max=groups.numbers[groups.starts + groups.sizes - 1],
-        iqm=group_interquartile_means(groups),
     )
 
 
@@ -203,13 +181,10 @@ def unstack_cells(cells: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         ``model``, then a column per dataset, both by name; NaN where a cell has no runs.
     """
-    models, model_codes = np.unique(cells["model"].astype(object), return_inverse=True)
-    datasets, dataset_codes = np.unique(cells["dataset"].astype(object), return_inverse=True)
-    matrix = np.full((len(models), len(datasets)), np.nan)
-    matrix[model_codes, dataset_codes] = cells["mean"]
-    table = pd.DataFrame(matrix, columns=datasets)
-    table.insert(0, "model", models, allow_duplicates=True)
-    return table
+    table = cells.pivot_table(index="model", columns="dataset", values="mean", observed=True)
+    matrix = pd.DataFrame(table.to_numpy(), columns=table.columns.astype(object))
+    matrix.insert(0, "model", table.index.astype(object), allow_duplicates=True)
+    return matrix
 
 
 def rank_competitors(values: npt.ArrayLike, *, best: Direction = "max") -> IntArray:
@@ -252,6 +227,33 @@ def rank_competitors(values: npt.ArrayLike, *, best: Direction = "max") -> IntAr
     ranks = np.empty(ordered.shape, dtype=np.intp)
     np.put_along_axis(ranks, order, np.maximum.accumulate(places, axis=-1), axis=-1)
     return ranks
+
+
+def compute_kendall_tau(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
+    """Kendall's tau-b of two rankings; NaN where all models are equal in one of them.
+
+    Examples
+    --------
+    >>> round(compute_kendall_tau([1, 2, 3], [1, 3, 2]), 3)
+    0.333
+    """
+    first, second = (np.sign(np.subtract.outer(side, side)) for side in (one, other))
+    spread = float(np.sqrt((first**2).sum() * (second**2).sum()))
+    return float((first * second).sum()) / spread if spread else np.nan
+
+
+def compute_spearman_rho(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
+    """Spearman's rho of two rankings; NaN where all models are equal in one of them.
+
+    Examples
+    --------
+    >>> compute_spearman_rho([1, 2, 3], [1, 3, 2])
+    0.5
+    """
+    ranks = (pd.Series(np.asarray(side)).rank() for side in (one, other))
+    first, second = (own - own.mean() for own in ranks)
+    spread = float(np.sqrt((first**2).sum() * (second**2).sum()))
+    return float((first * second).sum()) / spread if spread else np.nan
 
 
 def round_significant(values: npt.ArrayLike) -> FloatArray:

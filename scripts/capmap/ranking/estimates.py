@@ -1,27 +1,486 @@
 """Models estimated with their intervals and ranked, on all datasets and on some."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from capmap.artifacts import read_parquet
-from capmap.ranking.dependence import Dependence, measure_dependence
-from capmap.ranking.groups import Group
-from capmap.ranking.holes import Effects
-from capmap.ranking.models import Options, bootstrap_models
+from capmap.errors import ValidationError
+from capmap.normalization.precedence import drop_incomplete
+from capmap.problems import require_known
+from capmap.ranking.aggregation import FloatArray, IntArray, summarize_cells
+from capmap.ranking.dependence import INDEPENDENT, Dependence, Scope, measure_dependence
+from capmap.ranking.holes import Effects, find_ranked, fit_effects, require_connected
 from capmap.ranking.ranks import rank_models
-from capmap.ranking.scopes import Scope
+from capmap.ranking.resampling import (
+    STATISTICS,
+    DatasetPool,
+    Strata,
+    draw_datasets,
+    draw_resamples,
+    evaluate_runs,
+    evaluate_statistic,
+    iterate_blocks,
+    stratify_runs,
+)
 from capmap.ranking.score_matrix import arrange_runs
-from capmap.ranking.statistics import STATISTICS
+from capmap.ranking.standard_errors import (
+    Filling,
+    Interval,
+    StandardError,
+    bound_estimate,
+    measure_error,
+    percentile_interval,
+)
 from capmap.ranking.table import COLUMNS
 from capmap.rng import make_stream
-from capmap.settings.choices import Statistic
+from capmap.settings.choices import Cut, Incomplete, IntervalMethod, Statistic, Unit
+from capmap.wording import PLAIN_KEY, quote_name
 
+NO_ERROR = StandardError(np.nan, np.nan)
+UNKNOWN = (np.nan, np.nan)
+ESTIMATES = {
+    "model": "str",
+    "statistic": "str",
+    "estimate": "float64",
+    "ci_low": "float64",
+    "ci_high": "float64",
+    "boot_low": "float64",
+    "boot_high": "float64",
+    "standard_error": "float64",
+    "freedom": "float64",
+    "parts_freedom": "float64",
+    "own_freedom": "float64",
+    "runs": "int64",
+    "datasets": "int64",
+    "filled": "int64",
+    "missing": "int64",
+    "ranked": "bool",
+}
 Read = Callable[[Mapping[str, str]], pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The runs of a group of datasets, as far as the rule for empty cells keeps them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the group.
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``score``, a row per run, at least one.
+    effects : Effects or None
+        What gives models scores on the datasets that they lack.
+    """
+
+    name: str
+    runs: pd.DataFrame
+    effects: Effects | None
+
+
+def choose_groups(
+    runs: pd.DataFrame,
+    definitions: Mapping[str, Mapping[str, Any]],
+    *,
+    incomplete: Incomplete,
+    min_datasets: str | float,
+) -> list[Group]:
+    """Choose the runs of each group.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``score``, normalized, of all models that are ranked.
+    definitions : mapping
+        The setting ``groups``: ``datasets`` by the name of the group.
+    incomplete, min_datasets
+        The settings of these names.
+
+    Returns
+    -------
+    list of Group
+        By name; none where no model is ranked.
+
+    Raises
+    ------
+    ValidationError
+        If a dataset is unknown, or a group has nothing left. All groups with a fault are named.
+
+    Notes
+    -----
+    ``drop_models`` leaves out models that lack one of the group's datasets, ``drop_datasets``
+    leaves out datasets that one of the models with any run in the group lacks, and ``adjust`` ranks
+    each model that has enough of the datasets with the scores that are expected on the others as
+    well. Models without any run in the group are left out; with ``error``, the others have all.
+    """
+    if runs.empty:
+        return []
+    policy: Incomplete = "drop_models" if incomplete == "error" else incomplete
+    groups, faults = [], []
+    for name, definition in sorted(definitions.items()):
+        try:
+            groups.append(_choose_group(name, runs, definition["datasets"], policy, min_datasets))
+        except ValidationError as error:
+            faults.append(str(error))
+    if faults:
+        raise ValidationError("\n".join(faults))
+    return groups
+
+
+def _choose_group(
+    name: str,
+    runs: pd.DataFrame,
+    datasets: list[str],
+    policy: Incomplete,
+    min_datasets: str | float,
+) -> Group:
+    wanted, option = sorted(set(datasets)), f"groups.{_write_name(name)}"
+    require_known(wanted, set(runs["dataset"]), option=f"{option}.datasets", kind="dataset")
+    inside = runs[runs["dataset"].isin(wanted)]
+    kept, _ = drop_incomplete(inside, policy=policy)
+    if kept.empty:
+        raise ValidationError(_explain_empty(option, policy))
+    effects = None
+    if policy == "adjust":
+        kept = kept[kept["model"].isin(find_ranked(kept, min_datasets))]
+        if kept.empty:
+            raise ValidationError(f"{option}: no model has min_datasets of the group's datasets.")
+        try:
+            require_connected(kept)
+        except ValidationError as error:
+            raise ValidationError(f"{option}: {error}") from error
+        effects = fit_effects(summarize_cells(kept))
+    return Group(name, kept, effects)
+
+
+def _write_name(name: str) -> str:
+    """Write a group's name as part of an option: in quotes unless it is a plain word."""
+    quoted = quote_name(name)
+    return quoted[1:-1] if PLAIN_KEY.fullmatch(name) else quoted
+
+
+def _explain_empty(option: str, policy: Incomplete) -> str:
+    kept, other, rule = (
+        ("model", "datasets", "drop_datasets")
+        if policy == "drop_models"
+        else ("dataset", "models", "drop_models")
+    )
+    return (
+        f"{option}: no {kept} has runs for all of the group's {other}, so its rule {policy} "
+        f"leaves nothing. Set incomplete to adjust or {rule}, or choose other datasets."
+    )
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to bootstrap.
+
+    Parameters
+    ----------
+    n_resamples : int
+        Number of bootstrap replicates.
+    confidence_level : float
+        Between 0 and 1.
+    interval : {"percentile", "calibrated"}
+        Kind of interval.
+    unit : {"runs", "seeds", "runs_and_datasets"}
+        What is drawn: runs within each dataset; seeds, each with its runs on all datasets
+        (calibrated intervals only); or datasets and runs within each drawn one.
+    cut : {"exact", "whole"}
+        How the interquartile mean cuts its tails.
+    dependence : Dependence
+        What datasets, seeds and models have in common.
+    """
+
+    n_resamples: int = 10_000
+    confidence_level: float = 0.95
+    interval: IntervalMethod = "calibrated"
+    unit: Unit = "runs"
+    cut: Cut = "exact"
+    dependence: Dependence = INDEPENDENT
+
+    @property
+    def resamples_datasets(self) -> bool:
+        """Whether a bootstrap draws datasets as well."""
+        return self.unit == "runs_and_datasets"
+
+    @property
+    def needs_seeds(self) -> bool:
+        """Whether it matters which runs have the same seed."""
+        return self.unit == "seeds" or self.dependence.needs_seeds
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A statistic of a model and how sure it is.
+
+    Parameters
+    ----------
+    statistic : {"iqm", "mean", "median", "optimality_gap"}
+        Which one.
+    estimate : float
+        Its value for the runs themselves.
+    low, high : float
+        Ends of the interval; NaN when there is none.
+    boot : tuple of float
+        Ends of the percentile interval of the bootstrap; NaN when there is none.
+    error : StandardError, optional
+        Whatever the kind of interval; None when there is no interval.
+    replicates : numpy.ndarray, shape (n_resamples,)
+        Replicates; empty when there is no interval, or seeds are drawn.
+    """
+
+    statistic: Statistic
+    estimate: float
+    low: float
+    high: float
+    boot: Interval
+    error: StandardError | None
+    replicates: FloatArray
+
+
+def bootstrap_model(
+    scores: npt.ArrayLike,
+    datasets: Sequence[str],
+    *,
+    statistics: Sequence[Statistic],
+    options: Options,
+    rng: np.random.Generator,
+    pool: DatasetPool | None = None,
+    seeds: Sequence[str] | None = None,
+    effects: Effects | None = None,
+    resolutions: Mapping[str, float] | None = None,
+) -> list[Estimate]:
+    """Estimate statistics of one model with intervals.
+
+    Parameters
+    ----------
+    scores : array_like, shape (runs,)
+        Finite normalized scores.
+    datasets : sequence of str, shape (runs,)
+        The dataset of each run.
+    statistics : sequence of {"iqm", "mean", "median", "optimality_gap"}
+        What to estimate, all from the same resamples.
+    options : Options
+        How to bootstrap.
+    rng : numpy.random.Generator
+        The model's own stream.
+    pool : DatasetPool, optional
+        The study's datasets; needed where they are resampled and only then.
+    seeds : sequence of str, shape (runs,), optional
+        The seed of each run; needed where `Options.needs_seeds` says so.
+    effects : Effects, optional
+        Of the datasets on which the model is scored; on those that it lacks, it has the score that
+        is expected.
+    resolutions : mapping of str to float, optional
+        The unit in which the scores of a dataset are written.
+
+    Returns
+    -------
+    list of Estimate
+        One per statistic, in the order given.
+
+    Raises
+    ------
+    ValueError
+        If there is no run, a score is NaN or infinite, datasets are to be resampled and `pool` is
+        missing, or seeds are to be resampled.
+
+    Notes
+    -----
+    Which models have an interval says `measure_error`. Datasets with a single run contribute
+    nothing to the spread of a bootstrap.
+
+    References
+    ----------
+    Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical
+    precipice. NeurIPS 34.
+
+    Examples
+    --------
+    >>> from capmap.rng import make_stream
+    >>> [iqm] = bootstrap_model(
+    ...     [0.8, 0.9, 0.4, 0.4], ["A", "A", "B", "B"],
+    ...     statistics=["iqm"],
+    ...     options=Options(n_resamples=100, interval="percentile"),
+    ...     rng=make_stream(0, "docs"),
+    ... )
+    >>> round(iqm.estimate, 3), round(iqm.low, 3), round(iqm.high, 3)
+    (0.6, 0.6, 0.65)
+    """
+    if pool is None and options.resamples_datasets:
+        raise ValueError("Resampling datasets needs the list of the study's datasets.")
+    if options.unit == "seeds" and options.interval != "calibrated":
+        raise ValueError("Only calibrated intervals can be over seeds.")
+    strata = stratify_runs(scores, datasets, seeds=seeds, resolutions=resolutions, cut=options.cut)
+    filling, names = None, sorted(set(datasets))
+    if effects is not None and len(names) < len(effects.datasets):
+        strata, filling = _fill_datasets(strata, names, effects, options.cut)
+        names = sorted(effects.datasets)
+    errors = {
+        name: measure_error(
+            name, strata, unit=options.unit, filling=filling, dependence=options.dependence
+        )
+        for name in statistics
+    }
+    known = [name for name, error in errors.items() if error is not None]
+    n_resamples = options.n_resamples if known and options.unit != "seeds" else 0
+    replicates = {name: np.empty(n_resamples if name in known else 0) for name in statistics}
+    for block in iterate_blocks(n_resamples, runs=len(strata.scores)):
+        width = block.stop - block.start
+        times = None
+        if pool is not None and options.resamples_datasets:
+            times = draw_datasets(names, pool=pool, n_resamples=width, rng=rng)
+        resamples = draw_resamples(strata, n_resamples=width, rng=rng, times=times)
+        for name in known:
+            replicates[name][block] = evaluate_statistic(name, strata, resamples)
+    return [
+        _estimate_interval(name, strata, replicates[name], errors[name], options=options)
+        for name in statistics
+    ]
+
+
+def bootstrap_models(
+    runs: pd.DataFrame,
+    *,
+    statistics: Sequence[Statistic],
+    options: Options,
+    make_rng: Callable[..., np.random.Generator],
+    effects: Effects | None = None,
+    models: Collection[str] | None = None,
+) -> pd.DataFrame:
+    """Estimate statistics of each model of a table of runs.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset``, ``seed`` and ``score`` (normalized, finite), a row per run,
+        ``resolution`` where it is known, and ``ranked`` where some models are not.
+    statistics, options
+        As in `bootstrap_model`.
+    make_rng : callable
+        Makes a random generator: ``make_rng()`` draws datasets, ``make_rng(model)`` a model's runs.
+    effects : Effects, optional
+        As in `bootstrap_model`.
+    models : collection of str, optional
+        The models to estimate, without which all are. Datasets and seeds are drawn from those of
+        all models.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per model and statistic, models by name: ``model``, ``statistic``, ``estimate``,
+        ``ci_low``, ``ci_high``, ``standard_error``, ``freedom``, ``runs``, ``datasets``, ``filled``
+        (how many more have expected scores, of a ranked model), ``missing`` (how many have none),
+        ``ranked``, ``replicates`` (array; empty without a bootstrap) and ``parts`` (array; what
+        models have in common adds to the error, empty where they have nothing).
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN or infinite.
+    """
+    rows = []
+    datasets = sorted(runs["dataset"].unique())
+    seeds = sorted(runs["seed"].unique()) if options.needs_seeds else []
+    chosen = runs if models is None else runs[runs["model"].isin(models)]
+    for model, own in chosen.groupby("model", sort=True, observed=True):
+        count, filled = own["dataset"].nunique(), 0
+        is_ranked = "ranked" not in own or bool(own["ranked"].iloc[0])
+        expected = effects if is_ranked else None
+        if expected is not None:
+            filled = len(expected.datasets) - count
+        places, size = _place_parts(own, (datasets, seeds), options, expected)
+        units = own.drop_duplicates("dataset").set_index("dataset").get("resolution")
+        for found in bootstrap_model(
+            own["score"],
+            own["dataset"].tolist(),
+            statistics=statistics,
+            options=options,
+            rng=make_rng(str(model)),
+            pool=DatasetPool(datasets, make_rng()) if options.resamples_datasets else None,
+            seeds=own["seed"].tolist() if options.needs_seeds else None,
+            effects=expected,
+            resolutions=None if units is None else dict(zip(units.index, units, strict=True)),
+        ):
+            error, parts = found.error or NO_ERROR, np.empty(0)
+            if error.parts is not None:
+                parts = np.zeros(size)
+                parts[places] = error.parts
+            rows.append(
+                (
+                    *(model, found.statistic, found.estimate, found.low, found.high, *found.boot),
+                    *(error.value, error.freedom, error.parts_freedom, error.own_freedom),
+                    *(len(own), count, filled, len(datasets) - count - filled),
+                    *(is_ranked, found.replicates, parts),
+                )
+            )
+    return pd.DataFrame(rows, columns=[*ESTIMATES, "replicates", "parts"]).astype(ESTIMATES)
+
+
+def _place_parts(
+    own: pd.DataFrame,
+    known: tuple[list[str], list[str]],
+    options: Options,
+    effects: Effects | None,
+) -> tuple[IntArray, int]:
+    """Places of the parts of a model's error among those of all models, and how many these are."""
+
+    def place(names: Iterable[str], among: list[str]) -> IntArray:
+        ordered = np.array(sorted(names), dtype=object)
+        return np.searchsorted(np.array(among, dtype=object), ordered)
+
+    datasets = place(own["dataset"].unique() if effects is None else effects.datasets, known[0])
+    if options.unit == "runs_and_datasets":
+        return datasets, len(known[0])
+    if not options.needs_seeds:
+        return np.empty(0, dtype=np.intp), 0
+    seeds = place(own["seed"].unique(), known[1])
+    if options.unit == "seeds":
+        return seeds, len(known[1])
+    cells = place(own["dataset"].unique(), known[0])[:, None] * len(known[1]) + seeds
+    return cells.ravel(), len(known[0]) * len(known[1])
+
+
+def _fill_datasets(
+    strata: Strata, names: Sequence[str], effects: Effects, cut: Cut
+) -> tuple[Strata, Filling]:
+    """Put expected scores beside the runs, as many on each dataset as is usual for the model."""
+    means = np.bincount(strata.datasets, strata.scores) / strata.draws
+    expected = effects.fill(dict(zip(names, means.tolist(), strict=True)))
+    times = round(float(np.median(strata.draws)))
+    more = [name for name in expected for _ in range(times)]
+    filled = stratify_runs(
+        np.concatenate([strata.scores, np.repeat(list(expected.values()), times)]),
+        [*np.array(names, dtype=object)[strata.datasets], *more],
+        seeds=[*strata.seeds.tolist(), *[0] * len(more)],
+        resolutions=dict(zip(names, strata.resolutions.tolist(), strict=True)),
+        cut=cut,
+    )
+    is_filled = np.array([name in expected for name in sorted(effects.datasets)])
+    return filled, Filling(is_filled, effects.predict_variance(expected), effects.freedom)
+
+
+def _estimate_interval(
+    statistic: Statistic,
+    strata: Strata,
+    replicates: FloatArray,
+    error: StandardError | None,
+    *,
+    options: Options,
+) -> Estimate:
+    estimate, level = evaluate_runs(statistic, strata), options.confidence_level
+    boot = percentile_interval(replicates, confidence_level=level) if len(replicates) else UNKNOWN
+    interval = boot
+    if options.interval == "calibrated" and error is not None:
+        interval = bound_estimate(estimate, error, confidence_level=level)
+    return Estimate(statistic, estimate, *interval, boot, error, replicates)
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,16 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from capmap.errors import ValidationError
+from capmap.ranking.aggregation import FloatArray
 from capmap.wording import count_things, list_names
 
-TOLERANCE = 1e-13
+# Eigenvalues below this part of the largest are rounding.
+SINGULAR = 1e-12
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -108,34 +112,58 @@ def fit_effects(cells: pd.DataFrame) -> Effects | None:
     >>> round(effects.fill({"x": 0.4})["y"], 6)
     0.6
     """
-    cells = cells.sort_values(["model", "dataset"])
-    (rows, models), (columns, datasets) = (
-        pd.factorize(cells[kind], sort=True) for kind in ("model", "dataset")
-    )
-    n_models, n_datasets, n = len(models), len(datasets), len(cells)
-    if n == n_models * n_datasets:
+    table = cells.pivot_table(index="model", columns="dataset", values="mean", observed=True)
+    means = table.to_numpy(dtype=np.float64)
+    filled = ~np.isnan(means)
+    if filled.all():
         return None
     require_connected(cells)
-    places = np.concatenate([rows, columns + n_models])
-    # Not above: only studies with empty cells need it.
-    from scipy import sparse
-    from scipy.sparse import linalg
-
-    design = sparse.csr_array(
-        (np.ones(2 * n), (np.tile(np.arange(n), 2), places)), shape=(n, n_models + n_datasets)
-    )
-    means = cells["mean"].to_numpy(dtype=np.float64)
-    center = means.mean()
-    found = linalg.lsqr(design, means - center, atol=TOLERANCE, btol=TOLERANCE, iter_lim=10 * n)[0]
-    effects = found[n_models:] - found[n_models:].mean()
-    freedom = n - n_models - n_datasets + 1
-    squares = float(((means - center - design @ found) ** 2).sum())
+    fitted, *_ = fit_levels(means, np.zeros(means.shape), filled)
+    effects = fitted[0] - fitted[0].mean()
+    freedom = int(filled.sum()) - sum(means.shape) + 1
+    squares = float(((means - fitted)[filled] ** 2).sum())
     return Effects(
-        datasets=dict(zip([*datasets], effects.tolist(), strict=True)),
+        datasets=dict(zip([*table], effects.tolist(), strict=True)),
         variance=squares / freedom if freedom > 0 else np.nan,
         freedom=float(freedom),
-        models=dict(zip([*datasets], np.bincount(columns).tolist(), strict=True)),
+        models=dict(zip([*table], filled.sum(axis=0).tolist(), strict=True)),
     )
+
+
+def fit_levels(
+    means: FloatArray, noise: FloatArray, filled: BoolArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Least squares of a level for each model and each dataset, from the filled cells.
+
+    Returned are the fitted values of all cells, their leverages, and the variances of the fitted
+    values, from those of the cells' means (0 for empty cells). Of the normal equations only what
+    the longer axis leaves of those of the shorter one is inverted (Schur's complement).
+    """
+    if filled.shape[1] > filled.shape[0]:
+        fitted, leverage, spread = fit_levels(means.T, noise.T, filled.T)
+        return fitted.T, leverage.T, spread.T
+    cells = filled.sum(axis=1, keepdims=True)
+    shares = filled / cells
+    left = np.diag(filled.sum(axis=0)) - shares.T @ filled
+    inverse = np.linalg.pinv(left, rcond=SINGULAR, hermitian=True)
+    scores = np.where(filled, means, 0)
+    rows = scores.sum(axis=1, keepdims=True) / cells
+    columns = inverse @ (scores - filled * rows).sum(axis=0)
+    fitted = rows - (shares @ columns)[:, None] + columns
+    totals, crossed = noise.sum(axis=1, keepdims=True), noise.T @ shares
+    moved = np.diag(noise.sum(axis=0)) - crossed - crossed.T
+    moved += shares.T @ (totals * shares)
+    common = (noise - totals * shares) @ inverse
+    common -= (common * shares).sum(axis=1, keepdims=True)
+    spread = (totals / cells + 2 * common) / cells
+    spread += _read_form(inverse @ moved @ inverse, shares)
+    return fitted, 1 / cells + _read_form(inverse, shares), spread
+
+
+def _read_form(matrix: FloatArray, shares: FloatArray) -> FloatArray:
+    """Form u'Mu of each cell, whose u is one in its column, less the shares of its row."""
+    crossed = shares @ matrix
+    return np.asarray(np.diag(matrix) - 2 * crossed + (crossed * shares).sum(axis=1, keepdims=True))
 
 
 def require_connected(cells: pd.DataFrame) -> None:

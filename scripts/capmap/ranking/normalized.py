@@ -9,29 +9,31 @@ import numpy as np
 import pandas as pd
 
 from capmap.errors import ValidationError
-from capmap.normalization import (
+from capmap.normalization.bounds import (
+    find_limits,
+    measure_resolutions,
+    normalize_scores,
+    resolve_bounds,
+)
+from capmap.normalization.precedence import (
     apply_transforms,
     drop_incomplete,
-    find_limits,
     list_dropped,
-    normalize_scores,
     read_references,
-    resolve_bounds,
     select_runs,
 )
-from capmap.normalization.bounds import measure_resolutions
 from capmap.ranking.aggregation import summarize_cells
-from capmap.ranking.dependence import measure_dependence
-from capmap.ranking.holes import find_ranked, fit_effects
-from capmap.ranking.scopes import UNKNOWN as NO_SEEDS
-from capmap.ranking.scopes import (
+from capmap.ranking.dependence import UNKNOWN as NO_SEEDS
+from capmap.ranking.dependence import (
     Scope,
     correlate_seeds,
     has_own_seeds,
+    measure_dependence,
     resolve_statistic,
     resolve_unit,
     share_noise,
 )
+from capmap.ranking.holes import find_ranked, fit_effects
 from capmap.ranking.score_matrix import arrange_runs
 
 logger = logging.getLogger(__name__)

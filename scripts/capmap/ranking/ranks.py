@@ -1,11 +1,11 @@
 """Ranks with their uncertainty, from the joint replicates of all models."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from string import ascii_lowercase
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import pandas as pd
 import scipy
 
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
-from capmap.ranking.statistics import STATISTICS
+from capmap.ranking.resampling import STATISTICS
 from capmap.settings.choices import Direction, Statistic
 from capmap.wording import MOST_LETTERED
 
@@ -72,24 +72,23 @@ class SamplingErrors:
         own[own <= NEGLIGIBLE * self.variances] = 0
         return own
 
-    def compare(self, place: int, first: int = 0) -> tuple[FloatArray, FloatArray]:
+    def compare(self, place: int) -> tuple[FloatArray, FloatArray]:
         """Standard errors of the differences from a model, and their degrees of freedom.
 
-        The others are the models from `first` on. Degrees of freedom are those of Welch and
-        Satterthwaite.
+        Degrees of freedom are those of Welch and Satterthwaite.
         """
-        least = np.minimum(self.freedom[first:], self.freedom[place])
-        own = self._own[first:] + self._own[place]
+        least = np.minimum(self.freedom, self.freedom[place])
+        own = self._own + self._own[place]
         spread = self._own**2 / self.freedom
-        spread = spread[first:] + spread[place]
+        spread = spread + spread[place]
         if self.parts is None:
             freedom = np.divide(own**2, spread, out=least.copy(), where=spread > 0)
             # A variance of few degrees of freedom may be so small by chance that others count.
             is_few = least < FEW_DEGREES
             return np.sqrt(own), np.where(is_few, least, np.maximum(freedom, least))
         known = self.freedom if self.parts_freedom is None else self.parts_freedom
-        common = np.minimum(known[first:], known[place])
-        apart = self.parts[first:] - self.parts[place]
+        common = np.minimum(known, known[place])
+        apart = self.parts - self.parts[place]
         squares = np.einsum("mp,mp->m", apart, apart)
         total, spread = squares + own, spread + squares**2 / common
         return np.sqrt(total), np.divide(total**2, spread, out=common.copy(), where=spread > 0)
@@ -118,33 +117,6 @@ class RankSets:
     high_all: IntArray
     behind: FloatArray
     separated: BoolArray | None
-
-
-class Differences(NamedTuple):
-    """Differences of models from one, their t statistics without sign, and degrees of freedom."""
-
-    apart: FloatArray
-    ratios: FloatArray
-    freedom: FloatArray
-    spread: FloatArray
-
-    def bound(self, place: int, level: float) -> FloatArray:
-        """The difference of one model, and the ends of its interval."""
-        reach = -scipy.special.stdtrit(self.freedom[place], level / 2) * self.spread[place]
-        return np.asarray(self.apart[place] + np.array([0.0, -reach, reach]))
-
-    def reject(self, level: float) -> BoolArray:
-        """Which two-sided p-values are at or below a level."""
-        most, least = -scipy.special.stdtrit([self.freedom.min(), self.freedom.max()], level / 2)
-        found: BoolArray = self.ratios >= most
-        doubtful = (self.ratios >= least) & ~found
-        p = 2 * scipy.special.stdtr(self.freedom[doubtful], -self.ratios[doubtful])
-        found[doubtful] = p <= level
-        return found
-
-    def count(self, level: float) -> int:
-        """How many they are."""
-        return int(self.reject(level).sum())
 
 
 def find_rank_sets(
@@ -192,60 +164,41 @@ def find_rank_sets(
     """
     n, alpha = len(scores), 1 - confidence_level
     rounding = NEGLIGIBLE * float(np.abs(scores).max(initial=0))
-
-    def compare(place: int, first: int = 0) -> Differences:
-        """Compare the models from `first` on with one."""
-        apart = scores[first:] - scores[place]
-        apart[np.abs(apart) <= rounding] = 0
-        spread, freedom = errors.compare(place, first)
-        with np.errstate(divide="ignore"):
-            ratios = np.divide(apart, spread, out=np.zeros_like(apart), where=apart != 0)
-        return Differences(apart, np.abs(ratios), freedom, spread)
-
-    def count_all(level: float) -> int:
-        return sum(compare(place, first=place).count(level) for place in range(n))
-
-    level_all = step_down(count_all, alpha, pairs=n * (n - 1) // 2)
-    own, together = np.empty((2, n), dtype=np.intp), np.empty((2, n), dtype=np.intp)
-    behind, first = np.empty((3, n)), int(scores.argmax())
-    separated = []
+    apart = scores - scores[:, None]
+    apart[np.abs(apart) <= rounding] = 0
+    p, first = np.empty((n, n)), int(scores.argmax())
+    reaches = np.empty((2, n))
     for place in range(n):
-        found = compare(place)
-        level = step_down(found.count, alpha, pairs=n - 1)
-        own[:, place] = _bound_rank(found.apart, found.reject(level))
-        behind[:, place] = found.bound(first, level)
-        differs = found.reject(level_all)
-        together[:, place] = _bound_rank(found.apart, differs)
-        if n <= MOST_LETTERED:
-            separated.append(differs)
-    pairs = np.array(separated) if n <= MOST_LETTERED else None
+        spread, freedom = errors.compare(place)
+        with np.errstate(divide="ignore"):
+            ratios = np.divide(apart[place], spread, out=np.zeros(n), where=apart[place] != 0)
+        p[place] = 2 * scipy.special.stdtr(freedom, -np.abs(ratios))
+        reaches[:, place] = spread[first], freedom[first]
+    level_all = find_level(p[np.triu_indices(n, k=1)], alpha)
+    own, together = np.empty((2, n), dtype=np.intp), np.empty((2, n), dtype=np.intp)
+    levels = np.empty(n)
+    for place in range(n):
+        levels[place] = find_level(np.delete(p[place], place), alpha)
+        own[:, place] = _bound_rank(apart[place], p[place] <= levels[place])
+        together[:, place] = _bound_rank(apart[place], p[place] <= level_all)
+    reach = -scipy.special.stdtrit(reaches[1], levels / 2) * reaches[0]
+    behind = apart[:, first] + np.array([np.zeros(n), -reach, reach])
     behind[1:, first] = np.nan
+    pairs = p <= level_all if n <= MOST_LETTERED else None
     return RankSets(own[0], own[1], together[0], together[1], behind, pairs)
 
 
-def step_down(count: Callable[[float], int], alpha: float, *, pairs: int) -> float:
-    """The level at which Holm's steps end.
+def find_level(p: FloatArray, alpha: float) -> float:
+    """The level at which Holm's steps end: `alpha` over the number of p-values not rejected.
 
-    Parameters
-    ----------
-    count : callable
-        How many of the pairs' p-values are at or below a level.
-    alpha : float
-        Chance of one or more false rejections, between 0 and 1.
-    pairs : int
-        How many there are.
-
-    Returns
-    -------
-    float
-        `alpha` over the number of pairs that are not rejected, in the end.
+    Examples
+    --------
+    >>> find_level(np.array([0.001, 0.02, 0.04, 0.5]), 0.06)
+    0.02
     """
-    rejected = 0
-    while True:
-        level = alpha / max(pairs - rejected, 1)
-        if (found := count(level)) <= rejected:
-            return level
-        rejected = found
+    steps = alpha / np.arange(len(p), 0, -1)
+    rejected = int(np.append(np.sort(p) > steps, True).argmax())
+    return alpha / max(len(p) - rejected, 1)
 
 
 def _bound_rank(apart: FloatArray, differs: BoolArray) -> tuple[int, int]:

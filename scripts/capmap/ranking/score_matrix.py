@@ -9,9 +9,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.ranking.aggregation import FloatArray, IntArray, summarize_cells
-from capmap.ranking.resampling import Strata, draw_resamples, iterate_blocks, stratify_runs
+from capmap.ranking.resampling import (
+    average_datasets,
+    draw_resamples,
+    iterate_blocks,
+    stratify_runs,
+)
 from capmap.ranking.standard_errors import bound_variance
-from capmap.ranking.statistics import average_datasets
 
 BoolArray = npt.NDArray[np.bool_]
 ROUNDING = 1e-13
@@ -109,6 +113,11 @@ def arrange_runs(runs: pd.DataFrame, *, by_seed: bool = False) -> ScoreMatrix:
     return replace(matrix, seed_parts=_split_seeds(runs, matrix)) if by_seed else matrix
 
 
+def order_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs with raw scores, where they are known, for whatever compares within datasets."""
+    return runs.assign(score=runs["raw"]) if "raw" in runs else runs
+
+
 def _split_seeds(runs: pd.DataFrame, matrix: ScoreMatrix) -> FloatArray:
     rows, columns = (
         np.searchsorted(np.array(known, dtype=object), runs[kind].to_numpy(dtype=object))
@@ -132,7 +141,7 @@ def resample_means(
     *,
     n_resamples: int,
     make_rng: Callable[[str], np.random.Generator],
-) -> npt.NDArray[np.float32]:
+) -> FloatArray:
     """Draw runs with replacement within each cell and average them.
 
     Parameters
@@ -146,23 +155,19 @@ def resample_means(
 
     Returns
     -------
-    numpy.ndarray of float32, shape (models, datasets, n_resamples)
+    numpy.ndarray, shape (models, datasets, n_resamples)
         Means by the names of models and datasets, as in `arrange_runs`; NaN where there are no
         runs. A cell with one run has the same mean in every resample.
     """
     datasets = sorted(runs["dataset"].unique())
     places = {dataset: place for place, dataset in enumerate(datasets)}
     models = list(runs.groupby("model", sort=True, observed=True))
-    means = np.full((len(models), len(datasets), n_resamples), np.nan, dtype=np.float32)
+    means = np.full((len(models), len(datasets), n_resamples), np.nan)
     for row, (model, own) in zip(means, models, strict=True):
         strata = stratify_runs(own["score"], own["dataset"].tolist())
         columns = [places[dataset] for dataset in sorted(own["dataset"].unique())]
         rng = make_rng(str(model))
         for block in iterate_blocks(n_resamples, runs=len(own)):
-            row[columns, block] = _resample_block(strata, block, rng)
+            resamples = draw_resamples(strata, n_resamples=block.stop - block.start, rng=rng)
+            row[columns, block] = average_datasets(strata, resamples)
     return means
-
-
-def _resample_block(strata: Strata, block: slice, rng: np.random.Generator) -> FloatArray:
-    resamples = draw_resamples(strata, n_resamples=block.stop - block.start, rng=rng)
-    return average_datasets(strata, resamples)

@@ -13,10 +13,8 @@ import numpy.typing as npt
 import scipy
 
 from capmap.ranking.aggregation import FloatArray, IntArray
-from capmap.ranking.dependence import FEWEST_EFFECTIVE, INDEPENDENT, Dependence
-from capmap.ranking.resampling import Strata
-from capmap.ranking.scopes import has_enough_runs
-from capmap.ranking.statistics import OPTIMUM
+from capmap.ranking.dependence import FEWEST_EFFECTIVE, INDEPENDENT, Dependence, has_enough_runs
+from capmap.ranking.resampling import OPTIMUM, Strata
 from capmap.rng import make_stream
 from capmap.settings.choices import FEWEST_DATASETS, Statistic, Unit
 

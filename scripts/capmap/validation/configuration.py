@@ -8,10 +8,10 @@ import pandas as pd
 
 from capmap.artifacts import pack_names
 from capmap.metrics import Metric, canonical_name, find_metric
-from capmap.normalization.precedence import Rules
-from capmap.normalization.selection import (
+from capmap.normalization.precedence import (
     DatasetRule,
     MetricRule,
+    Rules,
     Select,
     Selection,
     leave_out,

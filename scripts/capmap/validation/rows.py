@@ -10,8 +10,7 @@ import pandas as pd
 from capmap.artifacts import number_rows
 from capmap.exports import LAYOUTS
 from capmap.exports.runs import MEAN, ROW, SEED
-from capmap.normalization.precedence import Rules
-from capmap.normalization.selection import are_outcomes, find_missing
+from capmap.normalization.precedence import Rules, are_outcomes, find_missing
 from capmap.problems import Problem, RowCheck, Severity, list_rows
 from capmap.settings.choices import Direction, Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.wording import count_things, list_names, quote_name

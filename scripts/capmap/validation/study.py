@@ -14,14 +14,14 @@ from capmap.errors import ValidationError
 from capmap.exports import Exports, read_exports
 from capmap.exports.records import FileOptions, check_digests
 from capmap.exports.runs import MEAN, ROW, SEED
-from capmap.normalization import read_references
 from capmap.normalization.bounds import resolve_bounds
-from capmap.normalization.precedence import Rules
-from capmap.normalization.selection import (
+from capmap.normalization.precedence import (
+    Rules,
     Select,
     apply_transforms,
     count_runs,
     leave_out,
+    read_references,
     select_runs,
 )
 from capmap.patterns import read_fields
