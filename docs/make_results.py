@@ -1,6 +1,7 @@
 """Write ``docs/results.md``, and the index of analyses that the rules read."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,34 +20,44 @@ HEAD = """\
 
 <!-- Generated from scripts/capmap/analyses/ by docs/make_results.py. -->
 
-What each analysis writes below `results/<study>/`. Every table is there as CSV, those that papers
-print as LaTeX too, those of `leaderboard/` as JSON; every figure as PDF and SVG. `snakemake` makes
-a table by its path, such as `results/toy/tables/ranking.csv`; those of `comparisons/` and
-`figures/` are made together, and the `index.csv` there lists them.
+What a study writes below `results/<study>/`, by analysis. Tables are CSV, those that papers print
+LaTeX too, those of `leaderboard/` JSON too; figures are SVG and PDF. The `index.csv` of
+`comparisons/` and `figures/` lists what is there, and why a figure has nothing to show. Beside
+tables and figures there are:
 
-`claims.csv` lists what the page claims of models, a row per claim with its scope, level, test and
-the family that the test allows for.
+- `report.html`: the page with all of this.
+- `paper/`: LaTeX for an article. `results_table.tex` has mean ± standard deviation over runs (the
+  best bold, the next underlined, a dagger where a model is not separated from the first);
+  `ranking_table.tex`, `figures.tex`, `methods.tex`, `results.tex` and `references.bib` are what
+  they say, and `main.tex` puts them together.
+- `claims.csv`: each claim of the page about models, with scope, level, test, and the family of
+  claims that the test allows for.
+- `changes.csv`: what changed since the former run.
+- `validation.json`, `rejected.csv`, `normalized/dropped.csv`: what was read and left out.
+- `runs.parquet`, `normalized/`: the runs as exported and normalized, and the bounds.
 
-`paper/` holds what a paper prints, in LaTeX. `main.tex` is an article of three pages with the tables, the
-intervals and one comparison; figures keep the size that `figures.width` asks for:
+## Reading the figures
 
-| file | what it holds |
-|---|---|
-| `results_table.tex` | mean scores in the units of their metrics ± standard deviation over runs |
-| `ranking_table.tex` | the ranking, with each interval in one cell, sets of ranks and letters |
-| `appendix.tex` | a second article: the other methods, answers and figures, and tables of several floats |
-| `methods.tex`, `results.tex` | what was done, and the answers of the page: of the ranking and that comparison |
-| `references.bib` | the publications that the paragraphs cite |
-
-Models stand in the order of the ranking, and the numbers of the results in the tables. The best
-score of a dataset is bold, the next underlined. Where a table is wide, the deviation stands below
-its mean, then headers are turned, then the table is several floats.
-
-`capmap pack STUDY` makes `STUDY.zip`, for those who check the paper: all results of the study and
-its settings (without the secrets of addresses). The exports themselves are not in it: add them, an
-author and a license before you publish.
+A model has one color in all figures; where models are many, the best ten are colored. In colored
+cells more blue is better. An open marker is a model without an interval. In `rank_shift` and
+`conditions` a line that crosses others is a model whose rank depends on the column. Bars in
+`critical_difference` join models that Nemenyi's test does not separate. Black corners mark what is
+significant. On `capability_map` a model does well on the datasets that are near, as far as two
+dimensions can show it. Sizes, colors, order and names are [settings](configuration.md#figures).
 """
 
+COLUMNS_HEAD = """
+## Columns of several tables
+
+Names that say it themselves are not listed, nor those that an analysis explains above. Each
+`…_low` is followed by `…_high`, the other end of an interval; with `_all` it holds for all models
+at once. Those of `rank` are confidence sets. `…_a` and `…_b` are the first and the second of a
+pair, and `normalized_…` is the same of normalized scores.
+
+"""
+# Words that add nothing to a name.
+COMMON = {"the", "of", "number", "name", "this", "a", "its", "as", "with", "on", "that", "was"}
+EXPLAINED = ("_low", "_high", "_low_all", "_high_all", "_a", "_b")
 
 # No analyses.
 HELPERS = {"__init__", "columns", "declarations", "rendering"}
@@ -94,33 +105,50 @@ def render_page() -> str:
 
 def _render_analysis(name: str, analysis: Analysis) -> Iterator[str]:
     title = "The ranking of every study" if name == "main" else f"`{name}`"
-    yield f"\n## {title}\n\n{analysis.question}\n"
-    yield "\n| table | columns | what it shows |\n|---|---|---|\n"
+    yield f"\n## {title}\n\n{analysis.question}\n\n"
+    meanings = dict(analysis.meanings)
     for table, declared in analysis.tables.items():
-        yield (
-            f"| `{analysis.folder}/{table}` | {_list_columns(declared)} | "
-            f"{declared.caption.replace('``', '`')} |\n"
-        )
-    if analysis.figures:
-        yield "\n| figure | drawn from | what it shows |\n|---|---|---|\n"
+        columns = ", ".join(_list_columns(table, declared, meanings))
+        yield f"- `{analysis.folder}/{table}`: {_shorten(declared.caption)} Columns: {columns}.\n"
     for figure, drawn in analysis.figures.items():
-        reads = ", ".join(f"`{read}`" for read in drawn.reads) or "images"
-        yield f"| `figures/{figure}` | {reads} | {drawn.caption} |\n"
+        yield f"- `figures/{figure}`: {_shorten(drawn.caption)}\n"
+
+
+def _shorten(caption: str) -> str:
+    """The first sentence of a caption."""
+    return re.split(r"(?<=\.) |[:;] ", caption.replace("``", "`"))[0].rstrip(".") + "."
+
+
+def _list_columns(table: str, declared: Table, meanings: dict[str, str]) -> Iterator[str]:
+    """List the columns, each with its meaning where the analysis has its own, once."""
+    names = declared.columns.split()
+    for name in names:
+        if name.replace("_high", "_low") in set(names) - {name}:
+            continue
+        found = meanings.pop(f"{table}.{name}", "") or meanings.pop(name, "")
+        if not found or _says_no_more(name, found):
+            yield f"`{name}`"
+        else:
+            first = found[0].lower() if found[1].islower() else found[0]
+            yield f"`{name}` ({first}{found[1:-1]})"
+    if declared.more:
+        yield "…"
+
+
+def _says_no_more(name: str, meaning: str) -> bool:
+    """Whether a meaning repeats the name, or the name is one of an explained pair."""
+    known = {*name.split("_"), *COMMON}
+    is_told = name.endswith(EXPLAINED) or name.startswith("normalized_")
+    return is_told or {*re.findall(r"[\w-]+", meaning.lower())} <= known
 
 
 def _render_meanings() -> Iterator[str]:
-    yield "\n## What columns hold\n\nWhere tables differ, the table is named before the column.\n"
-    yield "\n| column | what it holds |\n|---|---|\n"
-    meanings = {name: column.meaning for name, column in COLUMNS.items()}
-    for analysis in load_analyses().values():
-        meanings |= analysis.meanings
-    for name, meaning in sorted(meanings.items()):
-        yield f"| `{name}` | {meaning} |\n"
-
-
-def _list_columns(table: Table) -> str:
-    names = ", ".join(f"`{name}`" for name in table.columns.split())
-    return f"{names}, …" if table.more else names
+    yield COLUMNS_HEAD
+    tables = (table for one in load_analyses().values() for table in one.tables.values())
+    used = {name for table in tables for name in table.columns.split()}
+    for name, column in sorted(COLUMNS.items()):
+        if name in used and not _says_no_more(name, column.meaning):
+            yield f"- `{name}`: {column.meaning}\n"
 
 
 if __name__ == "__main__":
