@@ -20,10 +20,10 @@ HEAD = """\
 
 <!-- Generated from scripts/capmap/analyses/ by docs/make_results.py. -->
 
-What a study writes below `results/<study>/`, by analysis. Tables are CSV, those that papers print
-LaTeX too, those of `leaderboard/` JSON too; figures are SVG and PDF. The `index.csv` of
-`comparisons/` and `figures/` lists what is there, and why a figure has nothing to show. Beside
-tables and figures there are:
+What a study writes below `results/<study>/`: by analysis its tables with their columns, and its
+figures. Tables are CSV, those that papers print LaTeX too, those of `leaderboard/` JSON too;
+figures are SVG and PDF. The `index.csv` of `comparisons/` and `figures/` lists what is there, and
+why a figure has nothing to show. There are also:
 
 - `report.html`: the page with all of this.
 - `paper/`: LaTeX for an article. `results_table.tex` has mean ± standard deviation over runs (the
@@ -56,7 +56,11 @@ pair, and `normalized_…` is the same of normalized scores.
 
 """
 # Words that add nothing to a name.
-COMMON = {"the", "of", "number", "name", "this", "a", "its", "as", "with", "on", "that", "was"}
+COMMON = {"the", "of", "number", "name", "this", "a", "its", "as", "with", "on", "that", "in", "by"}
+COMMON |= {"was", "is", "to", "one", "two", "0", "1"}
+NAMES = ("Bradley", "Kendall", "Pearson", "ReaL", "Spearman", "Top-1", "Wilcoxon", "ASMA")
+# What follows after at least seven words and a comma.
+ASIDE = r"^((?:\S+ ){6,}?\S+), (?:and|with|by|mean|also|over|which|where|among|as) .*"
 EXPLAINED = ("_low", "_high", "_low_all", "_high_all", "_a", "_b")
 
 # No analyses.
@@ -109,14 +113,24 @@ def _render_analysis(name: str, analysis: Analysis) -> Iterator[str]:
     meanings = dict(analysis.meanings)
     for table, declared in analysis.tables.items():
         columns = ", ".join(_list_columns(table, declared, meanings))
-        yield f"- `{analysis.folder}/{table}`: {_shorten(declared.caption)} Columns: {columns}.\n"
-    for figure, drawn in analysis.figures.items():
-        yield f"- `figures/{figure}`: {_shorten(drawn.caption)}\n"
+        yield f"- `{analysis.folder}/{table}`: {_shorten(declared.caption)} {columns}.\n"
+    told = {_shorten(declared.caption) for declared in analysis.tables.values()}
+    drawn = {name: _shorten(figure.caption) for name, figure in analysis.figures.items()}
+    figures = (f"`{n}`" + ("" if c in told else f" ({_lower(c)})") for n, c in drawn.items())
+    if drawn:
+        yield f"- figures: {', '.join(figures)}.\n"
 
 
 def _shorten(caption: str) -> str:
-    """The first sentence of a caption."""
-    return re.split(r"(?<=\.) |[:;] ", caption.replace("``", "`"))[0].rstrip(".") + "."
+    """What a caption says first."""
+    first = re.split(r"(?<=\.) |[:;] ", caption.replace("``", "`"))[0].rstrip(".")
+    return re.sub(ASIDE, r"\1", first) + "."
+
+
+def _lower(sentence: str) -> str:
+    """A sentence as it stands in brackets."""
+    is_name = sentence.startswith(NAMES)
+    return (sentence[0] if is_name else sentence[0].lower()) + sentence[1:-1]
 
 
 def _list_columns(table: str, declared: Table, meanings: dict[str, str]) -> Iterator[str]:
@@ -126,20 +140,20 @@ def _list_columns(table: str, declared: Table, meanings: dict[str, str]) -> Iter
         if name.replace("_high", "_low") in set(names) - {name}:
             continue
         found = meanings.pop(f"{table}.{name}", "") or meanings.pop(name, "")
-        if not found or _says_no_more(name, found):
+        if not found or _says_no_more(f"{name} {_shorten(declared.caption)}", found):
             yield f"`{name}`"
         else:
-            first = found[0].lower() if found[1].islower() else found[0]
-            yield f"`{name}` ({first}{found[1:-1]})"
+            yield f"`{name}` ({_lower(found)})"
     if declared.more:
         yield "…"
 
 
-def _says_no_more(name: str, meaning: str) -> bool:
-    """Whether a meaning repeats the name, or the name is one of an explained pair."""
-    known = {*name.split("_"), *COMMON}
+def _says_no_more(told: str, meaning: str) -> bool:
+    """Whether a meaning repeats the name and what else is told, or the name is explained."""
+    name = told.split()[0]
+    known = {*COMMON, *name.split("_"), *re.findall(r"\w[\w-]*", told.lower())}
     is_told = name.endswith(EXPLAINED) or name.startswith("normalized_")
-    return is_told or {*re.findall(r"[\w-]+", meaning.lower())} <= known
+    return is_told or {*re.findall(r"\w[\w-]*", meaning.lower())} <= known
 
 
 def _render_meanings() -> Iterator[str]:

@@ -68,7 +68,9 @@ def run_block(block: re.Match[str], folder: Path) -> str:
     language, text = block[1], block[2]
     head = f"```{language}\n{text}```\n"
     if language == "yaml":
-        (folder / "results.yaml").write_text(text)
+        settings = folder / "results.yaml"
+        is_whole = text.startswith("studies:")
+        settings.write_text(text if is_whole else settings.read_text() + text)
         return head
     path = f"{folder}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}"
     process = subprocess.run(
@@ -78,6 +80,7 @@ def run_block(block: re.Match[str], folder: Path) -> str:
     if page.is_file() and not (folder / "tutorial.png").is_file():
         photograph(page, folder / "tutorial.png")
     said = [line for line in process.stderr.splitlines() if SAID.match(line)]
+    said = said if "check" in text else []  # each run repeats them
     lines = [line for line in process.stdout.splitlines() if not line.startswith("$ ")]
     printed = "\n".join([*said, *lines]).replace(f"{folder}/", "")
     return f"{head}\n```text\n{printed}\n```\n" if printed else head
