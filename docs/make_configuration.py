@@ -1,4 +1,4 @@
-"""Write ``docs/configuration.md`` from the settings: ``python docs/make_configuration.py``."""
+"""Write the tables of ``docs/configuration.md``: ``python docs/make_configuration.py``."""
 
 import json
 import re
@@ -15,27 +15,7 @@ from capmap.settings.words import NAME, Schema, describe_values, list_branches, 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/configuration.md"
 
-HEAD = """\
-# Configuration
-
-<!-- Generated from scripts/capmap/settings/ by docs/make_configuration.py. -->
-
-Every setting. [Ten of them](settings.md) are what most studies need, and
-[configuration.yaml](configuration.yaml) shows each once. A file given as `capmap run my.yaml` (with
-Snakemake: `--configfile my.yaml`) replaces the shipped studies. Paths are relative to the folder in
-which you run, and `~` is your home.
-
-The second column has the default, with the other choices behind it, or what kind of value it is. A
-key that you leave out has its default. Unknown keys, keys that stand twice, wrong values, missing
-files and settings without effect are listed before any job, with file and line; unknown names of
-models, datasets and metrics once the exports are read. Values of `analyses` are the sections of
-[tables and figures](results.md).
-
-`configuration.schema.json` beside this page is a JSON schema: an editor with a YAML language server
-completes and checks a file whose first line is `# yaml-language-server: $schema=ADDRESS`.
-
-## The file
-"""
+MARK = "<!-- Below, generated from scripts/capmap/settings/ by docs/make_configuration.py. -->\n"
 TABLE = "\nkey | default or kind | meaning\n---|---|---\n"
 
 
@@ -43,7 +23,8 @@ def render_page() -> str:
     """Render the page: a table per section."""
     schema = read_schema(Config)
     study = schema["properties"]["studies"]["additionalProperties"]
-    page = HEAD + TABLE + "".join(_render_rows(schema))
+    head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
+    page = f"{head}{MARK}\n## The file\n{TABLE}" + "".join(_render_rows(schema))
     page += f"\nStudies: {schema['properties']['studies']['description']}\n"
     page += f"\n## A study\n\nThe keys of each `studies.{NAME}`.\n" + TABLE
     page += "".join(_render_rows(study))

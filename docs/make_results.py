@@ -1,4 +1,4 @@
-"""Write ``docs/results.md``, and the index of analyses that the rules read."""
+"""Write what is generated of ``docs/results.md``, and the index of analyses for the rules."""
 
 import json
 import re
@@ -15,46 +15,7 @@ from capmap.analyses.declarations import Analysis, Table
 
 INDEX = Path(__file__).parents[1] / "scripts/capmap/analyses/index.json"
 PAGE = Path(__file__).parent / "results.md"
-HEAD = """\
-# Tables and figures
-
-<!-- Generated from scripts/capmap/analyses/ by docs/make_results.py. -->
-
-What a study writes below `results/<study>/`: by analysis its tables with their columns, and its
-figures. Tables are CSV, those that papers print LaTeX too, those of `leaderboard/` JSON too;
-figures are SVG and PDF. The `index.csv` of `comparisons/` and `figures/` lists what is there, and
-why a figure has nothing to show. There are also:
-
-- `report.html`: the page with all of this.
-- `paper/`: LaTeX for an article. `results_table.tex` has mean ± standard deviation over runs (the
-  best bold, the next underlined, a dagger where a model is not separated from the first);
-  `ranking_table.tex`, `figures.tex`, `methods.tex`, `results.tex` and `references.bib` are what
-  they say, and `main.tex` puts them together.
-- `claims.csv`: each claim of the page about models, with scope, level, test, and the family of
-  claims that the test allows for.
-- `changes.csv`: what changed since the former run.
-- `validation.json`, `rejected.csv`, `normalized/dropped.csv`: what was read and left out.
-- `runs.parquet`, `normalized/`: the runs as exported and normalized, and the bounds.
-
-## Reading the figures
-
-A model has one color in all figures; where models are many, the best ten are colored. In colored
-cells more blue is better. An open marker is a model without an interval. In `rank_shift` and
-`conditions` a line that crosses others is a model whose rank depends on the column. Bars in
-`critical_difference` join models that Nemenyi's test does not separate. Black corners mark what is
-significant. On `capability_map` a model does well on the datasets that are near, as far as two
-dimensions can show it. Sizes, colors, order and names are [settings](configuration.md#figures).
-"""
-
-COLUMNS_HEAD = """
-## Columns of several tables
-
-Names that say it themselves are not listed, nor those that an analysis explains above. Each
-`…_low` is followed by `…_high`, the other end of an interval; with `_all` it holds for all models
-at once. Those of `rank` are confidence sets. `…_a` and `…_b` are the first and the second of a
-pair, and `normalized_…` is the same of normalized scores.
-
-"""
+MARK = "<!-- Below, generated from scripts/capmap/analyses/ by docs/make_results.py. -->\n"
 # Words that add nothing to a name.
 COMMON = {"the", "of", "number", "name", "this", "a", "its", "as", "with", "on", "that", "in", "by"}
 COMMON |= {"was", "is", "to", "one", "two", "0", "1"}
@@ -98,13 +59,9 @@ def _list_declared(analysis: Analysis) -> dict[str, Any]:
 
 def render_page() -> str:
     """Render the page: a section per analysis, with its tables, their columns, and its figures."""
-    return (
-        HEAD
-        + "".join(
-            "".join(_render_analysis(name, analysis)) for name, analysis in load_analyses().items()
-        )
-        + "".join(_render_meanings())
-    )
+    sections = (_render_analysis(name, one) for name, one in load_analyses().items())
+    head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
+    return head + MARK + "".join(map("".join, [*sections, _render_meanings()]))
 
 
 def _render_analysis(name: str, analysis: Analysis) -> Iterator[str]:
@@ -157,7 +114,7 @@ def _says_no_more(told: str, meaning: str) -> bool:
 
 
 def _render_meanings() -> Iterator[str]:
-    yield COLUMNS_HEAD
+    yield "\n## Columns of several tables\n\n"
     tables = (table for one in load_analyses().values() for table in one.tables.values())
     used = {name for table in tables for name in table.columns.split()}
     for name, column in sorted(COLUMNS.items()):
