@@ -1,6 +1,7 @@
-"""Write ``docs/results.md``, and the index of analyses that the rules read."""
+"""Write what is generated of ``docs/results.md``, and the index of analyses for the rules."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,39 +15,14 @@ from capmap.analyses.declarations import Analysis, Table
 
 INDEX = Path(__file__).parents[1] / "scripts/capmap/analyses/index.json"
 PAGE = Path(__file__).parent / "results.md"
-HEAD = """\
-# Tables and figures
-
-<!-- Generated from scripts/capmap/analyses/ by docs/make_results.py. -->
-
-What each analysis writes below `results/<study>/`. Every table is there as CSV, those that papers
-print as LaTeX too, those of `leaderboard/` as JSON; every figure as PDF and SVG. `snakemake` makes
-a table by its path, such as `results/toy/tables/ranking.csv`; those of `comparisons/` and
-`figures/` are made together, and the `index.csv` there lists them.
-
-`claims.csv` lists what the page claims of models, a row per claim with its scope, level, test and
-the family that the test allows for.
-
-`paper/` holds what a paper prints, in LaTeX. `main.tex` is an article of three pages with the tables, the
-intervals and one comparison; figures keep the size that `figures.width` asks for:
-
-| file | what it holds |
-|---|---|
-| `results_table.tex` | mean scores in the units of their metrics ± standard deviation over runs |
-| `ranking_table.tex` | the ranking, with each interval in one cell, sets of ranks and letters |
-| `appendix.tex` | a second article: the other methods, answers and figures, and tables of several floats |
-| `methods.tex`, `results.tex` | what was done, and the answers of the page: of the ranking and that comparison |
-| `references.bib` | the publications that the paragraphs cite |
-
-Models stand in the order of the ranking, and the numbers of the results in the tables. The best
-score of a dataset is bold, the next underlined. Where a table is wide, the deviation stands below
-its mean, then headers are turned, then the table is several floats.
-
-`capmap pack STUDY` makes `STUDY.zip`, for those who check the paper: all results of the study and
-its settings (without the secrets of addresses). The exports themselves are not in it: add them, an
-author and a license before you publish.
-"""
-
+MARK = "<!-- Below, generated from scripts/capmap/analyses/ by docs/make_results.py. -->\n"
+# Words that add nothing to a name.
+COMMON = {"the", "of", "number", "name", "this", "a", "its", "as", "with", "on", "that", "in", "by"}
+COMMON |= {"was", "is", "to", "one", "two", "0", "1"}
+NAMES = ("Bradley", "Kendall", "Pearson", "ReaL", "Spearman", "Top-1", "Wilcoxon", "ASMA")
+# What follows after at least seven words and a comma.
+ASIDE = r"^((?:\S+ ){6,}?\S+), (?:and|with|by|mean|also|over|which|where|among|as) .*"
+EXPLAINED = ("_low", "_high", "_low_all", "_high_all", "_a", "_b")
 
 # No analyses.
 HELPERS = {"__init__", "columns", "declarations", "rendering"}
@@ -83,44 +59,67 @@ def _list_declared(analysis: Analysis) -> dict[str, Any]:
 
 def render_page() -> str:
     """Render the page: a section per analysis, with its tables, their columns, and its figures."""
-    return (
-        HEAD
-        + "".join(
-            "".join(_render_analysis(name, analysis)) for name, analysis in load_analyses().items()
-        )
-        + "".join(_render_meanings())
-    )
+    sections = (_render_analysis(name, one) for name, one in load_analyses().items())
+    head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
+    return head + MARK + "".join(map("".join, [*sections, _render_meanings()]))
 
 
 def _render_analysis(name: str, analysis: Analysis) -> Iterator[str]:
     title = "The ranking of every study" if name == "main" else f"`{name}`"
-    yield f"\n## {title}\n\n{analysis.question}\n"
-    yield "\n| table | columns | what it shows |\n|---|---|---|\n"
+    yield f"\n## {title}\n\n{analysis.question}\n\n"
+    meanings = dict(analysis.meanings)
     for table, declared in analysis.tables.items():
-        yield (
-            f"| `{analysis.folder}/{table}` | {_list_columns(declared)} | "
-            f"{declared.caption.replace('``', '`')} |\n"
-        )
-    if analysis.figures:
-        yield "\n| figure | drawn from | what it shows |\n|---|---|---|\n"
-    for figure, drawn in analysis.figures.items():
-        reads = ", ".join(f"`{read}`" for read in drawn.reads) or "images"
-        yield f"| `figures/{figure}` | {reads} | {drawn.caption} |\n"
+        columns = ", ".join(_list_columns(table, declared, meanings))
+        yield f"- `{analysis.folder}/{table}`: {_shorten(declared.caption)} {columns}.\n"
+    told = {_shorten(declared.caption) for declared in analysis.tables.values()}
+    drawn = {name: _shorten(figure.caption) for name, figure in analysis.figures.items()}
+    figures = (f"`{n}`" + ("" if c in told else f" ({_lower(c)})") for n, c in drawn.items())
+    if drawn:
+        yield f"- figures: {', '.join(figures)}.\n"
+
+
+def _shorten(caption: str) -> str:
+    """What a caption says first."""
+    first = re.split(r"(?<=\.) |[:;] ", caption.replace("``", "`"))[0].rstrip(".")
+    return re.sub(ASIDE, r"\1", first) + "."
+
+
+def _lower(sentence: str) -> str:
+    """A sentence as it stands in brackets."""
+    is_name = sentence.startswith(NAMES)
+    return (sentence[0] if is_name else sentence[0].lower()) + sentence[1:-1]
+
+
+def _list_columns(table: str, declared: Table, meanings: dict[str, str]) -> Iterator[str]:
+    """List the columns, each with its meaning where the analysis has its own, once."""
+    names = declared.columns.split()
+    for name in names:
+        if name.replace("_high", "_low") in set(names) - {name}:
+            continue
+        found = meanings.pop(f"{table}.{name}", "") or meanings.pop(name, "")
+        if not found or _says_no_more(f"{name} {_shorten(declared.caption)}", found):
+            yield f"`{name}`"
+        else:
+            yield f"`{name}` ({_lower(found)})"
+    if declared.more:
+        yield "…"
+
+
+def _says_no_more(told: str, meaning: str) -> bool:
+    """Whether a meaning repeats the name and what else is told, or the name is explained."""
+    name = told.split()[0]
+    known = {*COMMON, *name.split("_"), *re.findall(r"\w[\w-]*", told.lower())}
+    is_told = name.endswith(EXPLAINED) or name.startswith("normalized_")
+    return is_told or {*re.findall(r"\w[\w-]*", meaning.lower())} <= known
 
 
 def _render_meanings() -> Iterator[str]:
-    yield "\n## What columns hold\n\nWhere tables differ, the table is named before the column.\n"
-    yield "\n| column | what it holds |\n|---|---|\n"
-    meanings = {name: column.meaning for name, column in COLUMNS.items()}
-    for analysis in load_analyses().values():
-        meanings |= analysis.meanings
-    for name, meaning in sorted(meanings.items()):
-        yield f"| `{name}` | {meaning} |\n"
-
-
-def _list_columns(table: Table) -> str:
-    names = ", ".join(f"`{name}`" for name in table.columns.split())
-    return f"{names}, …" if table.more else names
+    yield "\n## Columns of several tables\n\n"
+    tables = (table for one in load_analyses().values() for table in one.tables.values())
+    used = {name for table in tables for name in table.columns.split()}
+    for name, column in sorted(COLUMNS.items()):
+        if name in used and not _says_no_more(name, column.meaning):
+            yield f"- `{name}`: {column.meaning}\n"
 
 
 if __name__ == "__main__":

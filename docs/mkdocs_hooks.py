@@ -15,7 +15,7 @@ PLACES = {
     "CITATION.cff": "CITATION.cff",
     "CONTRIBUTING.md": "contributing.md",
     "LICENSE": "LICENSE",
-    "README.md": "start.md",
+    "README.md": "index.md",
     "data/README.md": "examples.md",
 }
 ORIGINS = {place: origin for origin, place in PLACES.items()}

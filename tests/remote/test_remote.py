@@ -64,7 +64,7 @@ def test_an_export_over_http_is_loaded_once_and_again_only_when_it_changes(check
     assert before["second/runs.parquet"] == after["second/runs.parquet"]
     assert before["first/runs.parquet"] != after["first/runs.parquet"]
 
-    # Of a file without a date nobody can tell; docs/reruns.md says what to do.
+    # Of a file without a date nobody can tell; docs/limits.md says what to do.
     (checkout.folder / "results/second/runs.parquet").unlink()
     reloaded = checkout.snakemake(*TARGETS)
     assert reloaded.jobs == {"validate study=second": 1}, reloaded.output

@@ -160,14 +160,8 @@ def test_every_locked_requirement_is_exact_and_has_hashes(lock):
         assert str(requirement.specifier).startswith("=="), requirement
         assert hashes > 0, requirement
         assert requirement.url is None
-
-
-@pytest.mark.parametrize("lock", LOCKS)
-def test_locks_name_no_download_address(lock):
-    text = (ROOT / lock).read_text("utf-8")
-    assert "://" not in text
-    assert "--index" not in text.replace("--no-emit-index-url", "")
-    assert "--find-links" not in text
+    text = (ROOT / lock).read_text("utf-8").replace("--no-emit-index-url", "")
+    assert not re.search("://|--index|--find-links", text)
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])

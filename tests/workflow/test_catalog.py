@@ -80,7 +80,7 @@ def declare_analysis(checkout: Checkout) -> None:
     (room / "analyses/top_runs.j2").write_text(TEMPLATE)
     (room / "figures/top_runs.py").write_text(FIGURE)
     (checkout.folder / "docs").mkdir()
-    for name in ("make_results.py", "make_configuration.py", "configuration.yaml"):
+    for name in ("make_results.py", "results.md"):
         (checkout.folder / "docs" / name).write_bytes((PROJECT / "docs" / name).read_bytes())
     subprocess.run([sys.executable, str(checkout.folder / "docs/make_results.py")], check=True)
 

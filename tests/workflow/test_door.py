@@ -15,7 +15,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from tests.waiting import communicate, run_to_end
+from tests.waiting import run_to_end
 from tests.workflow.checkouts import PROJECT, Checkout, copy_project
 
 LONG = "model,dataset,metric,seed,score\n" + "".join(
@@ -226,22 +226,3 @@ def test_a_project_deployed_from_a_repository_runs_with_the_wheel(
     refused = Checkout(folder).snakemake(TARGET)
     assert refused.status != 0
     assert "install capmap of the same version" in refused.output
-
-
-def test_two_projects_run_the_same_workflow_at_once(tmp_path: Path) -> None:
-    folders = [tmp_path / "one", tmp_path / "two"]
-    processes = []
-    for folder, text in zip(folders, [LONG, LONG.replace("ant", "owl")], strict=True):
-        folder.mkdir()
-        (folder / "mine.csv").write_text(text)
-        (folder / "my.yaml").write_text(SETTINGS)
-        command = Checkout(folder).command(
-            "-s", str(PROJECT / "Snakefile"), "--configfile", "my.yaml", "--", TARGET, cores=1
-        )
-        pipe = subprocess.PIPE
-        processes.append(subprocess.Popen(command, cwd=folder, text=True, stdout=pipe, stderr=pipe))
-    for process in processes:
-        _, errors = communicate(process)
-        assert process.returncode == 0, errors
-    tables = [(folder / TARGET).read_text() for folder in folders]
-    assert tables[1] == tables[0].replace("ant", "owl")

@@ -168,7 +168,7 @@ def _find_bad_names(figures: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for name in names:
             if name not in FIGURES:
                 near = find_nearest(name, FIGURES)
-                meant = f"Did you mean {quote_name(near)}?" if near else "See docs/figures.md."
+                meant = f"Did you mean {quote_name(near)}?" if near else "See docs/results.md."
                 yield option, f"there is no figure {quote_name(name)}. {meant}"
     firsts: dict[str, str] = {}
     for old, new in figures["names"].items():

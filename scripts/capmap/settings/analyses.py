@@ -56,7 +56,7 @@ class Capabilities(Section):
     )
     splits: Whole = Field(10, ge=2, description="Number of random splits of cross-validation.")
     map: Projection = Field(
-        "mds", description='Projection of the map, "mds" or "umap" (needs the package umap-learn).'
+        "mds", description="Projection of the map; UMAP needs the package umap-learn."
     )
 
 

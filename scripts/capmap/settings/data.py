@@ -79,7 +79,7 @@ class Summary(Section):
 
     runs: Whole = Field(1, ge=1, le=MOST_RUNS, description="Number of runs behind such a row.")
     spread: Spread = Field(
-        "std", description='The second number, "std" of runs or "sem", the error of their mean.'
+        "std", description="The second number: deviation of runs, or error of their mean."
     )
 
 
@@ -139,8 +139,8 @@ class Normalization(Section):
 
     low: Bound = Field(
         "natural",
-        description='Lower bound of scores, a number, "observed" (the lowest), "natural" (the '
-        "metric's own) or {model: NAME} (that model's mean score).",
+        description="Lower bound of scores: the metric's own, the lowest score observed, a number, "
+        "or {model: NAME} (its mean score).",
     )
     high: Bound = Field("natural", description="Upper bound of scores, in the same way.")
     references: FilePath = Field(

@@ -110,13 +110,12 @@ class Bootstrap(Section):
     confidence: Share = Field(0.95, description="Level of intervals, sets of ranks and ties.")
     interval: IntervalMethod = Field(
         "calibrated",
-        description='"calibrated" (Student\'s t), or "percentile" of bootstrap replicates, which '
-        "is too narrow with few seeds.",
+        description="Student's t, or percentiles of replicates, too narrow with few seeds.",
     )
     unit: UnitOrAuto = Field(
         "auto",
-        description='What is drawn, "runs" or "seeds" (on these datasets), "runs_and_datasets" '
-        '(datasets like these), or "auto", which looks at the runs that there are.',
+        description="What new data intervals speak of: runs or seeds on these datasets, or also "
+        'datasets like these; "auto" looks at the runs that there are.',
     )
     seed: Whole = Field(0, description="Seed from which all random streams of the study derive.")
     shards: Whole = Field(1, ge=1, le=1000, description="Jobs over which the models are spread.")
@@ -250,9 +249,8 @@ class Study(Section):
     )
     format: Format = Field(
         "long",
-        description='How the exports are laid out, "long" (a row per run), "matrix" (a row per '
-        'model), "predictions" (a file per model and dataset), "submission" (a folder per '
-        'submission) or "checkpoints" (a row per checkpoint, metric and split).',
+        description="How the exports are laid out: a row per run, a row per model, a file per "
+        "model and dataset, a folder per submission, or a row per checkpoint, metric and split.",
     )
     checksums: dict[ExportName, Digest] = Field(
         {}, description="SHA-256 of some exports, by path or URL; another file is refused."
@@ -274,8 +272,7 @@ class Study(Section):
     summary: Summary = Summary()
     take: Take = Field(
         "all",
-        description='Which rows of a run count, "all", "last" (by `columns.step`), or "best" or '
-        '"lowest" by `columns.selection`.',
+        description="Which rows of a run count, by `columns.step` or `columns.selection`.",
     )
     where: dict[str, Scalar | Annotated[list[Scalar], Field(min_length=1)]] = Field(
         {}, description="Rows to read, as column and value (or list of values)."
@@ -292,9 +289,8 @@ class Study(Section):
     normalization: Normalization = Normalization()
     incomplete: Incomplete = Field(
         "error",
-        description='What to do about models without runs on some dataset, "error", '
-        '"drop_models", "drop_datasets", or "adjust" (what is missing is expected from the other '
-        "scores), which is the default of submissions.",
+        description='Models without runs on some dataset; "adjust", the default of submissions, '
+        "expects what is missing from the other scores.",
     )
     min_datasets: Literal["all"] | Count | Share = Field(
         0.5,
@@ -303,26 +299,25 @@ class Study(Section):
     )
     duplicates: Duplicates = Field(
         "error",
-        description='Several scores of one run: "error", "mean", "first" or "last"; the same '
-        "score again counts once.",
+        description="Several scores of one run; the same score again counts once.",
     )
     invalid: Invalid = Field(
-        "error", description='Rows that cannot be used: "error", or "quarantine" (left out).'
+        "error", description="Rows that cannot be used; in quarantine they are left out."
     )
     failed: Failure | Number | ReferenceModel = Field(
         "invalid",
-        description='What a run without a finite score counts with, "worst" (of any model on the '
-        'dataset), a score, {model: NAME} (its mean), "drop" (nothing) or "invalid".',
+        description="What a run without a finite score counts with: the worst of any model on the "
+        "dataset, a score, {model: NAME} (its mean), or nothing (drop).",
     )
     rank_by: StatisticOrAuto = Field(
         "auto",
-        description='Statistic that ranks the models; "auto" is the interquartile mean, or the '
-        "mean where scores have few values, such as right and wrong.",
+        description='Statistic that ranks the models; "auto" is the IQM, or the mean of scores '
+        "with few values, such as right and wrong.",
     )
     iqm: Cut = Field(
         "exact",
-        description="Whether the interquartile mean cuts exactly a quarter of the weight from each "
-        'tail, or "whole" runs only, as SciPy and published tables do.',
+        description="Whether the interquartile mean (IQM) cuts exactly a quarter of the weight, or "
+        "whole runs only, as SciPy and published tables do.",
     )
     analyses: Analyses = Field(
         [name for name in ANALYSES if INDEX[name]["default"]],
@@ -354,7 +349,7 @@ class Config(Section):
     """The studies to run and how each is analysed."""
 
     run: str | Annotated[list[str], Field(min_length=1)] = Field(
-        "all", description='Which studies to run, "all", one study\'s name, or a list of names.'
+        "all", description='Which studies to run: "all", a name, or a list of names.'
     )
     downloads: dict[DownloadName, Download] = Field({}, description=Download.__doc__)
     mirror: FilePath = Field(
