@@ -56,6 +56,7 @@ SWAPPED = {
     "p_a_better": "p_b_better",
 }
 NEGATED = ("mean_difference", "ci_low", "ci_high", "effect_size")
+DECISIONS = {"a better": "b better", "b better": "a better"}
 NO_PAIR = "One model: there is no pair to compare."
 NO_SHARED = "no dataset in common"
 HATCH_NOTE = f"Hatched: {NO_SHARED}."
