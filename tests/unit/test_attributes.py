@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from capmap.attributes import read_dataset_attributes, read_model_attributes
 from capmap.problems import UnreadableExportError
@@ -209,31 +207,6 @@ def test_one_decimal_mark_holds_for_the_whole_column(write):
     assert "column 'size', value '23.6': The mark may divide thousands" in fault
     (fault,) = list_faults(write(HEADER + 'A,,"1,843",\nB,,68.9,\n'))
     assert "The mark may divide thousands" in fault
-
-
-ROWS = st.tuples(
-    st.sampled_from(["A", "B", "C"]), st.sampled_from(["", "ViT", "NA"]), st.integers(1, 3)
-)
-
-
-@given(st.lists(ROWS, min_size=1, max_size=6), st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_nothing(tmp_path_factory, rows, random):
-    known = {row[0]: row for row in rows}
-    rows = [known[row[0]] for row in rows]
-    tables = []
-    for _ in range(2):
-        path = tmp_path_factory.mktemp("models") / "models.csv"
-        path.write_text("name,arch,size\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows))
-        tables.append(
-            read_model_attributes(
-                str(path), name="name", architecture="arch", parameters="size", date="",
-            )
-        )  # fmt: skip
-        random.shuffle(rows)
-    pd.testing.assert_frame_equal(*tables)
-    assert list_rows(tables[0]) == [
-        (name, arch or None, float(size), None) for name, arch, size in sorted(known.values())
-    ]
 
 
 @needs_data

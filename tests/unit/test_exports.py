@@ -1,16 +1,11 @@
 """Exports read as runs, and broken ones told with a code, a place and a remedy."""
 
 import json
-import unicodedata
 from hashlib import sha256
-from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from capmap import metrics
 from capmap.exports import read_exports
 from tests.found_problems import only_problem, place
 
@@ -134,80 +129,6 @@ def test_a_matrix_has_a_run_per_filled_cell(write):
     ]
     assert (exports.rows, exports.rows_empty_score, exports.percent_signs) == (2, 1, 1)
     assert exports.problems == []
-
-
-def is_visible(name):
-    return any(unicodedata.category(mark) not in ("Zs", "Zl", "Zp", "Cf") for mark in name.strip())
-
-
-NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
-
-
-@settings(max_examples=60)
-@given(st.lists(st.tuples(NAMES, NAMES, st.floats(allow_nan=False)), min_size=1, max_size=6))
-def test_whatever_the_csv_module_writes_is_read_back(tmp_path_factory, records):
-    table = pd.DataFrame(records, columns=["model", "dataset", "score"])
-    path = str(tmp_path_factory.mktemp("exports") / "runs.csv")
-    table.to_csv(path, index=False, quoting=2)
-    exports = read_exports([path], metric="acc")
-    named = [row for row in records if is_visible(row[0]) and is_visible(row[1])]
-    expected = [(model.strip(), dataset.strip(), score) for model, dataset, score in named]
-    assert rows(exports, "model", "dataset", "score") == expected
-
-
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
-
-
-def read(name, **options):
-    path = DATA / name
-    if not path.is_file():
-        pytest.skip(f"needs {name} of the shared data beside the checkout")
-    return read_exports([str(path)], **options)
-
-
-def count_names(exports):
-    return exports.runs["model"].nunique(), exports.runs["dataset"].nunique(), len(exports.runs)
-
-
-def test_geobench_has_18_backbones_on_19_datasets_with_16_empty_cells():
-    columns = {
-        "model": "backbone",
-        "metric": "Metric",
-        "score": "test metric",
-        "seed": "Seed",
-        "keep": ["decoder"],
-    }
-    exports = read("geobench/results_and_parameters.csv", columns=columns)
-    assert exports.problems == []
-    assert count_names(exports) == (18, 19, 18 * 19 * 5 - 16 * 5)
-    assert all(metrics.find_metric(metric) for metric in set(exports.runs["metric"]))
-    assert "205" in set(exports.runs["seed"])
-
-
-def test_rtdl_has_12_tuned_models_on_11_datasets_with_17_missing_cells():
-    exports = read(
-        "rtdl/all_stats.csv",
-        columns={"model": "algorithm", "score": "score"},
-        where={"variant": "tuned"},
-        metric="score",
-    )
-    assert exports.problems == []
-    assert count_names(exports) == (12, 11, (12 * 11 - 17) * 15)
-    assert exports.rows == exports.rows_filtered + len(exports.runs)
-    assert set(exports.runs["seed"]) == {str(seed) for seed in range(15)}
-
-
-def test_openclip_is_a_matrix_of_121_checkpoints_and_38_datasets():
-    columns = {
-        "model": ["name", "pretrained"],
-        "ignore": ["params (M)", "FLOPs (B)", "Average perf. on 38 datasets"],
-    }
-    exports = read(
-        "openclip/openclip_results.csv", layout="matrix", columns=columns, metric="accuracy"
-    )
-    assert exports.problems == []
-    assert count_names(exports) == (121, 38, 121 * 38)
-    assert "ViT-H-14-378-quickgelu / dfn5b" in set(exports.runs["model"])
 
 
 LONG = "model,dataset,metric,seed,score\nA,d1,acc,1,0.5\nB,d1,acc,2,0.25\n"

@@ -111,47 +111,6 @@ def test_any_text_has_a_kind_and_only_numbers_have_a_finite_value(texts):
         assert math.isfinite(value) == (kind == Kind.NUMBER)
 
 
-# The decimal mark and what divides thousands.
-LOCALES = [(".", ","), (".", ""), (",", "."), (",", ""), (".", "\u202f"), (",", "\u00a0")]
-HUNDREDTHS = st.integers(-(10**9), 10**9)
-# Numbers of three decimals are those that a decimal comma elsewhere could make thousands.
-NUMBERS = st.integers(-(10**6), 10**6).map(lambda number: number / 1000)
-
-
-def write(value: int, decimal: str, thousands: str) -> str:
-    """A number of hundredths as people of a place write it."""
-    text = f"{value / 100:,.2f}"
-    return text.translate({ord(","): thousands, ord("."): decimal})
-
-
-CELLS = st.lists(st.one_of(NUMBERS, HUNDREDTHS), min_size=1, max_size=8)
-
-
-@given(CELLS, st.sampled_from(LOCALES), st.booleans(), st.booleans())
-@settings(max_examples=80)
-def test_numbers_of_json_stay_beside_texts_of_any_place(tmp_path_factory, cells, place, auto, wide):
-    # Whole numbers of the list are hundredths that stand as text, the others numbers of JSON.
-    folder = tmp_path_factory.mktemp("json")
-    expected = [cell / 100 if isinstance(cell, int) else cell for cell in cells]
-    scores = [write(cell, *place) if isinstance(cell, int) else cell for cell in cells]
-    rows = [
-        {"model": f"m{row}", **({"d": score} if wide else {"dataset": "d", "score": score})}
-        for row, score in enumerate(scores)
-    ]
-    (folder / "runs.json").write_text(json.dumps(rows), "utf-8")
-    read = read_exports(
-        [str(folder / "runs.json")],
-        layout="matrix" if wide else "long",
-        metric="gain",
-        decimal="auto" if auto else place[0],
-    )
-    told = {problem.value for problem in read.problems if problem.severity == "error"}
-    found = dict(zip(read.runs["model"], read.runs["score"], strict=True))
-    for row, (score, value) in enumerate(zip(scores, expected, strict=True)):
-        if isinstance(score, float) or score not in told:
-            assert found[f"m{row}"] == value
-
-
 @pytest.mark.parametrize("split", [False, True])
 def test_numbers_beside_scores_stay_beside_texts_with_commas(tmp_path, split):
     rows = [

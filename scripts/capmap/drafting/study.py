@@ -1,6 +1,5 @@
 """A study drafted from its files: what they say, what is likely, and what has to be decided."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from capmap.drafting import words
 from capmap.drafting.draft import Certainty, Draft, settle
 from capmap.drafting.table import (
+    CLASS_PATH,
     LIKELY,
     MOST_ROWS,
     PART,
@@ -46,7 +46,6 @@ CLEARLY = 0.4
 # datasets have at least.
 MOSTLY_APART = 0.9
 CROSSED = 1.2
-CLASS_PATH = re.compile(r"\w+([./]\w+)+")
 
 
 def draft_study(exports: Sequence[str]) -> Draft:
@@ -137,8 +136,6 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     roles |= name_columns(table, taken=roles)
     if asked := _fill_gaps(table, roles):
         draft.note("columns", "decide", asked)
-    if {"model", "dataset"} <= {*roles}:
-        roles["model"] = _narrow(table, roles)
     table = _choose_rows(draft, table, roles)
     names = _join_names(draft, table, roles)
     _put_scores(draft, paths, table, names, [own.name for own in scores])
@@ -219,26 +216,13 @@ def _repeat(table: Table, column: Column, others: Sequence[Column]) -> bool:
 
 
 def _is_of_rows(column: Column, table: Table) -> bool:
-    """Whether a column of text names rows, or how models were evaluated, rather than models."""
+    """Whether a column of text names rows, classes or protocols, rather than models."""
     size, count = len(table.cells), len(column.names)
     is_protocol = rate_role(column.name, "protocol") >= 2 or is_attribute(column.name)
     is_key = split_words(column.name)[-1:] == ["id"] and 2 * count <= size
     is_metadata = words.is_metadata(column.name) and not is_key
-    return count == size > MOST_ROWS or is_protocol or is_metadata
-
-
-def _narrow(table: Table, roles: Mapping[str, str]) -> str:
-    """Take the narrower of nested columns of models, such as a short name beside a class path."""
-    best = table.columns[roles["model"]]
-    for name, column in table.columns.items():
-        if name in roles.values() or column.is_number or column.is_field or best.is_field:
-            continue
-        is_path = all(map(CLASS_PATH.fullmatch, best.names)) and not _is_of_rows(column, table)
-        is_nested = table.count([name, best.name]) == len(column.names) > len(best.names)
-        is_crossed = table.count([name, roles["dataset"]]) > len(column.names)
-        if is_nested and is_crossed and (is_path or rate_role(name, "model") >= 2):
-            best = column
-    return best.name
+    is_path = all(map(CLASS_PATH.fullmatch, column.names))
+    return count == size > MOST_ROWS or is_protocol or is_metadata or is_path
 
 
 def _choose_rows(draft: Draft, table: Table, roles: dict[str, str]) -> Table:
@@ -493,8 +477,6 @@ def _put_metric(
         )
         text = f"{quote_name(metric)} is taken as the metric, unless it is part of a name."
         draft.put("metric", metric, "guess" if is_sure else "decide", text)
-    elif all("\u2193" in name for name in columns):
-        draft.put("metric", "error", "guess", "Arrows say that lower is better.")
     else:
         draft.put("metric", "score", "guess", "No metric is named; any name will do.")
         draft.is_undirected = not any(all(map(words.guess_direction, names)) for names in places)

@@ -51,6 +51,8 @@ LIKELY = 0.3
 # More names than that, one in each row, are identities of rows.
 MOST_ROWS = 50
 PERCENT = 100.0
+# A class of Python, beside which a shorter name stands.
+CLASS_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
 
 class Column:
@@ -265,7 +267,8 @@ def name_columns(table: Table, *, taken: Collection[str] = ()) -> dict[str, str]
 
 def _rate_name(column: Column, role: str, size: int) -> float:
     """Rate a column of names: 2 and more are sure enough."""
-    if not column.names or (column.is_number and not column.is_whole):
+    is_score = column.is_number and not column.is_whole
+    if not column.names or is_score or all(map(CLASS_PATH.fullmatch, column.names)):
         return 0.0
     text = column.name if column.label is None else column.label
     # Of a header of several rows, such a corner names these rows.

@@ -35,7 +35,7 @@ from capmap.exports.runs import (
     take_rows,
 )
 from capmap.exports.sheets import open_sheet
-from capmap.problems import Problem, UnreadableExportError, ask_nearest, row_problem
+from capmap.problems import Problem, RowCheck, UnreadableExportError, ask_nearest
 from capmap.settings.choices import Decimal, TableFormat, Take
 from capmap.wording import format_count, list_names, quote_name
 
@@ -205,7 +205,7 @@ def read_exports(
             rows = part.counts["rows"]
             tables.append(part.runs)
             parts.append(replace(part, runs=part.runs.schema.empty_table()))
-        files += _describe_file(path, rows)
+        files += describe_file(path, rows)
     if len(parts) == len(paths):
         problems += _check_filters(parts, where) + _check_ignored(parts, columns)
     problems += _check_metrics(parts, list_columns(columns, "metric")[0])
@@ -234,7 +234,7 @@ def _list_readings(parts: Sequence[Part]) -> list[Reading]:
     return [*found.values()]
 
 
-def _describe_file(path: str, rows: int) -> list[ExportFile]:
+def describe_file(path: str, rows: int) -> list[ExportFile]:
     """Describe a file, if it can be opened at all."""
     try:
         size = Path(path).stat().st_size
@@ -281,22 +281,23 @@ def _arrange_runs(
     return runs.drop(columns=[name for name in runs if name in spent]), problems
 
 
+SEEDLESS = RowCheck(
+    "empty_seed",
+    "seed",
+    "{_count} without a seed, while others have one; those of a cell count as the same run.",
+    "Fill in the seeds, or take them from the file's name, as in exports: "
+    "runs/{{model}}-{{seed}}.csv.",
+    "warning",
+)
+
+
 def _find_seedless(runs: pd.DataFrame) -> list[Problem]:
     """Find runs without a seed beside others that have one."""
-    seedless = runs["seed"].eq("")
-    if seedless.all() or not seedless.any():
+    rows = runs[runs["seed"] == ""]
+    if len(rows) in (0, len(runs)):
         return []
-    return [
-        row_problem(
-            runs[seedless].iloc[0],
-            "empty_seed",
-            f"{format_count(int(seedless.sum()), 'run')} without a seed, while others have one; "
-            "those of a cell count as the same run.",
-            "Fill in the seeds, or take them from the file's name, as in exports: "
-            "runs/{model}-{seed}.csv.",
-            severity="warning",
-        )
-    ]
+    said = rows.head(1).assign(_count=format_count(len(rows), "run"))
+    return SEEDLESS.report(said, column="")
 
 
 def _find_unfilled(parts: Sequence[Part], columns: Mapped) -> list[Problem]:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from capmap.artifacts import pack_names
 from capmap.exports.cells import SEPARATOR, Kind, Numbers, choose_texts, make_texts
 from capmap.metrics import is_same_metric
-from capmap.problems import Problem, Severity, row_problem
+from capmap.problems import Problem, RowCheck, Severity
 from capmap.settings.choices import MOST_RUNS, Spread, Take
 from capmap.wording import format_count, list_names, quote_name
 
@@ -369,46 +369,37 @@ def take_rows(runs: pd.DataFrame, take: Take) -> tuple[pd.DataFrame, list[Proble
     return taken, [*_report_first(lost[lost["_merge"] == "left_only"], UNTAKEN), *problems]
 
 
-TIED = Check(
+TIED = RowCheck(
     "tied_step",
-    "of the highest step beside another of a different score; the first is",
+    "raw",
+    "{_count} of the highest step beside another of a different score; the first is of {model} on "
+    "{dataset}.",
     "If they are different runs, say by what: a column, or a field of the path, of seeds.",
 )
-UNTAKEN = Check(
-    "untaken_run",
-    "without a number to choose a row by; the first is",
-    "Choose another `take`, or complete or remove the runs.",
+UNTAKEN = TIED._replace(
+    code="untaken_run",
+    reason="{_count} without a number to choose a row by; the first is of {model} on {dataset}.",
+    remedy="Choose another `take`, or complete or remove the runs.",
 )
-HALVES = Check(
-    "half_summary",
-    "with a spread but no number of runs, or the other way round, each of which counts as one run; "
-    "the first is",
-    "Fill in what is missing, or set `summary: {runs: N}` for the number of runs.",
-    "warning",
+HALVES = TIED._replace(
+    code="half_summary",
+    reason="{_count} with a spread but no number of runs, or the other way round, each of which "
+    "counts as one run; the first is of {model} on {dataset}.",
+    remedy="Fill in what is missing, or set `summary: {{runs: N}}` for the number of runs.",
+    severity="warning",
 )
-TWINS = Check(
-    "doubtful_spread",
-    "most of which have a spread about as large as their mean: are these two scores, such as the "
-    "best and the mean? The first is",
-    "If they are, leave only one number in each cell.",
-    "warning",
+TWINS = HALVES._replace(
+    code="doubtful_spread",
+    reason="{_count} most of which have a spread about as large as their mean: are these two "
+    "scores, such as the best and the mean? The first is of {model} on {dataset}.",
+    remedy="If they are, leave only one number in each cell.",
 )
 
 
-def _report_first(rows: pd.DataFrame, check: Check) -> list[Problem]:
+def _report_first(rows: pd.DataFrame, check: RowCheck) -> list[Problem]:
     """Make a problem of all rows of a kind at the first of them, if there are any."""
-    return [
-        row_problem(
-            first,
-            check.code,
-            f"{format_count(len(rows), 'row')} {check.reason} of {quote_name(first['model'])} on "
-            f"{quote_name(first['dataset'])}.",
-            check.remedy,
-            severity=check.severity,
-            value=first["raw"],
-        )
-        for first in rows.head(1).to_dict("records")
-    ]
+    said = rows.head(1).assign(_count=format_count(len(rows), "row"))
+    return check.report(said, column="")
 
 
 def number_rows(runs: pd.DataFrame) -> pd.DataFrame:

@@ -9,9 +9,9 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from capmap.artifacts import digest_file, unpack_columns
+from capmap.artifacts import unpack_columns
 from capmap.exports.cells import Mapped, Wish, check_columns, list_columns
-from capmap.exports.reading import ExportFile, Exports, read_exports
+from capmap.exports.reading import Exports, describe_file, read_exports
 from capmap.exports.records import read_bounded, read_document
 from capmap.exports.sheets import open_sheet
 from capmap.problems import Problem, UnreadableExportError, shorten
@@ -107,38 +107,25 @@ def read_submissions(
             else:
                 fields[path] = {**absent, NAME: name}
     read = _read_runs(fields, columns or {}, metrics or {}, decimal)
-    files_read = [*read.files, *map(_describe_file, others)]
+    files_read = [*read.files, *(file for path in others for file in describe_file(path, 0))]
     return replace(read, problems=[*problems, *read.problems], files=files_read), listed
-
-
-def _describe_file(path: str) -> ExportFile:
-    size = Path(path).stat().st_size
-    return {"path": path, "sha256": digest_file(path), "bytes": size, "rows": 0}
 
 
 def _check_folders(folders: Sequence[str]) -> tuple[list[Problem], list[str]]:
     """Find folders that cannot be told apart, and return the others."""
     if not folders:
-        reason = "There is no submission."
         remedy = f"Add a folder with the files {RESULTS} and {INFORMATION}."
+        reason = "There is no submission."
         return [Problem(code="no_submissions", reason=reason, remedy=remedy)], []
     counts = Counter(Path(folder).name for folder in folders)
-    readable = [
-        folder
-        for folder in folders
-        if counts[Path(folder).name] == 1 and Path(folder).name.isprintable()
-    ]
-    problems = [
-        Problem(
-            code="bad_folder",
-            source=repr(folder)[1:-1],
-            reason="Its name has characters that cannot be shown, or another folder has it.",
-            remedy="Rename the folder; its name is that of the submission.",
-        )
-        for folder in folders
-        if folder not in readable
-    ]
-    return problems, readable
+    names = [name for name, count in counts.items() if count == 1 and name.isprintable()]
+    readable = [folder for folder in folders if Path(folder).name in names]
+    reason = "Its name has characters that cannot be shown, or another folder has it."
+    remedy = "Rename the folder; its name is that of the submission."
+    others = [repr(folder)[1:-1] for folder in folders if folder not in readable]
+    return [
+        Problem(code="bad_folder", source=folder, reason=reason, remedy=remedy) for folder in others
+    ], readable
 
 
 def _list_files(folder: str, found: set[str]) -> tuple[dict[str, str], list[Problem]]:
@@ -175,12 +162,13 @@ def read_information(path: str | None) -> tuple[dict[str, Any], list[Problem]]:
     except UnreadableExportError as error:
         return nothing, error.problems
     errors = sorted(Draft202012Validator(SCHEMA).iter_errors(document), key=lambda one: one.path)
-    if errors:
-        return nothing, [
-            _explain(path, _write_place(error.absolute_path), f"{shorten(error.message)}.")
-            for error in errors
-        ]
-    problems, models = [], {}
+    problems = [
+        _explain(path, _write_place(error.absolute_path), f"{shorten(error.message)}.")
+        for error in errors
+    ]
+    if problems:
+        return nothing, problems
+    models = {}
     for number, entry in enumerate(document[NEW_MODELS], start=1):
         own = {name: _escape(entry[key]) for key, name in MODEL_KEYS.items()}
         if all(own.values()):

@@ -34,7 +34,7 @@ Found = list[tuple[RowCheck, Mask]]
 def find_misfits(
     runs: pd.DataFrame, bounds: pd.DataFrame, *, transformed: Collection[str] = ()
 ) -> list[Problem]:
-    """Find percentages among fractions, and scores outside their bounds.
+    """Find scores outside their bounds, and fractions, percentages and signs that do not fit.
 
     Parameters
     ----------
@@ -52,6 +52,12 @@ def find_misfits(
         warning per dataset at the score that is farthest out; and "all_out_of_bounds", an error
         instead, where no score of a dataset is within bounds that are natural, or stated of a
         known metric, or where the median is above 100 of a metric that cannot exceed 1.
+        "percent_sign", an error per dataset whose scores have percent signs, which make them
+        fractions, beside a bound of 100, beside scores without a sign above 1.5, or on numbers of
+        at most 1 beside fractions without a sign; and "doubtful_sign", a warning where such numbers
+        stand beside larger ones with a sign, or where one model alone has signs. Of datasets with
+        bounds of 0 and 100 "fractions", a warning of scores of at most 1 where all scores are, or
+        the median is at least 20.
 
     Notes
     -----
@@ -70,41 +76,58 @@ def find_misfits(
     declared: its scores may be as large as they like (a human-normalized score of 30, say).
     """
     facts = _gather_facts(bounds, transformed)
-    rows, place = _take_known(runs, facts)
+    place = facts.index.get_indexer(pd.Index(runs["dataset"]))
+    rows, place = (runs, place) if (place >= 0).all() else (runs[place >= 0], place[place >= 0])
     score = rows["score"].to_numpy(dtype=np.float64)
     if ROW in rows:
         # Runs that stand for a row are judged by its mean.
         means = rows["score"].groupby(rows[ROW]).transform("mean").round(12)
         score = means.to_numpy(dtype=np.float64)
+    signed = rows["raw"].str.contains("%", regex=False).to_numpy(dtype=bool)
     size = np.where(facts["signed"].to_numpy(dtype=bool)[place], np.abs(score), score)
     sizes = pd.Series(size).groupby(place)
     every = range(len(facts))
-    facts["median"], facts["scores"] = (
-        values.reindex(every).to_numpy() for values in (sizes.median(), sizes.size())
+    facts["median"], facts["largest"], facts["scores"] = (
+        values.reindex(every).to_numpy() for values in (sizes.median(), sizes.max(), sizes.size())
     )
     is_large = facts["median"] > FRACTION
     facts["impossible"] = facts["fractional"] & facts["bounded"] & is_large
-    highest = facts["median"].where(facts["impossible"], sizes.max().reindex(every).to_numpy())
+    highest = facts["median"].where(facts["impossible"], facts["largest"])
     in_percent = facts["fractional"] & ~facts["declared"] & is_large & (highest <= PERCENT)
-    named = rows[facts["named"].to_numpy(dtype=bool)[place]]
-    has_sign = named.loc[named["raw"].str.contains("%", regex=False), "dataset"]
-    by_name = facts["named"] & ~facts.index.isin(has_sign.unique())
+    by_name = facts["named"] & ~np.isin(every, place[signed])
     mixable = facts["fractional"] & facts["bounded"] & ~is_large
     facts["_look"] = [
         f"look like percentages (their median is {size:g})" for size in facts["median"]
     ]
     facts.loc[by_name, "_look"] = "are percentages by the name of the metric"
-    is_percent, is_mixable, is_bounded = (
+    is_percent, is_mixable, is_bounded, is_plain = (
         column.to_numpy(dtype=bool)[place]
-        for column in (in_percent | by_name, mixable, facts["bounded"])
+        for column in (in_percent | by_name, mixable, facts["bounded"], facts["plain"])
     )
     mixed = is_mixable & (size > FRACTION) & (size <= PERCENT)
     found = [(PERCENT_CHECK, is_percent & is_bounded), (UNSURE_CHECK, is_percent & ~is_bounded)]
+    if signed.any():
+        wrong = _find_wrong_signs(rows["model"], place, np.abs(score), signed, facts)
+        found += [(check, mask & is_plain) for check, mask in wrong]
+    are_all = facts["largest"] <= 1
+    unsure = facts["plain"] & facts["in_percent"] & (are_all | (facts["median"] >= HIGH_PERCENT))
+    small = unsure.to_numpy(dtype=bool)[place] & ~_spread(signed, place) & (size > 0) & (size <= 1)
+    counts = np.bincount(place[small], minlength=len(facts))
+    facts["_are"] = np.where(are_all | (counts > 1), "are", "is")
+    facts["_small"] = [
+        "All scores" if whole else count_things(int(number), "score")
+        for whole, number in zip(are_all, counts, strict=True)
+    ]
     return [
-        *_report(rows, found, facts),
+        *_report(rows, [*found, (FRACTIONS, small)], facts),
         *MIXED_CHECK.report(rows[mixed]),
         *_find_outside(rows, score, facts, ~mixed & ~is_percent),
     ]
+
+
+def _spread(mask: Mask, place: npt.NDArray[np.intp]) -> Mask:
+    """Whether the dataset of each row, at its place, has any row of the mask."""
+    return np.isin(place, place[mask])
 
 
 WRITE = (
@@ -174,75 +197,28 @@ def _find_outside(
     return _report(farthest, [(ALL_OUTSIDE, is_error), (OUTSIDE, ~is_error)], own)
 
 
-def find_mixed_scales(
-    runs: pd.DataFrame, bounds: pd.DataFrame, *, transformed: Collection[str] = ()
-) -> list[Problem]:
-    """Find fractions among percentages, and percent signs that do not fit the other scores.
-
-    Parameters
-    ----------
-    runs, bounds, transformed
-        As in `find_misfits`.
-
-    Returns
-    -------
-    list of Problem
-        "percent_sign", an error per dataset whose scores have percent signs, which make them
-        fractions, beside a bound of 100, beside scores without a sign above 1.5, or on numbers of
-        at most 1 beside fractions without a sign; and "doubtful_sign", a warning where such numbers
-        stand beside larger ones with a sign, or where one model alone has signs. Of datasets with
-        bounds of 0 and 100 "fractions", a warning where all scores are at most 1, and "fraction"
-        where some are and the median is at least 20.
-    """
-    facts = bounds[~bounds["dataset"].isin(list(transformed))].set_index("dataset")
-    rows, place = _take_known(runs, facts)
-    if rows.empty:
-        return []
-    facts["in_percent"] = facts["low"].isin([-PERCENT, 0.0]) & (facts["high"] == PERCENT)
-    size = rows["score"].abs().to_numpy(dtype=np.float64)
-    signed = rows["raw"].str.contains("%", regex=False).to_numpy(dtype=bool)
-    return [
-        *_find_wrong_signs(rows, place, size, signed, facts),
-        *_find_fractions(rows, place, size, _spread(signed, place), facts),
-    ]
-
-
-def _spread(mask: Mask, place: npt.NDArray[np.intp]) -> Mask:
-    """Whether the dataset of each row, at its place, has any row of the mask."""
-    return np.isin(place, place[mask])
-
-
 def _find_wrong_signs(
-    rows: pd.DataFrame,
+    models: "pd.Series[str]",
     place: npt.NDArray[np.intp],
     size: npt.NDArray[np.float64],
     signed: Mask,
     facts: pd.DataFrame,
-) -> list[Problem]:
+) -> Found:
     """Find percent signs that do not fit the other scores of their dataset."""
-    if not signed.any():
-        return []
-    in_one = (facts["low"].isin([-1.0, 0.0]) & (facts["high"] == 1)).to_numpy()[place]
-    in_percent = facts["in_percent"].to_numpy()[place]
+    in_one, in_percent = (facts[name].to_numpy()[place] for name in ("in_one", "in_percent"))
     unsigned_large = ~signed & (size > FRACTION) & ~in_one
     clashes = signed & in_percent | _spread(signed, place) & unsigned_large
     is_tiny = size * PERCENT <= 1 + 1e-9
     small = signed & (size > 0) & is_tiny
     among_fractions = small & _spread(~signed & (size > 0) & (size <= 1), place)
     among_large = small & _spread(signed & ~is_tiny, place) & ~among_fractions
-    of_one_model = rows.loc[signed, "model"].nunique() == 1 < rows["model"].nunique()
+    of_one_model = models[signed].nunique() == 1 < models.nunique()
     alone = signed & _spread(~signed, place) & ~clashes & of_one_model
     alone &= ~_spread(among_fractions | among_large, place)
-    return _report(
-        rows,
-        [
-            (CLASH, clashes),
-            (HUNDREDTH, among_fractions),
-            (BELOW, among_large),
-            (ONE_MODEL, alone),
-        ],
-        facts,
-    )
+    return [
+        *((CLASH, clashes), (HUNDREDTH, among_fractions)),
+        *((BELOW, among_large), (ONE_MODEL, alone)),
+    ]
 
 
 SIGN = 'Scores of the dataset {dataset} with a percent sign are fractions ("91%" is 0.91), '
@@ -274,35 +250,11 @@ ONE_MODEL = RowCheck(
 FRACTIONS = RowCheck(
     "fractions",
     "score",
-    "{_scores} of the dataset {dataset} {_are} at most 1, where bounds are 0 and 100.",
+    "{_small} of the dataset {dataset} {_are} at most 1, where bounds are 0 and 100.",
     "If these are fractions, write them in percent, or give the dataset its own bounds: "
     "datasets: {{{_key}: {{low: 0, high: 1}}}}.",
     "warning",
 )
-
-
-def _find_fractions(
-    rows: pd.DataFrame,
-    place: npt.NDArray[np.intp],
-    size: npt.NDArray[np.float64],
-    has_signed: Mask,
-    facts: pd.DataFrame,
-) -> list[Problem]:
-    """Find scores of at most 1 where the bounds are 0 and 100."""
-    sizes = pd.Series(size).groupby(place)
-    largest, median = (
-        values.reindex(range(len(facts))).to_numpy() for values in (sizes.max(), sizes.median())
-    )
-    are_all = largest <= 1
-    unsure = facts["in_percent"].to_numpy() & (are_all | (median >= HIGH_PERCENT))
-    found = unsure[place] & ~has_signed & (size > 0) & (size <= 1)
-    counts = np.bincount(place[found], minlength=len(facts))
-    texts = [
-        "All scores" if whole else count_things(int(number), "score")
-        for whole, number in zip(are_all, counts, strict=True)
-    ]
-    facts = facts.assign(_scores=texts, _are=np.where(are_all | (counts > 1), "are", "is"))
-    return _report(rows, [(FRACTIONS, found)], facts)
 
 
 def find_opposite(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
@@ -395,15 +347,6 @@ def find_constant(runs: pd.DataFrame) -> list[Problem]:
     return EQUAL.report(rows, column="")
 
 
-def _take_known(
-    runs: pd.DataFrame, facts: pd.DataFrame
-) -> tuple[pd.DataFrame, npt.NDArray[np.intp]]:
-    """Take the runs of datasets with facts, and the place of each in these."""
-    place = facts.index.get_indexer(pd.Index(runs["dataset"]))
-    known = place >= 0
-    return (runs, place) if known.all() else (runs[known], place[known])
-
-
 def _report(rows: pd.DataFrame, found: Found, facts: pd.DataFrame) -> list[Problem]:
     """Make the problems of checks, with what is known of each dataset."""
     facts = facts.assign(
@@ -432,6 +375,9 @@ def _gather_facts(bounds: pd.DataFrame, transformed: Collection[str]) -> pd.Data
     stated = ~origins.apply(lambda side: side.str.contains("observed|model |reference")).any(axis=1)
     has_sign = facts["metric"].astype("str").str.contains("%", regex=False).to_numpy()
     return facts.assign(
+        plain=~facts.index.isin(list(transformed)),
+        in_one=in_one,
+        in_percent=facts["low"].isin([-PERCENT, 0.0]) & (facts["high"] == PERCENT),
         stated=stated & (natural | is_known),
         fractional=in_one & ~facts.index.isin(list(transformed)),
         signed=(facts["low"] < 0) & ~endless,

@@ -45,7 +45,7 @@ from capmap.validation.rows import (
     replace_failed,
     resolve_duplicates,
 )
-from capmap.validation.scores import find_constant, find_misfits, find_mixed_scales, find_opposite
+from capmap.validation.scores import find_constant, find_misfits, find_opposite
 from capmap.wording import count_things
 
 ORDER = ["model", "dataset", "seed", "source"]
@@ -226,7 +226,6 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
     )
     transformed = [name for name, rule in rules.datasets.items() if "transform" in rule]
     problems += [*faults, *find_misfits(converted, bounds, transformed=transformed)]
-    problems += find_mixed_scales(converted, bounds, transformed=transformed)
     constant = [fault.value for fault in faults if fault.code == "constant_dataset"]
 
     analysed, _ = select_runs(selected, models=policies.select.get("models", "all"))
