@@ -247,32 +247,23 @@ class Array(list[Any]):
     lines: Sequence[int] = ()
 
 
-class FaultError(Exception):
-    """What is wrong with a value, and what to do about it; line 0 is where the value begins."""
+def _tell(
+    code: str, reason: str, remedy: str = REMEDY, *, line: int = 0, value: str = ""
+) -> UnreadableExportError:
+    """Make the error of a value; line 0 is where the value begins."""
+    problem = Problem(code=code, reason=reason, remedy=remedy, line=line, value=shorten(value))
+    return UnreadableExportError(problem)
 
-    def __init__(
-        self, code: str, reason: str, remedy: str = REMEDY, *, line: int = 0, value: str = ""
-    ) -> None:
-        super().__init__(reason)
-        self.code, self.reason, self.remedy = code, reason, remedy
-        self.line, self.value = line, value
 
-    def explain(self, path: str, line: int = 0) -> Problem:
-        """Make a problem of it, at a line unless it has one itself."""
-        return Problem(
-            code=self.code,
-            source=path,
-            reason=self.reason,
-            remedy=self.remedy,
-            line=self.line or line,
-            value=shorten(self.value),
-        )
+def _locate(error: UnreadableExportError, path: str, line: int = 0) -> list[Problem]:
+    """Say where problems are: in a file, at a line unless they have one themselves."""
+    return [replace(own, source=path, line=own.line or line) for own in error.problems]
 
 
 # A line of JSON lines, an entry of the list that a document is, or a document: the line where it
 # begins; the position of an entry in its list, from "0", empty for others; and its value.
 Part: TypeAlias = tuple[int, str, Any]
-Parts: TypeAlias = Iterator[Part | FaultError]
+Parts: TypeAlias = Iterator[Part | UnreadableExportError]
 
 
 def _make_object(pairs: list[tuple[str, Any]], lines: Sequence[int] = ()) -> Object:
@@ -281,7 +272,7 @@ def _make_object(pairs: list[tuple[str, Any]], lines: Sequence[int] = ()) -> Obj
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
         place = next(place for place, key in enumerate(keys) if key in keys[:place])
-        raise FaultError(
+        raise _tell(
             "duplicated_key",
             f"The key {quote_name(keys[place])} stands twice in one object.",
             "Rename or remove one of them.",
@@ -322,7 +313,7 @@ def _is_line(text: str) -> bool:
     line, _, rest = text.partition("\n")
     try:
         return bool(rest.strip() and DECODER.decode(line))
-    except (ValueError, RecursionError, FaultError):
+    except (ValueError, RecursionError, UnreadableExportError):
         return False
 
 
@@ -333,9 +324,8 @@ def _list_lines(text: str) -> Parts:
             continue
         try:
             yield line, "", _decode(stripped, 0, 0, first=line)
-        except FaultError as fault:
-            fault.line = line
-            yield fault
+        except UnreadableExportError as error:
+            yield UnreadableExportError(*_locate(error, "", line))
 
 
 def _decode(text: str, start: int, depth: int, *, first: int = 1, decoder: Any = DECODER) -> Any:
@@ -365,16 +355,16 @@ def _decode(text: str, start: int, depth: int, *, first: int = 1, decoder: Any =
     except json.JSONDecodeError as error:
         reason = f"The text is not JSON: {error.msg} (character {error.colno} of the line)."
         line, written = first + error.lineno - 1, text.split("\n")[error.lineno - 1].strip()
-        raise FaultError("invalid_json", reason, line=line, value=written) from error
+        raise _tell("invalid_json", reason, line=line, value=written) from error
     except (RecursionError, ValueError) as error:
         raise _refuse_depth(first) from error
     if text[end:].strip():
         line = first + bisect_left(ends, end)
-        raise FaultError("invalid_json", "The JSON does not end here.", line=line)
+        raise _tell("invalid_json", "The JSON does not end here.", line=line)
     if "\\u" in text and (half := HALF.search(text)):
         line = first + bisect_left(ends, half.start())
         reason = "The text has half of a surrogate pair, which is no character."
-        raise FaultError("invalid_json", reason, line=line)
+        raise _tell("invalid_json", reason, line=line)
     return value
 
 
@@ -399,7 +389,7 @@ def _list_yaml(text: str) -> Parts:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
         where = f" (column {mark.column + 1})" if mark else ""
-        raise FaultError(
+        raise _tell(
             "invalid_yaml",
             f"The file is not YAML: {reason}{where}.",
             line=mark.line + 1 if mark else 0,
@@ -422,14 +412,14 @@ def _build(node: Any, depth: int) -> Any:
         lines = [child.start_mark.line + 1 for child in node.value]
         return _make_array((_build(child, depth + 1) for child in node.value), lines)
     if any(not isinstance(key, yaml.ScalarNode) for key, _ in node.value):
-        raise FaultError("invalid_yaml", "A key is not text.", line=line)
+        raise _tell("invalid_yaml", "A key is not text.", line=line)
     pairs = [(key.value, _build(child, depth + 1)) for key, child in node.value]
     return _make_object(pairs, [child.start_mark.line + 1 for _, child in node.value])
 
 
-def _refuse_depth(line: int = 0) -> FaultError:
+def _refuse_depth(line: int = 0) -> UnreadableExportError:
     reason = "The value is nested too deeply."
-    return FaultError("deep_nesting", reason, "Write flatter objects.", line=line)
+    return _tell("deep_nesting", reason, "Write flatter objects.", line=line)
 
 
 # The cells of a record (text, `Numeral`, bool or None) by dotted names.
@@ -454,7 +444,7 @@ def _flatten(value: Any, prefix: str = "", depth: int = 1) -> Flat:
             reason = (
                 f"Two values have the name {quote_name(min(twice))} once objects are flattened."
             )
-            raise FaultError("duplicated_name", reason, "Rename one of them.")
+            raise _tell("duplicated_name", reason, "Rename one of them.")
         flat |= own
     return flat
 
@@ -529,12 +519,12 @@ def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> Re
     rows = RecordSheet(path)
     try:
         for part in _list_parts(path, encoding, depth=max(1, len(walker.steps))):
-            if isinstance(part, FaultError):
-                rows.problems.append(part.explain(path))
+            if isinstance(part, UnreadableExportError):
+                rows.problems += _locate(part, path)
             else:
                 _add_part(rows, *part, walker)
-    except FaultError as fault:
-        rows.problems.append(fault.explain(path))
+    except UnreadableExportError as error:
+        rows.problems += _locate(error, path)
     if not rows.lines:
         raise UnreadableExportError(*(rows.problems[:1] or [walker.explain_end(path)]))
     rows.problems += walker.explain_misses(path)
@@ -553,9 +543,9 @@ def list_values(path: str, *, most: int) -> tuple[list[Any], bool]:
     """
     try:
         parts = islice(_list_parts(path, "utf-8", depth=1), most)
-        found = [part for part in parts if not isinstance(part, FaultError)]
-    except FaultError as fault:
-        raise UnreadableExportError(fault.explain(path)) from fault
+        found = [part for part in parts if not isinstance(part, UnreadableExportError)]
+    except UnreadableExportError as error:
+        raise UnreadableExportError(*_locate(error, path)) from error
     return [value for _, _, value in found], any(place for _, place, _ in found)
 
 
@@ -584,16 +574,16 @@ def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "
     try:
         if not walker.steps and not isinstance(value, dict):
             reason = "The value is not an object."
-            raise FaultError("invalid_record", reason, "Write objects, one for each run.")
+            raise _tell("invalid_record", reason, "Write objects, one for each run.")
         found = walker.walk(value, line, position)
-    except FaultError as fault:
-        rows.problems.append(fault.explain(rows.path, line))
+    except UnreadableExportError as error:
+        rows.problems += _locate(error, rows.path, line)
         return
     for record in found:
         try:
             rows.add(record.line, _flatten_record(record))
-        except FaultError as fault:
-            rows.problems.append(fault.explain(rows.path, record.line))
+        except UnreadableExportError as error:
+            rows.problems += _locate(error, rows.path, record.line)
     if not found and walker.fields is not None and isinstance(value, dict):
         empty = dict.fromkeys([*walker.all_fields, SCORE])
         rows.failed.append(len(rows.lines))
@@ -608,7 +598,7 @@ def _flatten_record(found: _Found) -> Flat:
         if cells.get(name) not in (None, "", text):
             reason = f"The field {{{name}}} of the pattern is also a name in the record."
             remedy = "Give the field another name in `reading: {records: …}`."
-            raise FaultError("duplicated_name", reason, remedy)
+            raise _tell("duplicated_name", reason, remedy)
     cells = {**found.fields, **cells, **found.fields}
     return {**cells, **found.beside, **cells}
 
@@ -729,12 +719,12 @@ def _match_key(step: Pattern, key: str) -> dict[str, str] | None:
         return step.match(key)
     except ConfigError as error:
         reason = f"The key {quote_name(key)} can be read in several ways: {error}"
-        raise FaultError("ambiguous_key", reason, "Change `reading: {records: …}`.") from error
+        raise _tell("ambiguous_key", reason, "Change `reading: {records: …}`.") from error
 
 
 def read_document(path: str) -> Any:
     """Read one JSON document of at most 64 MiB, whose objects have each key once."""
     try:
         return _decode(read_text(path), 0, 0, decoder=PLAIN_DECODER)
-    except FaultError as fault:
-        raise UnreadableExportError(fault.explain(path)) from fault
+    except UnreadableExportError as error:
+        raise UnreadableExportError(*_locate(error, path)) from error
