@@ -17,8 +17,7 @@ from capmap.checkpoints.selection import (
 from capmap.exports import Exports
 from capmap.exports.cells import SEPARATOR
 from capmap.exports.doubts import find_alike
-from capmap.exports.reading import read_evaluations, read_step
-from capmap.exports.records import check_digests
+from capmap.exports.reading import check_digests, read_evaluations, read_step
 from capmap.metrics import canonical_name
 from capmap.normalization.precedence import Rules, select_runs
 from capmap.problems import Problem, RowCheck, Severity

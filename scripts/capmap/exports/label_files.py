@@ -26,7 +26,7 @@ from capmap.exports.records import (
     has_suffix,
     read_content,
     read_document,
-    read_lines,
+    read_text,
     refuse,
 )
 from capmap.exports.sheets import open_sheet
@@ -144,7 +144,17 @@ def read_classes(path: str) -> list[str]:
     if has_suffix(path, TABLES | {".json"}):
         reason = "The file is JSON or a table, and names are read one per line."
         raise refuse("no_lines", path, reason, "Write one name per line into a text file.")
-    return read_lines(path)
+    return _read_lines(path)
+
+
+def _read_lines(path: str) -> list[str]:
+    """Read a file of one entry per line, trimmed; a blank line between them is refused."""
+    lines = [line.strip() for line in read_text(path).rstrip().split("\n")]
+    if "" in lines:
+        reason = "The line is blank, and entries are known by their position."
+        remedy = "Fill it in, or remove it."
+        raise refuse("blank_line", path, reason, remedy, line=lines.index("") + 1)
+    return lines
 
 
 def read_images(path: str) -> list[str]:

@@ -234,6 +234,25 @@ def _list_readings(parts: Sequence[Part]) -> list[Reading]:
     return [*found.values()]
 
 
+def check_digests(
+    files: Sequence[str], checksums: Mapping[str, str], *, names: Sequence[str] | None = None
+) -> list[Problem]:
+    """Compare files with the SHA-256 that the configuration expects of their names."""
+    problems = []
+    for path, name in zip(files, files if names is None else names, strict=True):
+        expected = checksums.get(name, "").lower()
+        if expected and (found := digest_file(path)) != expected:
+            reason = (
+                f"The file is not the pinned one: its SHA-256 is {found}, expected is {expected}."
+            )
+            remedy = (
+                "Restore the file. If the change is meant, put the digest that was found into "
+                "`checksums`."
+            )
+            problems.append(Problem(code="checksum", source=name, reason=reason, remedy=remedy))
+    return problems
+
+
 def describe_file(path: str, rows: int) -> list[ExportFile]:
     """Describe a file, if it can be opened at all."""
     try:

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import yaml
 
-from capmap.artifacts import digest_file
 from capmap.errors import ConfigError
 from capmap.exports.cells import Cells, Numeral, clean_header, make_cells
 from capmap.patterns import Pattern
@@ -79,25 +78,6 @@ PLAIN = FileOptions()
 TABLES = frozenset({".csv", ".tsv", ".parquet", ".pq"})
 # Each entry becomes objects, which take up to 110 times the bytes of its text.
 LONGEST = LARGEST // 16
-
-
-def check_digests(
-    files: Sequence[str], checksums: Mapping[str, str], *, names: Sequence[str] | None = None
-) -> list[Problem]:
-    """Compare files with the SHA-256 that the configuration expects of their names."""
-    problems = []
-    for path, name in zip(files, files if names is None else names, strict=True):
-        expected = checksums.get(name, "").lower()
-        if expected and (found := digest_file(path)) != expected:
-            reason = (
-                f"The file is not the pinned one: its SHA-256 is {found}, expected is {expected}."
-            )
-            remedy = (
-                "Restore the file. If the change is meant, put the digest that was found into "
-                "`checksums`."
-            )
-            problems.append(Problem(code="checksum", source=name, reason=reason, remedy=remedy))
-    return problems
 
 
 def read_content(path: str, *, limit: int = -1) -> bytes:
@@ -214,16 +194,6 @@ def read_text(path: str) -> str:
     content = read_bounded(path, limit=LONGEST, remedy="Write it as a table, CSV or Parquet.")
     check_text(content, path)
     return content.decode("utf-8-sig")
-
-
-def read_lines(path: str) -> list[str]:
-    """Read a file of one entry per line, trimmed; a blank line between them is refused."""
-    lines = [line.strip() for line in read_text(path).rstrip().split("\n")]
-    if "" in lines:
-        reason = "The line is blank, and entries are known by their position."
-        remedy = "Fill it in, or remove it."
-        raise refuse("blank_line", path, reason, remedy, line=lines.index("") + 1)
-    return lines
 
 
 def refuse(

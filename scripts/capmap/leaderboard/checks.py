@@ -9,7 +9,7 @@ import pandas as pd
 
 from capmap.benchmarks import Benchmark, complete_rules, read_benchmark
 from capmap.exports import Exports
-from capmap.exports.records import check_digests
+from capmap.exports.reading import check_digests
 from capmap.exports.submissions import BACKBONE, METHOD, NAME, read_submissions
 from capmap.exports.submissions import ROLES as COLUMNS
 from capmap.metrics import find_metric

@@ -9,7 +9,7 @@ import pandas as pd
 from capmap.artifacts import read_json, read_parquet, read_table
 from capmap.errors import ValidationError
 from capmap.exports import Exports
-from capmap.exports.records import check_digests
+from capmap.exports.reading import check_digests
 from capmap.multilabel.dumps import Cell
 from capmap.multilabel.evaluation import UNMATCHED
 from capmap.normalization.precedence import Rules

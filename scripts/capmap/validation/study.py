@@ -12,7 +12,8 @@ import pandas as pd
 from capmap.artifacts import render_csv, sort_rows, write_text
 from capmap.errors import ValidationError
 from capmap.exports import Exports, read_exports
-from capmap.exports.records import FileOptions, check_digests
+from capmap.exports.reading import check_digests
+from capmap.exports.records import FileOptions
 from capmap.exports.runs import MEAN, ROW, SEED
 from capmap.normalization.bounds import resolve_bounds
 from capmap.normalization.precedence import (
