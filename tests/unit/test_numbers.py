@@ -97,13 +97,6 @@ def test_every_float_comes_back_exactly(values):
 
 
 @settings(max_examples=100)
-@given(st.lists(FLOATS, min_size=1))
-def test_a_decimal_comma_reads_as_the_point_does(values):
-    texts = [repr(value).replace(".", ",") for value in values]
-    assert parse(*texts, decimal=",").values.tolist() == values
-
-
-@settings(max_examples=100)
 @given(st.lists(st.text(), min_size=1))
 def test_any_text_has_a_kind_and_only_numbers_have_a_finite_value(texts):
     numbers = parse(*texts)

@@ -13,7 +13,6 @@ from capmap.exports.submissions import read_submissions
 from tests.submissions import (
     BENCHMARK,
     INFORMATION,
-    METRICS,
     NAMES,
     change,
     change_all,
@@ -142,15 +141,6 @@ def test_hostile_names_are_data(tmp_path, name):
     assert listed["license"] == name
 
 
-def test_the_order_of_folders_and_rows_changes_lines_only(tmp_path):
-    folders = [write_submission(tmp_path / "submissions", name) for name in ("a", "b")]
-    expected, _, listed = run(tmp_path)
-    (folders[0] / NAMES[0]).write_text(render_rows(make_rows()[::-1]), "utf-8")
-    runs, _, again = run(tmp_path, folders=[str(folder) for folder in folders[::-1]])
-    assert runs.drop(columns="line").equals(expected.drop(columns="line"))
-    assert again == listed
-
-
 GOOD = render_rows(make_rows())
 DOCUMENT = json.dumps(INFORMATION)
 
@@ -265,13 +255,6 @@ def test_sound_submissions_are_not_blamed_and_odd_folders_are(rejected):
     assert "PRIVATE" not in message + table.to_csv()
 
 
-def test_the_metric_of_a_dataset_is_compared_without_case_and_separators(tmp_path):
-    rows = change_all(lambda row: row["dataset"] == "fields", Metric="multiclass jaccard-index")
-    write_submission(tmp_path / "submissions", "spelled", rows=rows)
-    runs, _, _ = run(tmp_path)
-    assert set(runs["metric"]) == {metric for metric, _ in METRICS.values()}
-
-
 def test_frozen_and_full_ft_are_models_of_their_own(tmp_path):
     frozen = [row | {"frozen_or_full_ft": "frozen"} for row in make_rows(("clay",))]
     write_submission(tmp_path / "submissions", "both", rows=make_rows(("clay",)) + frozen)
@@ -322,13 +305,6 @@ def test_the_metric_bounds_and_direction_of_the_study_win(tmp_path):
     assert "quality" in set(runs["metric"])
     with pytest.raises(ValidationError, match="overruled_metric"):
         run(tmp_path)
-
-
-def test_a_study_without_benchmark_and_references_is_valid(tmp_path):
-    rows = [row for row in make_rows() if row["dataset"] != "biomass"]
-    write_submission(tmp_path / "submissions", "a", rows=rows)
-    runs, _, _ = run(tmp_path, benchmark=[], references=[])
-    assert len(runs) == 20
 
 
 def test_a_broken_benchmark_is_a_fault_of_the_configuration(tmp_path):

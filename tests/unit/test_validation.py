@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from capmap.exports.runs import spread_summaries
-from capmap.validation import choose_examples, list_rejected, summarize, write_message
+from capmap.validation import list_rejected, summarize, write_message
 from tests.toy_runs import make_runs
 from tests.toy_studies import GOOD, codes, column, fault, find, find_one, validate
 
@@ -303,15 +303,6 @@ def test_the_message_has_counts_examples_and_the_place_of_the_rest():
     assert "And 99 more like this: line 3; line 4; line 5 …." in message
     assert len(lines) == 1 + 3 + 1
     assert lines[-1] == "All errors are in rejected.csv."
-
-
-def test_examples_show_every_kind_before_they_repeat_one():
-    problems = [fault("a", line=n) for n in range(50)] + [
-        fault("b"),
-        fault("c", severity="warning"),
-    ]
-    chosen = choose_examples(problems, most=4)
-    assert [problem.code for problem in chosen] == ["a", "a", "a", "b"]
 
 
 @pytest.mark.parametrize("score", [1e101, -1e300])
