@@ -13,7 +13,7 @@ from capmap import artifacts
 from capmap.artifacts import read_index, write_index
 from capmap.errors import CapmapError
 from capmap.pages import contents
-from capmap.pages.views import make_view
+from capmap.pages.contents import make_view
 from index import index
 from tests.report_pages import FIGURES, make_tables, run_report, write_study
 
