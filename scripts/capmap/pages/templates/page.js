@@ -335,14 +335,20 @@ const showGridsOf = (model, className, change) => {
   }
 };
 
+const mark = (model, on) => {
+  for (const element of places.get(model) ?? []) {
+    element.classList.toggle("picked", on);
+    element.ownerSVGElement?.classList.toggle("picking", on);
+  }
+};
+
 const pick = (model) => {
   const before = picked;
   picked = model === picked || !places.has(model) ? "" : model;
   document.querySelectorAll(".band").forEach((element) => element.remove());
-  for (const element of places.get(before) ?? []) element.classList.remove("picked");
-  for (const element of places.get(picked) ?? []) element.classList.add("picked");
+  mark(before, false);
+  mark(picked, true);
   if (picked) showGridsOf(picked, "band", frame);
-  document.body.classList.toggle("picking", picked !== "");
   list.querySelectorAll("button[aria-pressed]").forEach((button) => {
     button.setAttribute("aria-pressed", String(button.textContent === picked));
   });
@@ -529,7 +535,7 @@ const addStrips = (table) => {
     const high = heads.length * STRIP.high;
     plot.append(draw("svg", { class: "wide", viewBox: `0 0 ${STRIP.wide} ${high}` }, ...strips));
     equipPlot(plot);
-    for (const element of places.get(picked) ?? []) element.classList.add("picked");
+    if (picked) mark(picked, true);
   }, { once: true });
   table.closest("figure").after(fold);
 };
