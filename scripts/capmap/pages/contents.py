@@ -422,7 +422,7 @@ def _show_dataset(scores: pd.DataFrame, direction: str) -> list[Cell]:
     )
     best = find_best(means, direction or None)
     return [
-        Cell(f"{mean} ± {spread}" if mean and spread else mean, bool(mean) and mean == best)
+        Cell(f"{mean} ±\u00a0{spread}" if mean and spread else mean, bool(mean) and mean == best)
         for mean, spread in zip(means, spreads, strict=True)
     ]
 

@@ -186,7 +186,7 @@ const drawName = (entry, partial) => {
   button.ariaHasPopup = "dialog";
   button.append(showName(entry.name));
   const cell = make("th", { scope: "row", className: "text" }, button);
-  if (partial.has(entry)) cell.append(make("small", { title: countDatasets(entry) }, ` ${entry.datasets}/${entry.expected}`));
+  if (partial.has(entry)) cell.append(" ", make("small", { title: countDatasets(entry) }, `${entry.datasets}/${entry.expected}`));
   return cell;
 };
 
@@ -197,7 +197,7 @@ const drawScore = (column, entry, lower) => {
   const range = column.range(row);
   const isPartial = column.partial.has(row);
   cell.textContent = column.show(row) + (isPartial && column.group ? "*" : "");
-  if (range && (state.intervals || column.id === "overall")) cell.append(make("small", {}, ` ${range}`));
+  if (range && (state.intervals || column.id === "overall")) cell.append(" ", make("small", {}, range));
   cell.title = [range, isPartial && countDatasets(row)].filter(Boolean).join(", ");
   const [low, high] = column.ends;
   const share = (column.heat(entry) - low) / (high - low);
@@ -212,7 +212,7 @@ const drawCell = (column, entry, lower, partial) => {
   if (kind === "rank") {
     const ranks = showRanks(locateRank(entry));
     const rank = readRank(entry);
-    return make("td", { className: "rank" }, rank || "not ranked", ...(rank && ranks ? [make("small", {}, ` ${ranks}`)] : []));
+    return make("td", { className: "rank" }, rank || "not ranked", ...(rank && ranks ? [" ", make("small", {}, ranks)] : []));
   }
   const value = number(entry[name]);
   if (kind === "text") return make("td", { className: "text", title: entry[name] }, showName(entry[name]));
