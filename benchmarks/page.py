@@ -18,7 +18,7 @@ DATASETS = [f"dataset_{place:02d}" for place in range(50)]
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 # Until the next frame is shown.
 PICK = """(model) => new Promise((done) => {
-  const row = [...document.querySelectorAll("#table-ranking th[scope=row]")].find(
+  const row = [...document.querySelectorAll("#table-headline th[scope=row]")].find(
     (cell) => cell.textContent === model,
   );
   const start = performance.now();

@@ -6,13 +6,13 @@ from typing import Any
 
 from capmap.analyses import load_analysis
 from capmap.artifacts import read_parquet, write_text
+from capmap.pages import relate_path
 from capmap.pages.leaderboard import (
     describe_entries,
     describe_trainings,
     read_texts,
     render_board,
 )
-from capmap.pages.rendering import relate_path
 from capmap.tables import read_declared
 
 logger = logging.getLogger(__name__)

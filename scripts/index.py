@@ -8,7 +8,7 @@ from typing import Any
 
 from capmap.analyses import HEADLINE
 from capmap.files import write_text
-from capmap.pages.rendering import render_index
+from capmap.pages import render_index
 
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 BOARD = "leaderboard/index.html"

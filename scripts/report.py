@@ -16,7 +16,7 @@ from capmap.artifacts import (
 )
 from capmap.changes import list_ranks, save_state, track_changes
 from capmap.claims import list_claims
-from capmap.pages.rendering import relate_path
+from capmap.pages import relate_path
 from capmap.pages.report import (
     Results,
     describe_result,

@@ -21,6 +21,9 @@ DECIMALS = 3
 # What rounding errors leave of a 0 stays below it.
 NEGLIGIBLE = 1e-9
 MOST_ROWS, MOST_CELLS = 20_000, 400_000
+MOST_DECIMALS = 6
+# From there on a column is printed with exponents.
+LARGEST, SMALLEST = 1e7, 1e-5
 NUMBERS = {"integer", "floating", "mixed-integer-float"}
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -257,6 +260,46 @@ def count_decimals(values: pd.Series) -> int:
     largest = np.abs(known).max()
     is_tiny = NEGLIGIBLE < largest < 0.5 * 10**-DECIMALS
     return 1 - math.floor(math.log10(largest)) if is_tiny else DECIMALS
+
+
+def find_decimals(means: pd.Series) -> int:
+    """Find how many decimals distinguish models on a dataset.
+
+    Parameters
+    ----------
+    means : pandas.Series
+        Mean scores on the dataset; missing ones are NaN.
+
+    Returns
+    -------
+    int
+        So many that the largest has three digits and the range of all has two, at most six; -1
+        where numbers are so large or small that they need exponents.
+
+    Examples
+    --------
+    >>> find_decimals(pd.Series([0.84, 0.71])), find_decimals(pd.Series([84.1, 71.2]))
+    (3, 1)
+    >>> find_decimals(pd.Series([0.9541, 0.9558])), find_decimals(pd.Series([3e9, 1.0]))
+    (4, -1)
+    """
+    largest, spread = means.abs().max(), means.max() - means.min()
+    if not largest > 0:
+        return 3
+    if largest >= LARGEST or largest < SMALLEST:
+        return -1
+    size = 3 - math.ceil(math.log10(largest))
+    # Rounding noise is no range.
+    is_spread = spread > 1e-9 * largest
+    range_size = 1 - math.floor(math.log10(spread)) if is_spread else size
+    return max(0, min(max(size, min(range_size, size + 2)), MOST_DECIMALS))
+
+
+def write_number(value: float, decimals: int) -> str:
+    """Write a number with as many decimals as `find_decimals` found; "" where missing."""
+    if pd.isna(value):
+        return ""
+    return f"{value:.2e}" if decimals < 0 else f"{value:z.{decimals}f}"
 
 
 def is_number(values: "pd.Series[Any]") -> bool:

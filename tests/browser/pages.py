@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 
 from tests.waiting import PATIENCE_FOR_ANSWERS
@@ -13,7 +14,13 @@ from tests.waiting import PATIENCE_FOR_ANSWERS
 # Without a graphics card its emulation takes most of the time.
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-extensions"]
 MILLISECONDS = 1000 * PATIENCE_FOR_ANSWERS
-BOARD = "#board[aria-busy=false]"
+BOARD = "#board"
+SERIOUS = {"serious", "critical"}
+VIEWS = {
+    "light": {"color_scheme": "light"},
+    "dark": {"color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 800}},
+}
 
 
 @contextmanager
@@ -58,3 +65,14 @@ def _dismiss(dialog: Dialog, faults: list[str]) -> None:
 
 def _list_remote(url: str) -> list[str]:
     return [] if url.startswith(("file:", "data:", "blob:")) else [f"asked for {url}"]
+
+
+def scan(page: Page, options: dict[str, list[str]]) -> list[str]:
+    results = Axe().run(page, options=options).response
+    assert "color-contrast" in [rule["id"] for rule in results["passes"]]
+    return [
+        f"{finding['id']}: {node['html'][:120]}"
+        for finding in results["violations"]
+        if finding["impact"] in SERIOUS
+        for node in finding["nodes"]
+    ]

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Open
+from tests.browser.pages import VIEWS, scan
 from tests.report_pages import draw_study
 
 MODELS = ["Alpha", "Beta <b>", "Gamma & Co", *(f"Model {place:02d}" for place in range(9))]
@@ -91,7 +92,7 @@ def test_a_click_highlights_a_model_in_every_figure_and_table(page):
         assert find_plot(page, name).locator(".picked").count() >= 1
     faint = find_plot(page, "rank_shift").locator("[data-model='Alpha']").first
     assert float(faint.evaluate("e => getComputedStyle(e).opacity")) < 0.5
-    assert page.locator("#table-ranking tr.picked").count() == 1
+    assert page.locator("#table-headline tr.picked").count() == 1
     page.get_by_role("button", name="Clear").click()
     assert list_picked(page) == set()
     assert page.locator("rect.band").count() == 0
@@ -99,13 +100,13 @@ def test_a_click_highlights_a_model_in_every_figure_and_table(page):
 
 
 def test_a_click_on_a_row_highlights_its_model_in_the_figures(page):
-    page.locator("#table-ranking tbody tr").nth(1).click()
+    page.locator("#table-headline tbody tr").nth(1).click()
     assert list_picked(page) == {"Beta <b>"}
     assert find_plot(page, "scores").locator("rect.band").count() == 1
 
 
 def test_a_list_takes_models_out_of_the_figures(page):
-    page.locator("details.models summary").click()
+    page.locator(".chosen summary").click()
     page.get_by_label("Find a model").fill("gamma")
     assert page.locator(".list li:visible").count() == 1
     page.get_by_label("Show Gamma & Co").uncheck()
@@ -165,9 +166,45 @@ def test_the_keyboard_does_the_same(page):
     expect(page.locator("#figure-scores .reading")).to_have_text(f"Beta <b> · Dataset 1\n{value}")
 
 
+def test_the_scores_follow_the_ranking_sort_and_lose_columns(page):
+    names = page.locator("#ranking table").evaluate_all("all => all.map((table) => table.id)")
+    assert names.index("table-raw") == names.index("table-headline") + 1
+    table = page.locator("#table-raw")
+    values = [float(text.split()[0]) for text in table.locator("td:nth-child(2)").all_inner_texts()]
+    assert table.locator("td:nth-child(2).best").inner_text().startswith(f"{max(values):.3f}")
+    table.get_by_role("button", name="Dataset 0").click()
+    first = table.locator("tbody td:nth-child(2)").first
+    expect(first).to_have_class("best")
+    tools = page.locator(".table", has=table).locator(".tools")
+    tools.locator("summary").click()
+    tools.get_by_label("Dataset 0", exact=True).uncheck()
+    expect(first).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(tools.locator(".panel")).to_be_hidden()
+    tools.get_by_label("Filter").fill("gamma")
+    expect(table.locator("tbody tr:visible")).to_have_count(1)
+
+
+def test_a_dataset_lists_all_models(page):
+    strips = page.locator("#strips .plot")
+    assert strips.locator("circle").count() == len(MODELS) * len(DATASETS)
+    strips.locator("text[data-dataset='Dataset 3']").click()
+    told = page.locator("#strips .reading").inner_text().splitlines()
+    assert told[0] == "Dataset 3"
+    assert [line.split(".")[0] for line in told[-len(MODELS) :]] == [
+        str(place) for place in range(1, len(MODELS) + 1)
+    ]
+    page.locator("#table-headline tbody tr").nth(1).click()
+    assert strips.locator(".picked").count() == len(DATASETS)
+
+
 def test_on_a_phone_nothing_is_wider_than_the_screen_and_text_can_be_read(open_page, study_page):
     page = open_page(study_page, ready=".chosen", **PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+    cut = page.locator("#table-headline tbody th").evaluate_all(
+        "all => all.filter((e) => e.scrollWidth > e.clientWidth || e.offsetHeight > 60).length"
+    )
+    assert cut == 0
     sizes = page.locator(".plot text").evaluate_all(
         """(all) => all.filter((e) => e.checkVisibility()).map(
           (e) => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a)"""
@@ -179,3 +216,11 @@ def test_dark_figures_have_light_ink(open_page, study_page):
     page = open_page(study_page, ready=".chosen", color_scheme="dark")
     ink = page.locator("#figure-intervals text").first.evaluate("e => getComputedStyle(e).fill")
     assert min(map(int, re.findall(r"\d+", ink))) > 200
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_axe_finds_nothing_serious(open_page, study_page, view):
+    page = open_page(study_page, ready=".chosen", bypass_csp=True, **VIEWS[view])
+    page.locator("#strips summary").click()
+    page.locator(".tools .fold summary").first.click()
+    assert scan(page, {"runOnly": ["color-contrast"]} if view == "dark" else {}) == []

@@ -13,7 +13,7 @@ from capmap import artifacts
 from capmap.artifacts import read_index, write_index
 from capmap.errors import CapmapError
 from capmap.pages import contents
-from capmap.pages.views import make_view
+from capmap.pages.contents import make_view
 from index import index
 from tests.report_pages import FIGURES, make_tables, run_report, write_study
 
@@ -226,8 +226,8 @@ def test_the_ends_of_an_interval_stand_in_the_cell_of_the_estimate() -> None:
     assert [column.name for column in view.columns] == ["model", "iqm", "rank", "width"]
     texts = [[cell.text for cell in row.cells] for row in view.rows]
     assert texts == [
-        ["A", "0.667 [0.000, 0.700]", "1 [1, 2]", "0.100"],
-        ["B", "0.500", "2 [1, 2]", "0.100"],
+        ["A", "0.667 [0.000,\u00a00.700]", "1 [1,\u00a02]", "0.100"],
+        ["B", "0.500", "2 [1,\u00a02]", "0.100"],
     ]
     assert [row.cells[1].is_best for row in view.rows] == [True, False]
 
@@ -254,6 +254,29 @@ def test_a_view_says_what_was_cut() -> None:
     view = make_view(table, name="t", caption="", labels={}, most=4)
     assert len(view.rows) == 4
     assert view.note == "The first 4 of 10 rows."
+
+
+def test_scores_stand_in_the_units_of_their_metrics_best_in_bold() -> None:
+    cells = [["A", "d", 3.0, 0.25], ["B", "d", 2.0, np.nan], ["A", "e", 80.0, 0.25]]
+    tables = {
+        "seeds": pd.DataFrame(cells, columns=["model", "dataset", "mean", "std"]),
+        "bounds": pd.DataFrame(
+            [["d", "rmse", "min"], ["e", "acc", "max"]], columns=["dataset", "metric", "direction"]
+        ),
+    }
+    view = contents.show_scores(["B", "A"], tables, {})
+    assert [column.first for column in view.columns] == ["", "ascending", "descending"]
+    found = [[(cell.text, cell.is_best) for cell in row.cells] for row in view.rows]
+    assert found == [
+        [("B", False), ("2.00", True), ("", False)],
+        [("A", False), ("3.00 ±\u00a00.25", False), ("80.0 ±\u00a00.2", True)],
+    ]
+
+
+def test_only_warnings_that_touch_the_ranking_stand_above_it(plain: str) -> None:
+    assert 'class="warning"' not in plain
+    warnings = [{"code": code, "reason": code} for code in ("one_seed", "failed_run")]
+    assert contents.list_doubts({"warnings": warnings}) == ["failed_run"]
 
 
 def test_rows_that_are_cut_count_for_decimals_and_for_the_best():

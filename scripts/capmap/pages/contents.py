@@ -1,20 +1,28 @@
-"""The tables of a study's page: their share of its bytes, captions and headings."""
+"""The tables of a study's page: rounded, intervals in one cell, the first rows of long ones."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
 from capmap.analyses import load_analysis
-from capmap.analyses.columns import spell_column
-from capmap.analyses.declarations import Table
+from capmap.analyses.columns import explain_column, spell_column
+from capmap.analyses.declarations import Best, Table
 from capmap.analyses.rendering import write_page
 from capmap.claims import find_candidates, has_letters
-from capmap.pages.views import View, list_formats, make_view
 from capmap.ranking.table import choose
+from capmap.tables import (
+    count_decimals,
+    find_best,
+    find_decimals,
+    format_numbers,
+    is_number,
+    write_number,
+)
 from capmap.wording import SHARED_LETTERS, spell_statistic
 
 ROWS = {
@@ -45,8 +53,13 @@ OTHERS = {
 }
 MAIN = load_analysis("main")
 CAPTIONS = {name: table.caption for name, table in MAIN.tables.items()} | OTHERS
-# Rows of the ranking on the page.
-MOST_RANKED = 500
+# Rows of the ranking on the page, and cells of the table of scores.
+MOST_RANKED, MOST_SCORES, MOST_DATASETS = 500, 20_000, 100
+# Warnings after which a ranking may be another one.
+DOUBTS = {
+    *("failed_run", "fractions", "opposite_order", "diverged", "out_of_bounds", "incomplete"),
+    *("doubtful_sign", "doubtful_model", "alike_names", "selected_by_score", "reference_mismatch"),
+}
 INTERVALS = (
     " Scores and ranks come with intervals; the shaded rows are the models that may be the best."
 )
@@ -55,6 +68,196 @@ HEADLINE = [
     *("rank", "model", "score", "ci_low", "ci_high", "rank_low", "rank_high"),
     *("tie_group", "runs", "datasets", "filled"),
 ]
+MOST_ROWS, MOST_COLUMNS = 10, 40
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's heading: its names in CSV and on the page, its meaning, how it sorts first."""
+
+    name: str
+    label: str
+    numeric: bool
+    meaning: str
+    first: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell's text, and whether none in its column is better."""
+
+    text: str
+    is_best: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row's cells, and whether it is to stand out."""
+
+    cells: list[Cell]
+    marked: bool
+
+
+@dataclass(frozen=True)
+class View:
+    """A table on a page.
+
+    Parameters
+    ----------
+    name : str
+        Names the table in the page.
+    caption : str
+        What the table holds.
+    columns : list of Column
+        Its headings.
+    header : int, optional
+        Position of the column that names the rows; None where all columns hold numbers.
+    rows : list of Row
+        Its first rows.
+    note : str
+        What was cut, or "".
+    files : sequence of str
+        The whole table's files relative to the page, in several formats, the first as CSV.
+    """
+
+    name: str
+    caption: str
+    columns: list[Column]
+    header: int | None
+    rows: list[Row]
+    note: str
+    files: Sequence[str]
+
+
+def make_view(
+    table: pd.DataFrame,
+    *,
+    name: str,
+    caption: str,
+    files: Sequence[str] = (),
+    labels: Mapping[str, str],
+    marked: Collection[str] = (),
+    best: Best | None = None,
+    most: int = MOST_ROWS,
+) -> View:
+    """Prepare a table for a page.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The finished table; its order is kept and the column ``model``, or else the first one of
+        text, names the rows.
+    name, caption, files : str
+        See `View`.
+    labels : mapping of str to str
+        How the page names columns.
+    marked : collection of str, optional
+        Names of the rows that are to stand out.
+    best : mapping of {"max", "min"}, optional
+        Columns whose best value stands out, and what is best in them.
+    most : int, optional
+        How many rows the page may have.
+
+    Returns
+    -------
+    View
+        The table, with a note where it was cut. The ends of an interval stand in the cell of the
+        estimate.
+    """
+    shown = table.iloc[:, :MOST_COLUMNS]
+    numeric = [is_number(shown.iloc[:, place]) for place in range(shown.shape[1])]
+    columns = [
+        Column(label, labels.get(label, label), kind, explain_column(name, label))
+        for label, kind in zip(map(str, shown.columns), numeric, strict=True)
+    ]
+    intervals = _find_ends(columns)
+    decimals = _count_decimals(shown, columns, intervals)
+    cells = [
+        _format_column(shown.iloc[:, place], decimals[place], (best or {}).get(column.name), most)
+        for place, column in enumerate(columns)
+    ]
+    for place, ends in intervals.items():
+        cells[place] = list(map(_join_ends, cells[place], *(cells[end] for end in ends)))
+    hidden = {end for ends in intervals.values() for end in ends}
+    kept = [place for place in range(len(columns)) if place not in hidden]
+    columns, cells = [columns[place] for place in kept], [cells[place] for place in kept]
+    header = _find_header(columns)
+    rows = [
+        Row(list(row), header is not None and row[header].text in marked)
+        for row in zip(*cells, strict=True)
+    ]
+    note = f"The first {most} of {len(table):,} rows." if len(table) > most else ""
+    return View(name, caption, columns, header, rows, note, files)
+
+
+def list_formats(file: str, formats: str) -> list[str]:
+    """Addresses of a table in all its formats, the first as CSV; none where it has no file."""
+    path = PurePosixPath(file)
+    return [str(path.with_suffix(f".{suffix}")) for suffix in formats.split()] if file else []
+
+
+def _find_header(columns: list[Column]) -> int | None:
+    names = [column.name for column in columns]
+    text = (position for position, column in enumerate(columns) if not column.numeric)
+    return names.index("model") if "model" in names else next(text, None)
+
+
+def _count_decimals(
+    table: pd.DataFrame, columns: Sequence[Column], intervals: Mapping[int, tuple[int, int]]
+) -> list[int | None]:
+    """The decimals of each column, ends of an interval as its estimate; None of text."""
+    counts = [
+        count_decimals(table.iloc[:, place]) if column.numeric else None
+        for place, column in enumerate(columns)
+    ]
+    for place, ends in intervals.items():
+        most = max(counts[part] or 0 for part in (place, *ends))
+        for part in (place, *ends):
+            counts[part] = most
+    return counts
+
+
+def _format_column(
+    values: pd.Series, decimals: int | None, direction: str | None, most: int
+) -> list[Cell]:
+    """The first cells of a column."""
+    first = values.iloc[:most]
+    if decimals is None:
+        return [Cell("" if pd.isna(value) else str(value)) for value in first]
+    printed = format_numbers(first, decimals=decimals)
+    ends = format_numbers(values.dropna().agg(["min", "max"]), decimals=decimals)
+    best = find_best(ends, direction)
+    return [Cell(text, is_best=text == best) for text in printed]
+
+
+def _find_ends(columns: Sequence[Column]) -> dict[int, tuple[int, int]]:
+    """Where the ends of an interval are, by the place of the estimate.
+
+    Notes
+    -----
+    ``x_low`` and ``x_high`` are ends of ``x`` or, where that is not there, of the number before
+    them.
+    """
+    places = {column.name: place for place, column in enumerate(columns) if column.numeric}
+    pairs = {
+        name: (place, places[name.removesuffix("low") + "high"])
+        for name, place in places.items()
+        if name.endswith("low") and name.removesuffix("low") + "high" in places
+    }
+    taken = {end for ends in pairs.values() for end in ends}
+    found: dict[int, tuple[int, int]] = {}
+    for name, ends in pairs.items():
+        owner = places.get(name.removesuffix("low").rstrip("_"), ends[0] - 1)
+        if owner in places.values() and owner not in taken and owner not in found:
+            found[owner] = ends
+    return found
+
+
+def _join_ends(cell: Cell, low: Cell, high: Cell) -> Cell:
+    """A cell with the ends of its interval, such as ``0.652 [0.643, 0.663]``."""
+    if not (cell.text and low.text and high.text):
+        return cell
+    return replace(cell, text=f"{cell.text} [{low.text},\u00a0{high.text}]")
 
 
 def find_reading(validation: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,6 +310,11 @@ def list_warnings(validation: Mapping[str, Any]) -> pd.DataFrame:
     table["line"] = table["line"].where(table["line"] != 0).astype("Int64")
     filled = [name for name in WARNING if table[name].replace("", None).notna().any()]
     return table[filled or WARNING].reset_index(drop=True)
+
+
+def list_doubts(validation: Mapping[str, Any]) -> list[str]:
+    """The warnings that touch the ranking."""
+    return [found["reason"] for found in validation["warnings"] if found["code"] in DOUBTS]
 
 
 def list_files(validation: Mapping[str, Any]) -> pd.DataFrame:
@@ -167,6 +375,7 @@ def show_tables(
         )
         for name, caption in CAPTIONS.items()
     }
+    views["raw"] = show_scores(ranking["model"].tolist(), tables, files)
     views["headline"] = make_view(
         shown["headline"],
         name="headline",
@@ -178,6 +387,44 @@ def show_tables(
         most=MOST_RANKED,
     )
     return views
+
+
+def show_scores(
+    models: Sequence[str], tables: Mapping[str, pd.DataFrame], files: Mapping[str, str]
+) -> View:
+    """Show the scores of models on datasets in the units of their metrics, best in bold."""
+    seeds = tables["seeds"].set_index("model")
+    rules = tables["bounds"].drop_duplicates("dataset").set_index("dataset")
+    rules = rules.reindex(sorted(seeds["dataset"].unique()))[["metric", "direction"]].fillna("")
+    shown = rules.head(MOST_DATASETS)
+    most = MOST_SCORES // max(1, len(shown))
+    columns = [Column("model", "Model", numeric=False, meaning="")]
+    cells = [[Cell(model) for model in models[:most]]]
+    for dataset, metric, direction in shown.itertuples():
+        better, first = ("lower", "ascending") if direction == "min" else ("higher", "descending")
+        meaning = f"{metric}, {better} is better"
+        columns.append(Column(dataset, dataset, numeric=True, meaning=meaning, first=first))
+        own = seeds[seeds["dataset"] == dataset].reindex(models)
+        cells.append(_show_dataset(own, direction)[:most])
+    rows = [Row(list(row), marked=False) for row in zip(*cells, strict=True)]
+    cut = len(models) > len(rows) or len(rules) > len(shown)
+    note = f"The first {len(rows)} models and {len(shown)} datasets." if cut else ""
+    caption = (
+        "Scores in the units of the metrics, mean ± standard deviation over runs; best in bold."
+    )
+    return View("raw", caption, columns, 0, rows, note, list_formats(files.get("seeds", ""), "csv"))
+
+
+def _show_dataset(scores: pd.DataFrame, direction: str) -> list[Cell]:
+    decimals = find_decimals(scores["mean"])
+    means, spreads = (
+        [write_number(value, decimals) for value in scores[name]] for name in ("mean", "std")
+    )
+    best = find_best(means, direction or None)
+    return [
+        Cell(f"{mean} ±\u00a0{spread}" if mean and spread else mean, bool(mean) and mean == best)
+        for mean, spread in zip(means, spreads, strict=True)
+    ]
 
 
 def _count_datasets(ranking: pd.DataFrame) -> pd.DataFrame:

@@ -1,14 +1,13 @@
 """A leaderboard as one page: markup, style, script and data in a file that fetches nothing."""
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from capmap.artifacts import read_table
-from capmap.pages.rendering import TEMPLATES, render_page
+from capmap.pages import render_page
 from capmap.wording import find_statistic, name_most, spell_statistic
 
 # A script element ends at its end tag wherever that stands, and old engines end lines at U+2028.
@@ -30,7 +29,6 @@ ENTRIES = {
         "mean": "Mean",
     },
     "shown": ["size", "tie_group"],
-    "facets": {"name": "Models", "size": "Sizes", "submission": "Submissions"},
 }
 TRAININGS = {
     "switch": "Ranking",
@@ -46,7 +44,6 @@ TRAININGS = {
         "gain_report": "Gain over the last",
     },
     "shown": ["backbone", "submission", "checkpoints", "gain_report"],
-    "facets": {"backbone": "Models"},
 }
 EVERY = "all checkpoints"
 DIGITS = 12
@@ -137,15 +134,14 @@ def render_board(
     data in a script element and reach the page as text, never as markup. The runs are left out,
     with a note, where the page would take more than 2 MB with them.
     """
-    style, script = ((TEMPLATES / name).read_text("utf-8") for name in ("board.css", "board.js"))
     whole = {**content, "study": study, "descriptions": descriptions}
     for data in (whole, {**whole, "runs": None}):
         page = render_page(
             "board.html.j2",
-            style=style,
-            script=script,
+            scripts=["board.js"],
             data=write_script_data(data),
             content=content,
+            descriptions=descriptions,
             caption=caption,
             files=files,
             about=about,
@@ -158,22 +154,19 @@ def render_board(
 
 
 def pack_table(table: pd.DataFrame) -> dict[str, Any]:
-    r"""Turn a table of texts into what a page carries of it.
+    """Turn a table of texts into what a page carries of it: distinct values and their places.
 
-    Cells are a list of texts, or, where that is shorter, ``values`` (the distinct texts, in order
-    of first appearance) and ``codes`` (the position of each cell's value). Numbers stay the texts
-    they are in their file, so that the page can write the same bytes again.
+    Numbers stay the texts they are in their file.
 
     Examples
     --------
-    >>> import pandas as pd
     >>> pack_table(pd.DataFrame({"metric": ["accuracy", "accuracy"]}))["columns"]
-    [{'name': 'metric', 'cells': {'values': ['accuracy'], 'codes': [0, 0]}}]
+    [{'name': 'metric', 'values': ['accuracy'], 'codes': [0, 0]}]
     """
-    columns = [
-        {"name": str(name), "cells": _pack_cells([str(cell) for cell in table.iloc[:, position]])}
-        for position, name in enumerate(table.columns)
-    ]
+    columns = []
+    for position, name in enumerate(table.columns):
+        codes, values = pd.factorize(table.iloc[:, position].astype("str"))
+        columns.append({"name": str(name), "values": list(values), "codes": codes.tolist()})
     return {"rows": len(table), "columns": columns}
 
 
@@ -203,17 +196,6 @@ def write_script_data(content: Mapping[str, Any]) -> str:
     """
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.translate(ESCAPES)
-
-
-def _pack_cells(cells: list[str]) -> list[str] | dict[str, Any]:
-    counts = Counter(cells)
-    values = list(counts)
-    width = len(str(len(values)))
-    saved = sum((len(text) + 2) * (count - 1) for text, count in counts.items())
-    if saved <= width * len(cells):
-        return cells
-    codes = {text: code for code, text in enumerate(values)}
-    return {"values": values, "codes": [codes[cell] for cell in cells]}
 
 
 def read_texts(path: str) -> pd.DataFrame:

@@ -17,8 +17,14 @@ from capmap.analyses import FIGURES, TOGETHER, load_analysis
 from capmap.analyses.rendering import FILTERS, write_page
 from capmap.artifacts import read_index
 from capmap.claims import ranks_apart
-from capmap.pages.contents import find_changes, find_reading, show_analysis, show_tables
-from capmap.pages.rendering import render_study_page
+from capmap.pages import render_page
+from capmap.pages.contents import (
+    find_changes,
+    find_reading,
+    list_doubts,
+    show_analysis,
+    show_tables,
+)
 from capmap.tables import read_declared
 
 # Suffixes of the files that a page links, by what it calls them.
@@ -26,8 +32,8 @@ FILES = {"PDF": ".pdf", "SVG": ".svg", "PNG": ".png"}
 # Folders whose tables are called by their name alone.
 PLAIN = ("tables/", "normalized/", "comparisons/")
 PACKAGES = ["matplotlib", "numpy", "pandas", "pillow", "pyarrow", "scipy", "seaborn", "snakemake"]
-# Bytes of all figures; the rest of a page stays below 0.5 MB.
-MAX_FIGURES = 1_500_000
+# Bytes of all figures; the rest of a page stays below 0.7 MB.
+MAX_FIGURES = 1_300_000
 MAX_SETTINGS = 40_000
 
 
@@ -181,7 +187,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     silent = [
         section for section in sections if section.figures and results.nothing >= {*section.figures}
     ]
-    return render_study_page(
+    return render_page(
         "report.html.j2",
         filters=FILTERS,
         study=study,
@@ -192,6 +198,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         aggregation=write_page(main["aggregation"]),
         validation=results.validation,
         ranked=_count_ranked(tables),
+        doubts=list_doubts(results.validation),
         reading=find_reading(results.validation),
         changes=find_changes(tables["changes"]),
         methods=write_page(main["methods"]),

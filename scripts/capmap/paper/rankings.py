@@ -22,6 +22,7 @@ from capmap.paper.latex import (
     write_name,
 )
 from capmap.ranking.table import choose, choose_ranked
+from capmap.tables import find_decimals, write_number
 from capmap.wording import (
     SHARED_LETTERS,
     find_statistic,
@@ -41,9 +42,6 @@ OVER = {
 }
 COLUMNS = ["model", "name", "score", "ci_low", "ci_high", "rank", "rank_low", "rank_high"]
 COLUMNS += ["tie_group", "datasets", "filled"]
-MOST_DECIMALS = 6
-# From there on a column is printed with exponents.
-LARGEST, SMALLEST = 1e7, 1e-5
 
 
 @dataclass(frozen=True)
@@ -310,39 +308,6 @@ def render_results(rankings: list[Ranking], seeds: pd.DataFrame, bounds: pd.Data
     )
 
 
-def find_decimals(means: pd.Series) -> int:
-    """Find how many decimals distinguish models on a dataset.
-
-    Parameters
-    ----------
-    means : pandas.Series
-        Mean scores on the dataset; missing ones are NaN.
-
-    Returns
-    -------
-    int
-        So many that the largest has three digits and the range of all has two, at most six; -1
-        where numbers are so large or small that they need exponents.
-
-    Examples
-    --------
-    >>> find_decimals(pd.Series([0.84, 0.71])), find_decimals(pd.Series([84.1, 71.2]))
-    (3, 1)
-    >>> find_decimals(pd.Series([0.9541, 0.9558])), find_decimals(pd.Series([3e9, 1.0]))
-    (4, -1)
-    """
-    largest, spread = means.abs().max(), means.max() - means.min()
-    if not largest > 0:
-        return 3
-    if largest >= LARGEST or largest < SMALLEST:
-        return -1
-    size = 3 - math.ceil(math.log10(largest))
-    # Rounding noise is no range.
-    is_spread = spread > 1e-9 * largest
-    range_size = 1 - math.floor(math.log10(spread)) if is_spread else size
-    return max(0, min(max(size, min(range_size, size + 2)), MOST_DECIMALS))
-
-
 def make_score_column(header: list[str], direction: str, scores: pd.DataFrame) -> Column:
     r"""Write the scores on a dataset, the best in bold and the second underlined.
 
@@ -363,13 +328,13 @@ def make_score_column(header: list[str], direction: str, scores: pd.DataFrame) -
     \underline{0.500} \textbf{0.800} {\scriptsize$\,\pm\,$0.010}
     """
     decimals = find_decimals(scores["mean"])
-    printed = [_write_number(mean, decimals) for mean in scores["mean"]]
+    printed = [write_number(mean, decimals) for mean in scores["mean"]]
     known = sorted({float(text) for text in printed if text}, reverse=direction == "max")
     is_marked = bool(direction) and sum(map(bool, printed)) > 1
     best, second = (known + [math.nan] * 2)[:2] if is_marked else (math.nan, math.nan)
     cells, spreads = [], []
     for text, std in zip(printed, scores["std"], strict=True):
-        spreads.append(_write_number(std, decimals) if text else "")
+        spreads.append(write_number(std, decimals) if text else "")
         cell = _write_minus(text) or NONE
         if text and float(text) == best:
             cell = rf"\textbf{{{cell}}}"
@@ -402,12 +367,6 @@ def _make_score_sheet(ranking: Ranking, seeds: pd.DataFrame, bounds: pd.DataFram
     names, lines = make_name_column(ranking.models["name"].tolist())
     caption = _describe_results(ranking, own, metrics)
     return Sheet([_make_ranks(ranking), names], columns, caption, ranking.results_label, lines)
-
-
-def _write_number(value: float, decimals: int) -> str:
-    if pd.isna(value):
-        return ""
-    return f"{value:.2e}" if decimals < 0 else f"{value:z.{decimals}f}"
 
 
 def _describe_results(ranking: Ranking, own: pd.DataFrame, metrics: list[str]) -> str:
