@@ -44,24 +44,11 @@ from capmap.wording import PLAIN_KEY, quote_name
 
 NO_ERROR = StandardError(np.nan, np.nan)
 UNKNOWN = (np.nan, np.nan)
-ESTIMATES = {
-    "model": "str",
-    "statistic": "str",
-    "estimate": "float64",
-    "ci_low": "float64",
-    "ci_high": "float64",
-    "boot_low": "float64",
-    "boot_high": "float64",
-    "standard_error": "float64",
-    "freedom": "float64",
-    "parts_freedom": "float64",
-    "own_freedom": "float64",
-    "runs": "int64",
-    "datasets": "int64",
-    "filled": "int64",
-    "missing": "int64",
-    "ranked": "bool",
-}
+ESTIMATES = [
+    *("model", "statistic", "estimate", "ci_low", "ci_high", "boot_low", "boot_high"),
+    *("standard_error", "freedom", "parts_freedom", "own_freedom"),
+    *("runs", "datasets", "filled", "missing", "ranked", "replicates", "parts"),
+]
 Read = Callable[[Mapping[str, str]], pd.DataFrame]
 
 
@@ -421,7 +408,7 @@ def bootstrap_models(
                     *(is_ranked, found.replicates, parts),
                 )
             )
-    return pd.DataFrame(rows, columns=[*ESTIMATES, "replicates", "parts"]).astype(ESTIMATES)
+    return pd.DataFrame(rows, columns=ESTIMATES)
 
 
 def _place_parts(
