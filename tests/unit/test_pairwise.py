@@ -18,7 +18,7 @@ from tests.toy_runs import draw_benchmark, make_runs
 from tests.toy_scores import run_on_runs
 
 UNCORRECTED = [
-    *("datasets", "cells_unused", "mean_difference", "ci_low", "ci_high", "wins", "ties"),
+    *("datasets", "mean_difference", "ci_low", "ci_high", "wins", "ties"),
     *("losses", "wilcoxon_p", "effect_size"),
 ]
 
@@ -252,16 +252,8 @@ def test_a_dataset_of_huge_scores_hides_no_difference_on_another() -> None:
 def test_models_without_a_common_dataset_are_neither_better_nor_equal() -> None:
     runs = make_runs(("a", "X", 0.5), ("b", "Y", 0.4), ("b", "Z", 0.4))
     row = compare(runs).iloc[0]
-    assert row[["datasets", "cells_unused", "wins", "ties", "losses"]].tolist() == [0, 3, 0, 0, 0]
+    assert row[["datasets", "wins", "ties", "losses"]].tolist() == [0, 0, 0, 0]
     assert row[["mean_difference", "ci_low", "wilcoxon_p", "wilcoxon_p_holm"]].isna().all()
-
-
-def test_cells_of_other_datasets_are_counted() -> None:
-    cells = [(m, d, 0.5) for m, ds in (("a", "XYZ"), ("b", "XY"), ("c", "Y")) for d in ds]
-    pairwise = compare(make_runs(*cells))
-    assert pairwise["datasets"].tolist() == [2, 1, 1]
-    # a and b share 2 of 3 + 2 cells each.
-    assert pairwise["cells_unused"].tolist() == [1, 2, 1]
 
 
 def test_one_model_has_no_pairs_but_a_header() -> None:

@@ -32,9 +32,6 @@ COLUMNS = {
     "before": Column("What it was in the former run."),
     "best": Column("First model of this ranking.", is_text=True),
     "best_model": Column("The model with the best score on the dataset.", is_text=True),
-    "cells_unused": Column(
-        "Cells with a score that take no part, as other models have none there."
-    ),
     "change": Column("Rank under the other condition less that under this one."),
     "checkpoint": Column("The checkpoint.", is_text=True),
     "ci_high": Column("Upper end of the confidence interval.", label="To"),

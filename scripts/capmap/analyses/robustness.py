@@ -23,8 +23,6 @@ from capmap.wording import name_statistic
 
 Bounds = Literal["configured", "observed", "ranks"]
 BOUNDS: tuple[Bounds, ...] = ("configured", "observed", "ranks")
-# One of more datasets changes little; beyond these none is left out.
-MOST_LEFT_OUT = 1000
 AGREEMENT = ["aggregation", "bounds", "left_out", "kendall_tau", "best", "models"]
 SPANS = ["model", "aggregation", "bounds", "rank", "rank_low", "rank_high", "shift"]
 
@@ -76,8 +74,7 @@ def rank_models(runs: pd.DataFrame, bounds: Bounds, cut: Cut) -> dict[str, pd.Da
     the highest 1. Of ranks the best of a dataset is 1 and the worst 0: ranks of cells, or of runs
     for the interquartile mean. Datasets on which bounds mean nothing are left out.
     """
-    datasets = sorted(runs["dataset"].unique())
-    names = ["", *(datasets if len(datasets) <= MOST_LEFT_OUT else ())]
+    names = ["", *sorted(runs["dataset"].unique())]
     if bounds == "observed":
         rounded = pd.Series(round_significant(runs["score"]), runs.index).groupby(runs["dataset"])
         low, high = rounded.transform("min"), rounded.transform("max")
@@ -162,12 +159,12 @@ ANALYSIS = Analysis(
     tables={
         "robustness": Table(
             "Agreement with the reported ranking under other aggregations, bounds and datasets.",
-            "aggregation bounds left_out kendall_tau best models",
+            " ".join(AGREEMENT),
             best={"kendall_tau": "max"},
         ),
         "robustness_ranks": Table(
             "Rank of each model by aggregation and bounds, with its range over leave-one-out.",
-            "model aggregation bounds rank rank_low rank_high shift",
+            " ".join(SPANS),
         ),
     },
     steps={
