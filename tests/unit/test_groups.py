@@ -131,17 +131,13 @@ def test_a_model_without_any_run_in_the_group_is_left_out(policy: str) -> None:
     assert set(choose(ranking, group="G")["model"]) == {"b", "c"}
 
 
-@pytest.mark.parametrize(
-    ("policy", "reason"),
-    [
-        ("drop_models", "no model has runs for all of the group's datasets"),
-        ("drop_datasets", "no dataset has runs for all of the group's models"),
-    ],
-)
-def test_a_group_with_nothing_left_says_why(policy: str, reason: str) -> None:
+@pytest.mark.parametrize("policy", ["drop_models", "drop_datasets"])
+def test_a_group_with_nothing_left_says_why(policy: str) -> None:
     # Each model lacks one dataset, and each dataset one model.
     runs = draw_runs(holes={"aw", "bx", "cy"})
-    with pytest.raises(ValidationError, match=f"groups.G: {reason}"):
+    with pytest.raises(
+        ValidationError, match=f"groups.G: the rule incomplete: {policy} leaves no model"
+    ):
         choose_all(runs, policy, G="wxy", fine="z")
 
 

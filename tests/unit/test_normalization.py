@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.analyses.ranks import tabulate_mean_ranks
+from capmap.analyses.ranks import compare_mean_ranks, tabulate_mean_ranks
 from capmap.artifacts import render_csv, render_parquet
 from capmap.comparison.pairwise import compare_pairs
 from capmap.errors import ConfigError
@@ -489,4 +489,7 @@ def test_ranks_and_tests_see_what_rounds_off_near_a_bound(direction):
     assert (pairs["wins"] - pairs["losses"]).tolist() == [-6 * sign] * 3
     assert pairs["wilcoxon_p"].tolist() == [0.03125] * 3
     best = ["a", "b", "c"][::-sign]
-    assert tabulate_mean_ranks(ordered, alpha=0.05)["model"].tolist() == best
+    assert (
+        tabulate_mean_ranks(ordered, compare_mean_ranks(ordered, alpha=0.05))["model"].tolist()
+        == best
+    )
