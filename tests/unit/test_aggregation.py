@@ -53,13 +53,6 @@ def test_groups_agree_with_scipy_and_numpy(groups: list[list[float]]) -> None:
     )
 
 
-def test_missing_cells_are_empty_in_the_matrix() -> None:
-    cells = aggregation.summarize_cells(
-        make_runs([("a", "x", 1.0), ("a", "y", 0.0), ("b", "x", 0.7)])
-    )
-    assert aggregation.unstack_cells(cells).iloc[1].isna().tolist() == [False, False, True]
-
-
 def evaluate(matrix: pd.DataFrame, statistic: Statistic) -> dict[str, float]:
     """A statistic of each model of a matrix of single runs."""
     names = list(matrix.columns[1:])
@@ -92,10 +85,6 @@ def test_toy_means_are_reproduced() -> None:
 def test_float_noise_makes_no_order() -> None:
     assert aggregation.rank_competitors([0.3, 0.1 + 0.2, 0.5, 0.1]).tolist() == [2, 2, 1, 4]
     assert aggregation.rank_competitors([0.3, 0.300000001]).tolist() == [2, 1]
-
-
-def test_lower_can_be_best() -> None:
-    assert aggregation.rank_competitors([0.3, 0.1, 0.2], best="min").tolist() == [3, 1, 2]
 
 
 @settings(max_examples=60)

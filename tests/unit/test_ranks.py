@@ -61,37 +61,6 @@ def test_model_without_interval_has_a_rank_and_nothing_else() -> None:
     assert table["rank_high"].tolist()[0] == 2
 
 
-def test_no_model_has_an_interval() -> None:
-    table = rank({"a": (0.1, EMPTY), "b": (0.2, EMPTY)})
-    assert table["model"].tolist() == ["b", "a"]
-    assert table[["rank_low", "rank_high"]].isna().all(axis=None)
-    assert table["tie_group"].tolist() == ["", ""]
-
-
-def test_one_model_alone() -> None:
-    table = rank({"a": spread(0.1, 0.1, seed=0)})
-    assert table.loc[0, ["rank", "rank_low", "rank_high", "tie_group"]].tolist() == [1, 1, 1, "a"]
-
-
-def test_lower_is_best_for_gaps() -> None:
-    table = rank({"a": spread(0.9, 0.01, seed=0), "b": spread(0.1, 0.01, seed=1)}, best="min")
-    assert table["model"].tolist() == ["b", "a"]
-
-
-def test_rank_interval_holds_the_rank() -> None:
-    # Replicates that disagree with the estimates, as skewed ones may.
-    rows = {"a": (0.9, np.full(100, 0.1)), "b": (0.5, np.full(100, 0.5))}
-    table = rank(rows)
-    assert (table["rank_low"] <= table["rank"]).all()
-    assert (table["rank"] <= table["rank_high"]).all()
-
-
-def test_order_of_models_changes_nothing() -> None:
-    rows = {f"m{i}": spread(i / 5, 0.3, seed=i) for i in range(12)}
-    turned = dict(reversed(rows.items()))
-    pd.testing.assert_frame_equal(rank(rows), rank(turned))
-
-
 @settings(max_examples=60)
 @given(st.integers(1, 8), st.integers(0, 10**6))
 def test_models_share_a_group_exactly_if_they_cannot_be_separated(n: int, seed: int) -> None:

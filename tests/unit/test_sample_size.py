@@ -140,13 +140,6 @@ def test_pilots_foretell_differences_that_are_found() -> None:
     assert np.mean(found) >= 0.75
 
 
-def test_more_runs_find_smaller_differences() -> None:
-    table = sample_size.find_detectable(measure(draw_runs(0, models=4)), confidence_level=0.95)
-    assert table["seeds"].tolist() == [3, 5, 10, 20]
-    assert table["difference_all"].is_monotonic_decreasing
-    assert sample_size.find_detectable(measure(draw_runs(0, models=1)), confidence_level=0.95).empty
-
-
 def test_models_without_noise_have_no_width() -> None:
     noise = measure(make_cells({("A", "D"): [0.5, 0.5], ("B", "D"): [0.6, 0.6]}))
     assert foretell(noise)["width"].tolist() == [0] * 8

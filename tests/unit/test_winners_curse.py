@@ -41,16 +41,6 @@ def test_estimate_and_ends_are_truths_of_a_truncated_distribution() -> None:
         assert (last - spread.cdf(-truth)) / (last - first) == pytest.approx(share, abs=1e-6)
 
 
-def test_the_closer_the_others_the_lower_the_estimate() -> None:
-    found = [correct((-gap, np.inf)) for gap in (4, 2, 1, 0.5, 0.1, 1e-6)]
-    estimates, lows, highs = zip(*found, strict=True)
-    assert list(estimates) == sorted(estimates, reverse=True)
-    assert all(low <= 0 <= high for low, high in zip(lows, highs, strict=True))
-    assert correct((-np.inf, 0.5)) == pytest.approx(
-        [-end for end in np.array(correct((-0.5, np.inf)))[[0, 2, 1]]]
-    )
-
-
 def test_the_leader_leads_between_the_bounds_of_its_selection() -> None:
     rng = np.random.default_rng(0)
     for _ in range(50):
