@@ -25,17 +25,6 @@ def make_cells(cells):
     return pd.DataFrame(rows, columns=["model", "dataset", "seed", "score"]).assign(resolution=0.0)
 
 
-def draw_runs(seed, *, models=4, datasets=5, runs=3, noise=0.05):
-    rng = np.random.default_rng(seed)
-    cells = itertools.product(range(models), range(datasets))
-    return make_cells(
-        {
-            (f"M{model}", f"D{dataset}"): rng.uniform(0.3, 0.9) + noise * rng.normal(size=runs)
-            for model, dataset in cells
-        }
-    )
-
-
 def measure(runs):
     return sample_size.measure_noise(runs)
 
