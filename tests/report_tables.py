@@ -17,8 +17,6 @@ def make_ranking(**columns: list[Any]) -> pd.DataFrame:
             "score": np.linspace(0.8, 0.4, n),
             "ci_low": np.linspace(0.79, 0.39, n),
             "ci_high": np.linspace(0.81, 0.41, n),
-            "ci_low_all": np.linspace(0.78, 0.38, n),
-            "ci_high_all": np.linspace(0.82, 0.42, n),
             "rank": range(1, n + 1),
             "rank_low": range(1, n + 1),
             "rank_high": range(1, n + 1),

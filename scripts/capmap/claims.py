@@ -4,7 +4,7 @@ Sentences are written from these rows, and ``claims.csv`` keeps them. Not listed
 that are stated without a judgement, and that models could not be separated, which claims nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
 from functools import partial
 from math import nan
@@ -104,19 +104,13 @@ def claim_ranking(
     about = confidence_level, "t test of differences", "Holm, all pairs", family
     scope = SCOPES.get(unit, ANY_DATASETS)
     is_first = ranking["rank"] == ranking["rank"].min()
-    firsts, others = (
-        [
-            (name, ties)
-            for name, ties in rows[["model", "tie_group"]].to_numpy()
-            if has_letters(ties)
-        ]
-        for rows in (ranking[is_first], ranking[~is_first])
-    )
-    shared = {ties for _, ties in firsts}
+    is_sure = ranking["tie_group"].map(has_letters)
+    firsts, others = ranking[is_first & is_sure], ranking[~is_first & is_sure]
+    shared = {*firsts["tie_group"]}
     claims = [
-        Claim(scope, "is separated from", firsts[0][0], other, *about)
-        for other, letters in (others if firsts else [])
-        if not any(have_common_letter(ties, letters) for ties in shared)
+        Claim(scope, "is separated from", firsts["model"].iloc[0], other, *about)
+        for other, letters in others[["model", "tie_group"]].to_numpy()
+        if shared and not any(have_common_letter(ties, letters) for ties in shared)
     ]
     if "rank_high_all" not in ranking:
         return claims
@@ -251,11 +245,10 @@ def claim_strengths(strengths: pd.DataFrame, *, confidence_level: float) -> list
     """
     cells = format_count(int(strengths["ci_low"].notna().sum()), "cell")
     about = confidence_level, "t test of the residual", "Bonferroni, all cells", cells
+    columns = ["model", "dataset", "ci_low", "ci_high"]
     return [
         Claim(SCOPES["runs"], BETTER if low > 0 else WORSE, model, dataset, *about)
-        for model, dataset, low, high in zip(
-            *(strengths[name] for name in ("model", "dataset", "ci_low", "ci_high")), strict=True
-        )
+        for model, dataset, low, high in strengths[columns].to_numpy()
         if low > 0 or high < 0
     ]
 
@@ -276,15 +269,12 @@ def find_rivals(ranking: pd.DataFrame) -> list[str]:
     """
     if ranking.empty:
         return []
-    separated = {claim.object for claim in claim_ranking(_keep_columns(ranking))}
-    is_first, is_sure = (
-        ranking["rank"] == ranking["rank"].min(),
-        ranking["tie_group"].map(has_letters),
-    )
-    if not (is_first & is_sure).any():
-        return []
-    behind: list[str] = ranking.loc[~is_first & is_sure, "model"].tolist()
-    return [name for name in behind if name not in separated]
+    separated = {claim.object for claim in claim_ranking(ranking)}
+    is_first = ranking["rank"] == ranking["rank"].min()
+    is_sure = ranking["tie_group"].map(has_letters)
+    is_close = ~is_first & is_sure & ~ranking["model"].isin(separated)
+    names: list[str] = ranking.loc[is_close, "model"].tolist()
+    return names if (is_first & is_sure).any() else []
 
 
 def find_candidates(ranking: pd.DataFrame) -> list[str]:
@@ -292,11 +282,6 @@ def find_candidates(ranking: pd.DataFrame) -> list[str]:
     holds_first = (ranking["rank_low"] == 1).fillna(value=False).to_numpy(dtype=bool)
     names: list[str] = ranking.loc[holds_first, "model"].tolist()
     return names
-
-
-def _keep_columns(table: pd.DataFrame, keys: Sequence[str] = ()) -> pd.DataFrame:
-    """What claims on pairs need of a ranking."""
-    return table[[name for name in (*keys, *COMPARED) if name in table]]
 
 
 def ranks_apart(tables: Mapping[str, pd.DataFrame]) -> bool:
@@ -357,19 +342,18 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
     for unit, own in () if ranks_apart(tables) else scopes.groupby("unit", sort=False):
         found = claim_ranking(own, unit=str(unit), confidence_level=confidence)
         claims += [("main", claim) for claim in found]
-    tests: dict[str, tuple[str, Callable[[pd.DataFrame], list[Claim]]]] = {
-        "pairwise": (
+    tests: list[tuple[str, str, Callable[[pd.DataFrame], list[Claim]]]] = [
+        ("pairwise", "pairwise", partial(claim_pairs, alpha=alpha)),
+        (
             "pairwise",
-            lambda pairs: [
-                *claim_pairs(pairs, alpha=alpha),
-                *claim_decisions(pairs, reference=reference, probability=DECIDED, alpha=alpha),
-            ],
+            "pairwise",
+            partial(claim_decisions, reference=reference, probability=DECIDED, alpha=alpha),
         ),
-        "friedman": ("ranks", partial(claim_mean_ranks, alpha=alpha)),
-        "nemenyi": ("ranks", partial(claim_nemenyi, alpha=alpha)),
-        "strengths": ("strengths", partial(claim_strengths, confidence_level=confidence)),
-    }
-    for name, (section, claim) in tests.items():
+        ("ranks", "friedman", partial(claim_mean_ranks, alpha=alpha)),
+        ("ranks", "nemenyi", partial(claim_nemenyi, alpha=alpha)),
+        ("strengths", "strengths", partial(claim_strengths, confidence_level=confidence)),
+    ]
+    for section, name, claim in tests:
         claims += [(section, found) for found in claim(tables[name])] if name in tables else []
     unit = str(ranking["unit"].iloc[0]) if len(ranking) else ""
     parts = {
@@ -386,7 +370,8 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
 def _split_rankings(table: pd.DataFrame, keys: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
     """The rankings that a table holds, each with the names of what is ranked on its own."""
     texts = dict.fromkeys((*keys, "tie_group"), "")
-    table = _keep_columns(table, keys).dropna(subset="rank").fillna(texts)
+    known = table.columns.intersection([*keys, *COMPARED], sort=False)
+    table = table[known].dropna(subset="rank").fillna(texts)
     for _, own in table.groupby(keys, sort=False):
         within = [name for name in own[keys].iloc[0] if name]
         yield ", ".join(within), own.sort_values(["rank", "model"])

@@ -179,11 +179,6 @@ def test_single_runs_widen_calibrated_intervals_only() -> None:
     assert calibrated.error.value > 1.4 * full
 
 
-def test_one_dataset_cannot_be_resampled() -> None:
-    result = bootstrap({"a": [0.7, 0.8]}, unit="runs_and_datasets", pool=["a", "b"])
-    assert np.isnan(result.low)
-
-
 @pytest.mark.parametrize("statistic", ["iqm", "mean"])
 def test_intervals_agree_with_scipy(statistic: Statistic) -> None:
     runs = make_runs(6, 5, sd=0.3)
@@ -204,19 +199,6 @@ def test_intervals_agree_with_scipy(statistic: Statistic) -> None:
     margin = 4 * 0.06 / np.sqrt(5) * reference.standard_error + 1e-3 * (high - low)
     assert result.low == pytest.approx(low, abs=2 * margin)
     assert result.high == pytest.approx(high, abs=2 * margin)
-
-
-def test_calibrated_interval_holds_the_estimate_even_without_much_noise() -> None:
-    # 5 datasets x 3 runs: the estimate cuts 3 of 15 runs, the population's IQM a quarter.
-    runs = {f"d{place}": [place**2, place**2 + 1e-9, place**2 - 1e-9] for place in range(5)}
-    result = bootstrap(runs, interval="calibrated")
-    assert result.low <= result.estimate <= result.high
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_scores_that_are_not_finite_are_refused(bad: float) -> None:
-    with pytest.raises(ValueError, match="finite"):
-        bootstrap({"a": [0.1, bad]})
 
 
 def test_datasets_are_not_resampled_without_their_list() -> None:

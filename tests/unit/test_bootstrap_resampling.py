@@ -89,21 +89,6 @@ def test_equal_seeds_give_scipys_trimmed_mean(runs: list[tuple[float, ...]]) -> 
     assert iqm == pytest.approx(stats.trim_mean(np.concatenate(runs), 0.25), abs=1e-12)
 
 
-@settings(max_examples=60)
-@given(ragged)
-def test_weighted_iqm_does_not_count_seeds(runs: list[list[float]]) -> None:
-    # Doubling every run leaves the weights of datasets as they are.
-    once, twice = stratify(runs), stratify([scores * 2 for scores in runs])
-    assert evaluate_runs("iqm", once) == pytest.approx(evaluate_runs("iqm", twice), abs=1e-12)
-
-
-def test_ragged_iqm_by_hand() -> None:
-    # Dataset a: 0 (weight 1); dataset b: 1, 2, 3 (weight 1/3 each). n = 4, so a quarter of the
-    # weight 2 is cut at each end: 0.5 of the run 0, and 0.5 = all of 3 and half of 2. What is
-    # left: 0.5 x 0 + 1/3 x 1 + 1/6 x 2, over 1.
-    assert evaluate_runs("iqm", stratify([[0.0], [1.0, 2.0, 3.0]])) == pytest.approx(2 / 3)
-
-
 def test_the_iqm_cuts_exactly_a_quarter_or_whole_runs() -> None:
     # 0 … 4: a quarter of 5 is one run and a quarter of the next.
     scores = [[0.0, 1.0, 2.0, 4.0, 9.0]]

@@ -19,7 +19,7 @@ def make_scope(estimates: list[float], *, error: float, unit: str = "runs") -> p
     models = pd.DataFrame({"model": list("abcdefgh"[:n]), "estimate": estimates})
     errors = ranks.SamplingErrors(np.full(n, error**2), np.full(n, 30.0))
     ranked = ranks.rank_estimates(models, errors, confidence_level=0.95)
-    about = {"ci_low": -1.0, "ci_high": 1.0, "ci_low_all": -2.0, "ci_high_all": 2.0}
+    about = {"ci_low": -1.0, "ci_high": 1.0}
     return ranked.rename(columns={"estimate": "score"}).assign(
         unit=unit, statistic="iqm", datasets=5, filled=0, missing=0, runs=15, **about
     )

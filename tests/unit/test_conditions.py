@@ -54,7 +54,7 @@ def test_one_exchange_of_three_costs_a_third() -> None:
     # rho = 1 - 6 * 2 / (3 * 8) = 0.5.
     scores = np.array([[3.0, 3], [2, 2], [1, 1]])[:, :, None]
     row, ranks = compare(make_runs(scores), make_runs(scores[[0, 2, 1]]))
-    assert row.tolist() == pytest.approx([1 / 3, 0.5, 3, 2, 0])
+    assert row.tolist() == pytest.approx([1 / 3, 0.5, 3, 2])
     assert ranks["rank"].tolist() == [1, 2, 3]
     assert ranks["rank_other"].tolist() == [1, 3, 2]
     assert ranks["change"].tolist() == [0, 1, -1]
@@ -76,8 +76,7 @@ def test_each_model_is_compared_on_the_datasets_that_it_has_in_both() -> None:
     second[2, 3:] = np.nan
     second[3, 1:] = np.nan
     row, ranks = compare(make_runs(first), make_runs(second))
-    # The two conditions have 29 and 24 cells; models a, c, d share 4, 3 and 1 datasets.
-    assert row[COUNTS].tolist() == [6, 5, 29 + 24 - 2 * (4 + 3 + 1 + 3 * 5)]
+    assert row[COUNTS].tolist() == [6, 5]
     for place, kept in ((0, [0, 2, 3, 4]), (2, [0, 1, 2]), (3, [0]), (5, range(5))):
         own = [make_runs(side[place : place + 1, kept]) for side in (first, second)]
         _, alone = compare(own[0], own[1])
@@ -86,34 +85,18 @@ def test_each_model_is_compared_on_the_datasets_that_it_has_in_both() -> None:
             assert ranks.loc[name, column] == pytest.approx(alone.loc["a", column], rel=1e-12)
 
 
-def test_models_and_datasets_of_one_condition_only_are_left_out() -> None:
-    first, second = make_runs(draw(0)), make_runs(draw(1))
-    row, ranks = compare(
-        first[first["model"] != "a"], second[~second["dataset"].isin(["d0", "d4"])]
-    )
-    # 25 and 18 cells, of which 5 models × 3 datasets are compared.
-    assert row[COUNTS].tolist() == [5, 3, 25 + 18 - 2 * 15]
-    assert sorted(ranks.index) == ["b", "c", "d", "e", "f"]
-
-
 def test_too_little_in_common_leaves_no_coefficient() -> None:
     runs = make_runs(draw(0))
     one_dataset = runs[runs["dataset"] == "d0"]
     one_model = runs[runs["model"] == "a"]
     elsewhere = runs.assign(dataset="d9")
     for other, counts in (
-        (one_dataset, [6, 1, 24]),
-        (one_model, [1, 5, 25]),
-        (elsewhere, [0, 0, 36]),
-        (runs.assign(model="z"), [0, 0, 35]),
+        (one_dataset, [6, 1]),
+        (one_model, [1, 5]),
+        (elsewhere, [0, 0]),
+        (runs.assign(model="z"), [0, 0]),
     ):
         row, ranks = compare(runs, other)
         assert row[COEFFICIENTS].isna().all()
         assert row[COUNTS].tolist() == counts
         assert len(ranks) == counts[0]
-
-
-def test_equal_models_have_no_coefficient() -> None:
-    row, ranks = compare(make_runs(draw(0)), make_runs(np.ones((6, 5, 1))))
-    assert row[COEFFICIENTS].isna().all()
-    assert set(ranks["rank_other"]) == {1}

@@ -87,22 +87,6 @@ def test_a_group_of_all_datasets_ranks_like_the_study(unit: str) -> None:
     )
 
 
-def test_each_statistic_ranks_the_models_of_a_group() -> None:
-    # a is far better on w and b a little better on the others: the means of a are 12 / 4, and 1
-    # without the two ends or in the middle.
-    rows = [("a", name, score) for name, score in zip(DATASETS, (9.0, 1.0, 1.0, 1.0), strict=True)]
-    rows += [("b", name, 2.0) for name in DATASETS]
-    runs = pd.DataFrame(rows, columns=["model", "dataset", "score"])
-    ranking = rank(runs, G="wxyz")
-    table = choose(ranking, statistic=None, group="G").set_index(["statistic", "model"])
-    found = {
-        name: table.loc[name].loc[["a", "b"], ["score", "rank"]].to_numpy().tolist()
-        for name in ("mean", "trimmed_mean", "median")
-    }
-    others = [[1, 2], [2, 1]]
-    assert found == {"mean": [[3, 1], [2, 2]], "trimmed_mean": others, "median": others}
-
-
 def test_dropping_models_leaves_out_those_that_lack_a_dataset_of_the_group() -> None:
     runs = draw_runs(holes={"aw", "bz"})
     ranking = rank(runs, "drop_models", G="wx")
@@ -131,17 +115,13 @@ def test_a_model_without_any_run_in_the_group_is_left_out(policy: str) -> None:
     assert set(choose(ranking, group="G")["model"]) == {"b", "c"}
 
 
-@pytest.mark.parametrize(
-    ("policy", "reason"),
-    [
-        ("drop_models", "no model has runs for all of the group's datasets"),
-        ("drop_datasets", "no dataset has runs for all of the group's models"),
-    ],
-)
-def test_a_group_with_nothing_left_says_why(policy: str, reason: str) -> None:
+@pytest.mark.parametrize("policy", ["drop_models", "drop_datasets"])
+def test_a_group_with_nothing_left_says_why(policy: str) -> None:
     # Each model lacks one dataset, and each dataset one model.
     runs = draw_runs(holes={"aw", "bx", "cy"})
-    with pytest.raises(ValidationError, match=f"groups.G: {reason}"):
+    with pytest.raises(
+        ValidationError, match=f"groups.G: the rule incomplete: {policy} leaves no model"
+    ):
         choose_all(runs, policy, G="wxy", fine="z")
 
 
@@ -152,29 +132,6 @@ def test_all_faulty_groups_are_named_at_once() -> None:
         "groups.A.datasets: no dataset 'Z' is analysed. Did you mean 'z'?",
         "groups.B.datasets: no dataset 'Y' is analysed. Did you mean 'y'?",
     ]
-
-
-def test_a_name_of_a_group_stays_on_one_line_of_a_message() -> None:
-    names = ["a b\n: c", "g.datasets", "plain-1", "\u2028", "x" * 500]
-    with pytest.raises(ValidationError) as caught:
-        choose_all(draw_runs(), **dict.fromkeys(names, "Z"))
-    assert len(str(caught.value).splitlines()) == len(names)
-
-
-def test_single_runs_have_ranks_without_intervals() -> None:
-    ranking = rank(draw_runs(seeds=1), G="wx")
-    own = choose(ranking, group="G")
-    assert own["rank"].tolist() == [1, 2, 3]
-    assert own[["ci_low", "ci_high", "rank_low", "rank_high"]].isna().all(axis=None)
-    assert own["tie_group"].tolist() == ["", "", ""]
-
-
-def test_identical_models_share_the_first_rank() -> None:
-    runs = pd.concat([draw_runs(models="a").assign(model=name) for name in ("b", "a")])
-    own = choose(rank(runs.reset_index(drop=True), G="wx"), group="G")
-    assert own["model"].tolist() == ["a", "b"]
-    assert own["rank"].tolist() == [1, 1]
-    assert own["tie_group"].tolist() == ["a", "a"]
 
 
 def test_another_group_and_another_model_change_no_interval() -> None:

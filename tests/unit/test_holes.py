@@ -5,8 +5,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from capmap.errors import ValidationError
 from capmap.ranking import aggregation, ranks
@@ -91,20 +89,6 @@ def test_models_without_a_link_are_refused() -> None:
         fit_effects(aggregation.summarize_cells(apart))
 
 
-@given(st.integers(0, 10**6))
-def test_order_and_scale(number: int) -> None:
-    runs = mask(draw(number, seeds=1), 0.4, number)
-    cells = aggregation.summarize_cells(runs)
-    found = fit_effects(cells)
-    moved = fit_effects(cells.sample(frac=1, random_state=0).assign(mean=3 * cells["mean"] + 1))
-    if found is None or moved is None:
-        assert found is moved
-        return
-    expected = [3 * effect for effect in found.datasets.values()]
-    assert list(moved.datasets.values()) == pytest.approx(expected, abs=1e-8)
-    assert moved.freedom == found.freedom
-
-
 def test_effects_survive_being_written() -> None:
     effects = Effects({"x": 0.5, "y": -0.5}, np.nan, 0.0, {"x": 1, "y": 2})
     again = Effects.from_json(effects.to_json())
@@ -133,12 +117,6 @@ def test_complete_models_keep_their_estimate(unit: Unit) -> None:
             (table["ci_high"] - table["ci_low"]).loc["mean"] for table in (adjusted, plain)
         )
         assert (width[filled] > own[filled]).all()
-
-
-def test_the_mean_is_that_of_the_filled_table() -> None:
-    runs = mask(draw(5), 0.5)
-    full = fill(aggregation.summarize_cells(runs)).mean(axis=1)
-    assert estimate(runs).loc["mean", "estimate"].to_dict() == pytest.approx(full.to_dict())
 
 
 def test_intervals_hold_what_the_complete_table_would_give() -> None:

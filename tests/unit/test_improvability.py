@@ -118,12 +118,6 @@ def test_score_beyond_the_optimum_has_no_error():
     assert table["rank"].tolist() == [1, 1, 3]
 
 
-def test_model_is_averaged_over_the_datasets_it_has():
-    table = improve(make_runs(("a", "x", 0.9), ("b", "x", 0.8), ("b", "y", 0.1)))
-    assert table["improvability"].tolist() == [0.0, 25.0]
-    assert table["datasets"].tolist() == [1, 2]
-
-
 @given(st.integers(0, 1000), st.integers(1, 5), st.integers(1, 4), st.integers(1, 3))
 def test_improvability_does_not_depend_on_bounds_or_order(seed, models, datasets, repeats):
     raw, bounds, runs = draw_benchmark(seed, models, datasets, repeats)

@@ -129,25 +129,10 @@ def test_single_runs_have_an_estimate_and_no_interval(unit: str) -> None:
     assert table[INTERVAL].isna().all(axis=None)
 
 
-@pytest.mark.parametrize(("singles", "is_bounded"), [("XY", True), ("XYZ", False)])
-def test_half_of_the_shared_cells_must_be_repeated(singles: str, is_bounded: bool) -> None:
-    runs = make_runs(
-        *(("a", d, s, str(s)) for d in "WXYZ" for s in (0.1, 0.2)),
-        *(("b", d, s, str(s)) for d in "WXYZ" for s in (0.15, 0.2) if d not in singles or s > 0.15),
-    )
-    assert estimate(runs)[INTERVAL].notna().all(axis=None) == is_bounded
-
-
 def test_one_dataset_has_no_interval_over_datasets() -> None:
     runs = draw_benchmark(0, models=2, datasets=1, seeds=5)
     assert estimate(runs)[INTERVAL].notna().all(axis=None)
     assert estimate(runs, unit="runs_and_datasets")[INTERVAL].isna().all(axis=None)
-
-
-def test_identical_models_are_at_one_half() -> None:
-    runs = draw_benchmark(0, models=1, datasets=3, seeds=2)
-    constant = pd.concat([runs, runs.assign(model="twin")]).assign(score=0.5)
-    assert estimate(constant)["p_improvement"].tolist() == [0.5]
 
 
 def test_what_no_resample_moves_has_no_interval() -> None:
@@ -165,9 +150,3 @@ def test_models_without_a_common_dataset_have_no_estimate(unit: str) -> None:
     runs = make_runs(*((m, d, s, str(s)) for m, d in ("aX", "bY", "cX") for s in (0.1, 0.2)))
     table = estimate(runs, unit=unit)
     assert table["p_improvement"].isna().tolist() == [True, False, True]
-
-
-def test_one_model_has_no_pairs_but_a_header() -> None:
-    table = estimate(make_runs(("a", "X", 0.5)))
-    assert len(table) == 0
-    assert table.columns.tolist() == ["model_a", "model_b", "p_improvement", *INTERVAL]

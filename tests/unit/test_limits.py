@@ -52,12 +52,6 @@ def test_scores_beyond_a_bound_show_that_it_is_no_limit():
     assert find(NATURAL, scores=(-0.1, 0.5)) == (-np.inf, 1)
 
 
-def test_datasets_that_are_not_analysed_set_no_limit():
-    other = ("b", "accuracy", "max", 0.0, 1.0, "references", "references")
-    runs = pd.DataFrame({"dataset": ["a", "a"], "score": [0.1, 0.9]})
-    assert find_limits(make_bounds(NATURAL, other), runs) == (0, 1)
-
-
 def test_a_study_keeps_its_limits():
     runs = pd.DataFrame(
         {

@@ -9,7 +9,7 @@ from tests.toy_scores import arrange
 def test_nemenyi_groups_are_the_longest_runs_within_the_critical_difference() -> None:
     rng = np.random.default_rng(0)
     matrix = arrange(rng.normal(np.linspace(2, 0, 8)[:, None], 1, (8, 30)))
-    table = ranks.tabulate_mean_ranks(matrix, alpha=0.05)
+    table = ranks.tabulate_mean_ranks(matrix, ranks.compare_mean_ranks(matrix, alpha=0.05))
     critical = ranks.find_critical_difference(models=8, datasets=30, alpha=0.05)
     values = table["mean_rank"].tolist()
     runs = {

@@ -87,17 +87,6 @@ def test_order_of_models_shift_and_scale_change_nothing(seed: int) -> None:
         assert (getattr(scaled, name) == getattr(sets, name)).all()
 
 
-@given(st.integers(0, 10**6))
-def test_sets_hold_the_rank_and_the_joint_sets_the_own(seed: int) -> None:
-    scores, errors = draw(seed)
-    sets = find(scores, errors)
-    ranks = stats.rankdata(-scores, method="min")
-    assert (sets.low <= ranks).all()
-    assert (ranks <= sets.high).all()
-    assert (sets.low_all <= sets.low).all()
-    assert (sets.high <= sets.high_all).all()
-
-
 def test_models_without_error_are_separated_by_any_difference() -> None:
     errors = SamplingErrors(np.zeros(3), np.full(3, 2.0))
     sets = find(np.array([0.3, 0.1 + 0.2, 0.1]), errors)

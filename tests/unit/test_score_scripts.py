@@ -10,7 +10,7 @@ import pytest
 from aggregate import aggregate
 from bootstrap import bootstrap
 from capmap.artifacts import read_parquet, read_table, write_json, write_parquet
-from capmap.ranking.table import COLUMNS, choose
+from capmap.ranking.table import choose
 from capmap.tables import read_declared
 from rank import rank
 from tests.steps import make_scope
@@ -125,14 +125,6 @@ def test_what_runs_have_in_common_is_a_table(folder: Folder) -> None:
     assert folder.read("dependence")[["effective", "seed_variance"]].to_numpy().tolist() == [[1, 0]]
 
 
-def test_transforms_apply_to_raw_scores(folder: Folder) -> None:
-    folder.aggregate(datasets={"x": {"transform": {"scale_rmse": {"std": 0.1}}}})
-    seeds = folder.read("seeds").set_index(["model", "dataset"])
-    # Raw 10 s becomes 1 - 10 s * 0.1 = 1 - s.
-    row = seeds.loc[("b", "x")]
-    assert row["mean"] == pytest.approx(1 - row["normalized_mean"])
-
-
 def test_runs_that_were_not_normalized_are_left_out(folder: Folder) -> None:
     folder.runs = folder.runs.query("dataset != '007' and model in ['b', 'c']")
     folder.write()
@@ -207,7 +199,6 @@ def test_the_headline_comes_first_then_the_other_scope(folder: Folder) -> None:
         first, other = scopes.iloc[:3], scopes.iloc[3:]
         assert scopes.index.tolist() == [*range(6)]
         pd.testing.assert_frame_equal(first, folder.read_ranking())
-        assert (first["ci_low_all"] < first["ci_low"]).all()
         means = folder.read_ranking(statistic="mean").set_index("model")["score"]
         assert other.set_index("model")["score"].to_dict() == means.to_dict()
         assert other["ci_high"].notna().all()
@@ -248,37 +239,4 @@ def test_a_group_is_ranked_like_a_study_of_its_datasets(folder: Folder) -> None:
     pd.testing.assert_frame_equal(
         group.drop(columns=["boot_low", "boot_high"]).reset_index(drop=True),
         alone.drop(columns=["boot_low", "boot_high"]).reset_index(drop=True),
-    )
-
-
-def test_ranking_is_written(folder: Folder) -> None:
-    folder.bootstrap(0)
-    folder.bootstrap(1)
-    folder.rank()
-    ranking = folder.read_ranking()
-    assert list(ranking) == COLUMNS
-    assert (ranking["rank_low"] == 1).tolist() == [True, False, False]
-    assert ranking["model"].tolist() == [EVIL, "b", "c"]
-    assert ranking["rank"].tolist() == [1, 2, 3]
-    assert ranking["tie_group"].tolist() == ["a", "b", "c"]
-
-
-def test_gaps_rank_upwards(folder: Folder) -> None:
-    folder.bootstrap(0)
-    folder.bootstrap(1)
-    folder.rank()
-    gaps = folder.read_ranking(statistic="optimality_gap")
-    assert gaps["model"].tolist() == [EVIL, "b", "c"]
-    assert gaps["score"].is_monotonic_increasing
-
-
-def test_single_runs_rank_without_intervals(tmp_path: Path) -> None:
-    folder = Folder(tmp_path, seeds=1)
-    folder.bootstrap(0)
-    folder.bootstrap(1)
-    folder.rank()
-    ranking = folder.read_ranking()
-    assert ranking["rank"].tolist() == [1, 2, 3]
-    assert (
-        ranking[["ci_low", "ci_high", "rank_low", "rank_high", "tie_group"]].isna().all(axis=None)
     )

@@ -139,13 +139,6 @@ def test_single_runs_and_runs_that_do_not_vary_tell_nothing():
             make_figure("strengths", table)
 
 
-@pytest.mark.parametrize("shape", [(1, 5, 3), (5, 1, 3), (1, 1, 3)])
-def test_one_model_or_one_dataset_is_as_expected(shape):
-    table = measure(make_runs(np.random.default_rng(0).normal(size=shape)))
-    assert (table["difference"] == 0).all()
-    assert table["ci_low"].isna().all()
-
-
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(0.1, 10), st.floats(-5, 5))
 def test_order_shift_and_scale_change_nothing_else(seed, scale, shift):

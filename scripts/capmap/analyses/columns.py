@@ -32,9 +32,6 @@ COLUMNS = {
     "before": Column("What it was in the former run."),
     "best": Column("First model of this ranking.", is_text=True),
     "best_model": Column("The model with the best score on the dataset.", is_text=True),
-    "cells_unused": Column(
-        "Cells with a score that take no part, as other models have none there."
-    ),
     "change": Column("Rank under the other condition less that under this one."),
     "checkpoint": Column("The checkpoint.", is_text=True),
     "ci_high": Column("Upper end of the confidence interval.", label="To"),
@@ -60,7 +57,6 @@ COLUMNS = {
     ),
     "kind": Column("What the row is about."),
     "labels": Column("Number of valid labels of an image.", is_text=True),
-    "leader": Column("First model of the ranking.", is_text=True),
     "left_out": Column("The datasets that were left out.", is_text=True),
     "license": Column("License of the submission.", is_text=True),
     "losses": Column("Datasets on which the first model is worse."),
@@ -80,7 +76,6 @@ COLUMNS = {
         "Mean squared error of the additive model: a level per model and dataset."
     ),
     "name": Column("The name.", is_text=True),
-    "opponent": Column("The model that it is compared with.", is_text=True),
     "p": Column("p-value."),
     "p_a_better": Column(
         "Posterior probability that a is better by more than the region of equivalence.",
@@ -142,9 +137,7 @@ COLUMNS = {
     "sem": Column("Standard error of the mean over runs, as exported."),
     "separated": Column("Whether the test separates the pair."),
     "sha256": Column("", label="SHA-256"),
-    "shard": Column("", is_text=True),
     "share": Column("Share, 0 to 1."),
-    "share_top": Column("", label="Share in top"),
     "shift": Column("How far it moved."),
     "size": Column("Size of the backbone.", is_text=True),
     "source": Column("Which models the row is about.", is_text=True),

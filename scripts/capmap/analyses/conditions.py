@@ -18,7 +18,7 @@ from capmap.ranking.resampling import evaluate_runs, stratify_runs
 from capmap.settings.choices import Cut
 
 CELL = ["model", "dataset"]
-AGREEMENT = ["condition", "kendall_tau", "spearman_rho", "models", "datasets", "cells_unused"]
+AGREEMENT = ["condition", "kendall_tau", "spearman_rho", "models", "datasets"]
 RANKS = ["condition", "model", "score", "rank", "score_other", "rank_other", "change"]
 # Of the parts of a path of runs, its study.
 STUDY_PART = -3
@@ -43,19 +43,17 @@ def compare_conditions(
 
 def compare_condition(
     runs: pd.DataFrame, other: pd.DataFrame, cut: Cut = "exact"
-) -> tuple[tuple[float, float, int, int, int], pd.DataFrame]:
+) -> tuple[tuple[float, float, int, int], pd.DataFrame]:
     """Compare how two conditions rank the models that both have, by interquartile means.
 
     Compared are cells that have runs in both, so the two scores of a model rest on the same
     datasets, but those of two models need not. Kendall's tau-b and Spearman's rho are NaN for fewer
-    than two models or datasets. ``cells_unused`` counts cells of either that are not compared.
+    than two models or datasets.
     """
-    filled = [side[CELL].drop_duplicates() for side in (runs, other)]
-    cells = filled[0].merge(filled[1], on=CELL)
-    unused = len(filled[0]) + len(filled[1]) - 2 * len(cells)
+    cells = runs[CELL].drop_duplicates().merge(other[CELL].drop_duplicates(), on=CELL)
     models, datasets = cells["model"].nunique(), cells["dataset"].nunique()
     if not models:
-        return (np.nan, np.nan, models, datasets, unused), pd.DataFrame(columns=RANKS)
+        return (np.nan, np.nan, models, datasets), pd.DataFrame(columns=RANKS)
     here, there = (_score_models(side.merge(cells, on=CELL), cut) for side in (runs, other))
     ranks, others = rank_competitors(here), rank_competitors(there)
     columns = {"score": here, "rank": ranks, "score_other": there, "rank_other": others}
@@ -64,7 +62,7 @@ def compare_condition(
     if min(models, datasets) > 1:
         tau, rho = compute_kendall_tau(ranks, others), compute_spearman_rho(ranks, others)
     ordered = table.sort_values(["rank", "model"], ignore_index=True)
-    return (tau, rho, models, datasets, unused), ordered
+    return (tau, rho, models, datasets), ordered
 
 
 def _score_models(runs: pd.DataFrame, cut: Cut) -> "pd.Series[float]":
@@ -95,11 +93,11 @@ ANALYSIS = Analysis(
     tables={
         "conditions": Table(
             "Rank correlation with other conditions, on the datasets that both have.",
-            "condition kendall_tau spearman_rho models datasets cells_unused",
+            " ".join(AGREEMENT),
         ),
         "condition_ranks": Table(
             "Score and rank of each model under both conditions, and the difference of its ranks.",
-            "condition model score rank score_other rank_other change",
+            " ".join(RANKS),
         ),
     },
     figures={

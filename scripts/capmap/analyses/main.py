@@ -8,7 +8,7 @@ from capmap.analyses.declarations import Analysis, Figure, Table
 from capmap.claims import claim_ranking, find_candidates
 from capmap.ranking.dependence import Dependence
 from capmap.ranking.ranks import BEHIND
-from capmap.ranking.table import choose, compare_ranks
+from capmap.ranking.table import COLUMNS, choose, compare_ranks
 from capmap.wording import name_statistic
 
 
@@ -87,9 +87,7 @@ ANALYSIS = Analysis(
             "(over runs and datasets), by other statistics, and in groups of datasets. Models that "
             "share a letter cannot be separated, allowing for all pairs. Of the optimality gap, "
             "less is better. Nothing is corrected for the number of groups.",
-            "group unit statistic model score ci_low ci_high ci_low_all ci_high_all boot_low "
-            "boot_high rank rank_low rank_high rank_low_all rank_high_all behind behind_low "
-            "behind_high runs datasets filled missing tie_group",
+            " ".join(COLUMNS),
         ),
         "scores": Table(
             "Normalized score of each model on each dataset, averaged over runs; 1 is best. A cell "
@@ -146,8 +144,6 @@ ANALYSIS = Analysis(
         "paired": "Whether noise of a seed on a dataset is common to models.",
         "seed_freedom": "Degrees of freedom of this variance.",
         "seed_variance": "Variance over seeds of a model's mean score over datasets.",
-        "ci_high_all": "Upper end of the interval that holds for all models at once.",
-        "ci_low_all": "Lower end of the interval that holds for all models at once.",
         "correlation": "Mean correlation of two datasets over the seeds of a model.",
         "filled": "Cells that were empty and filled in, as the study asks for.",
         "missing": "Datasets of the study, or of the group, on which the model has no score.",

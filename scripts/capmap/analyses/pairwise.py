@@ -149,7 +149,7 @@ ANALYSIS = Analysis(
             "probability of improvement, and the Bayesian signed-rank test. The corrected p-value "
             "allows for all pairs, for datasets that are alike and for seeds with runs on several "
             "datasets.",
-            "model_a model_b datasets cells_unused mean_difference ci_low ci_high wins ties "
+            "model_a model_b datasets mean_difference ci_low ci_high wins ties "
             "losses wilcoxon_p wilcoxon_p_holm effect_size p_improvement p_improvement_low "
             "p_improvement_high p_a_better p_equivalent p_b_better decision",
             formats="csv tex",

@@ -375,19 +375,15 @@ def _scale_differences(models: int, datasets: int) -> float:
     return math.sqrt(models * (models + 1) / (12 * datasets))
 
 
-def tabulate_mean_ranks(
-    matrix: ScoreMatrix, *, alpha: float, allowance: Allowance = NONE
-) -> pd.DataFrame:
+def tabulate_mean_ranks(matrix: ScoreMatrix, nemenyi: pd.DataFrame) -> pd.DataFrame:
     """Rank the models by their mean rank over datasets, with groups that cannot be separated.
 
     Parameters
     ----------
     matrix : ScoreMatrix
         All cells.
-    alpha : float
-        Significance level of the tests, between 0 and 1.
-    allowance : Allowance, optional
-        For what datasets and seeds have in common.
+    nemenyi : pandas.DataFrame
+        From `compare_mean_ranks`.
 
     Returns
     -------
@@ -401,55 +397,26 @@ def tabulate_mean_ranks(
     the number of all models (`rescale_ranks`). A model that never meets another has no mean rank,
     0 datasets and stands last.
 
-    Nemenyi groups rest on the datasets that all models have, and are empty without any; their
-    letters follow the mean ranks on these.
+    Letters of groups follow the mean ranks on the datasets that all models have; there are none
+    without such a dataset, and of more than 200 models.
     """
     ranks = rescale_ranks(rank_within_datasets(matrix.means))
-    mean_ranks = average_ranks(ranks)
+    mean_ranks, common, n = average_ranks(ranks), average_common(matrix), len(ranks)
+    letters = [""] * n
+    if common is not None and n <= MOST_LETTERED:
+        pairs, tied, order = list_pairs(n), np.ones((n, n), dtype=np.bool_), _order_models(common)
+        tied[pairs.first, pairs.second] = ~nemenyi["separated"].to_numpy(dtype=np.bool_)
+        names = display_letters((tied & tied.T)[np.ix_(order, order)])
+        letters = [names[place] for place in np.argsort(order)]
     table = pd.DataFrame(
         {
             "model": pd.Series(matrix.models, dtype="str"),
             "mean_rank": mean_ranks,
             "datasets": np.count_nonzero(~np.isnan(ranks), axis=1),
-            "nemenyi_group": group_by_nemenyi(matrix, alpha=alpha, allowance=allowance),
+            "nemenyi_group": letters,
         }
     )
     return table.iloc[_order_models(mean_ranks)].reset_index(drop=True)
-
-
-def group_by_nemenyi(
-    matrix: ScoreMatrix, *, alpha: float, allowance: Allowance = NONE
-) -> list[str]:
-    """Name the largest groups of models whose mean ranks lie within one critical difference.
-
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        All cells; the datasets that all models have are used.
-    alpha : float
-        Significance level, between 0 and 1.
-    allowance : Allowance, optional
-        For what datasets and seeds have in common.
-
-    Returns
-    -------
-    list of str
-        The letters of each model's groups; empty without a dataset that all have, and of more than
-        200 models. Groups are consecutive in the order of mean ranks, and a model may be a group of
-        its own.
-    """
-    common = average_common(matrix)
-    if common is None or len(common) > MOST_LETTERED:
-        return [""] * len(matrix.models)
-    critical, order = np.inf, _order_models(common)
-    if len(common) > 1:
-        n_datasets = int(matrix.is_filled.all(axis=0).sum())
-        critical = find_critical_difference(
-            models=len(common), datasets=n_datasets, alpha=alpha, allowance=allowance
-        )
-    ordered = common[order]
-    names = display_letters(np.abs(ordered[:, None] - ordered) < critical)
-    return [names[place] for place in np.argsort(order)]
 
 
 def _order_models(mean_ranks: FloatArray) -> list[int]:
@@ -479,10 +446,11 @@ def compare_ranks(
     """
     matrix = arrange_runs(order_runs(runs))
     allowance = measure_allowance(runs, Dependence.read(dependence.iloc[0].to_dict()))
+    nemenyi = compare_mean_ranks(matrix, alpha=alpha, allowance=allowance)
     return {
         "friedman": tabulate_rank_tests(matrix, allowance),
-        "nemenyi": compare_mean_ranks(matrix, alpha=alpha, allowance=allowance),
-        "mean_ranks": tabulate_mean_ranks(matrix, alpha=alpha, allowance=allowance),
+        "nemenyi": nemenyi,
+        "mean_ranks": tabulate_mean_ranks(matrix, nemenyi),
     }
 
 

@@ -1,5 +1,6 @@
 """How far a ranking depends on how scores are bounded and averaged, and on single datasets."""
 
+from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any, Literal
 
@@ -8,10 +9,9 @@ import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Step, Table
 from capmap.ranking.aggregation import (
-    AGGREGATIONS,
+    TRIMMED,
     FloatArray,
     compute_kendall_tau,
-    group_values,
     round_significant,
     summarize_cells,
 )
@@ -23,9 +23,6 @@ from capmap.wording import name_statistic
 
 Bounds = Literal["configured", "observed", "ranks"]
 BOUNDS: tuple[Bounds, ...] = ("configured", "observed", "ranks")
-# One of more datasets changes little; beyond these none is left out.
-MOST_LEFT_OUT = 1000
-AVERAGES = (*AGGREGATIONS, "iqm")
 AGREEMENT = ["aggregation", "bounds", "left_out", "kendall_tau", "best", "models"]
 SPANS = ["model", "aggregation", "bounds", "rank", "rank_low", "rank_high", "shift"]
 
@@ -77,8 +74,7 @@ def rank_models(runs: pd.DataFrame, bounds: Bounds, cut: Cut) -> dict[str, pd.Da
     the highest 1. Of ranks the best of a dataset is 1 and the worst 0: ranks of cells, or of runs
     for the interquartile mean. Datasets on which bounds mean nothing are left out.
     """
-    datasets = sorted(runs["dataset"].unique())
-    names = ["", *(datasets if len(datasets) <= MOST_LEFT_OUT else ())]
+    names = ["", *sorted(runs["dataset"].unique())]
     if bounds == "observed":
         rounded = pd.Series(round_significant(runs["score"]), runs.index).groupby(runs["dataset"])
         low, high = rounded.transform("min"), rounded.transform("max")
@@ -89,12 +85,29 @@ def rank_models(runs: pd.DataFrame, bounds: Bounds, cut: Cut) -> dict[str, pd.Da
     cells = summarize_cells(runs)
     if bounds == "ranks":
         runs, cells = _rank_column(runs, "score"), _rank_column(cells, "mean")
-    averages = {name: _average_cells(cells[cells["dataset"] != name]) for name in names}
-    ranks: dict[str, pd.DataFrame] = {
-        kind: _rank(pd.DataFrame({name: own[kind] for name, own in averages.items()}))
-        for kind in AGGREGATIONS
+    means = cells.pivot_table(index="model", columns="dataset", values="mean", observed=True)
+    parts = {name: means.drop(columns=name, errors="ignore") for name in names}
+    ranks = {
+        kind: _rank(pd.DataFrame({name: average(own) for name, own in parts.items()}))
+        for kind, average in AGGREGATIONS.items()
     }
     return {**ranks, "iqm": _rank(_average_runs(runs, names, cut))}
+
+
+def _trim(means: pd.DataFrame) -> "pd.Series[float]":
+    """Mean of each row's cells without as many of the lowest and highest as fit into a quarter."""
+    size = means.notna().sum(axis=1).to_numpy()[:, None]
+    cut, place = (TRIMMED * size).astype(np.intp), np.arange(means.shape[1])
+    ascending = pd.DataFrame(np.sort(means, axis=1), index=means.index)
+    return ascending.where((place >= cut) & (place < size - cut)).mean(axis=1)
+
+
+AGGREGATIONS: Mapping[str, Callable[[pd.DataFrame], "pd.Series[float]"]] = {
+    "mean": lambda means: means.mean(axis=1),
+    "trimmed_mean": _trim,
+    "median": lambda means: means.median(axis=1),
+}
+AVERAGES = (*AGGREGATIONS, "iqm")
 
 
 def _rank(scores: pd.DataFrame) -> pd.DataFrame:
@@ -108,16 +121,6 @@ def _rank_column(table: pd.DataFrame, column: str) -> pd.DataFrame:
     groups = values.groupby(table["dataset"])
     shares = (groups.rank(method="average") - 1) / (groups.transform("size") - 1)
     return table.assign(**{column: shares})
-
-
-def _average_cells(cells: pd.DataFrame) -> pd.DataFrame:
-    """Averages over the datasets of each model."""
-    codes, models = pd.factorize(cells["model"], sort=True)
-    groups = group_values(cells["mean"], codes)
-    if cells.empty:
-        return pd.DataFrame(index=models, columns=list(AGGREGATIONS), dtype="float64")
-    found = {name: average(groups) for name, average in AGGREGATIONS.items()}
-    return pd.DataFrame(found, index=models)
 
 
 def _average_runs(runs: pd.DataFrame, names: list[str], cut: Cut) -> pd.DataFrame:
@@ -156,12 +159,12 @@ ANALYSIS = Analysis(
     tables={
         "robustness": Table(
             "Agreement with the reported ranking under other aggregations, bounds and datasets.",
-            "aggregation bounds left_out kendall_tau best models",
+            " ".join(AGREEMENT),
             best={"kendall_tau": "max"},
         ),
         "robustness_ranks": Table(
             "Rank of each model by aggregation and bounds, with its range over leave-one-out.",
-            "model aggregation bounds rank rank_low rank_high shift",
+            " ".join(SPANS),
         ),
     },
     steps={

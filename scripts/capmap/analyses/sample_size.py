@@ -9,7 +9,6 @@ import scipy
 
 from capmap.analyses.declarations import Analysis, Step, Table
 from capmap.ranking.aggregation import FloatArray, IntArray
-from capmap.ranking.dependence import has_enough_runs
 from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.standard_errors import (
     bound_variance,
@@ -22,7 +21,7 @@ from capmap.settings.choices import Cut, IntervalMethod
 SEEDS = (3, 5, 10, 20)
 # Spreads below this part of the largest score are floating-point noise.
 QUIET = 1e-12
-WIDTHS = ["model", "seeds", "width", "width_now"]
+WIDTHS = ["model", "seeds", "width"]
 # Share of studies that are to find a difference that there is.
 POWER = 0.8
 DETECTABLE = ["seeds", "difference", "difference_all"]
@@ -99,15 +98,12 @@ def _sum_squares(values: FloatArray, owner: IntArray) -> FloatArray:
 def expect_widths(
     noise: dict[str, Noise], *, interval: IntervalMethod, confidence_level: float
 ) -> pd.DataFrame:
-    """Expect how wide intervals over runs are with other numbers of runs, and with those now."""
+    """Expect how wide intervals over runs are with other numbers of runs."""
     rows = []
     for model, own in noise.items():
-        now = np.nan
-        if has_enough_runs(own.draws):
-            now = own.measure_width(own.draws, interval, confidence_level)
         for seeds in SEEDS:
             width = own.measure_width(np.full_like(own.draws, seeds), interval, confidence_level)
-            rows.append((model, seeds, width, now))
+            rows.append((model, seeds, width))
     return pd.DataFrame(rows, columns=WIDTHS)
 
 
@@ -172,7 +168,7 @@ ANALYSIS = Analysis(
         "seed_widths": Table(
             "Expected width of each model's interval over runs with 3, 5, 10 and 20 runs per "
             "dataset.",
-            "model seeds width width_now",
+            " ".join(WIDTHS),
         ),
         "detectable": Table(
             "Minimum detectable difference in IQM of two typical models by runs per dataset.",
@@ -194,7 +190,6 @@ ANALYSIS = Analysis(
     find_facts=find_facts,
     meanings={
         "difference_all": "Minimum detectable difference, allowing for all pairs.",
-        "width_now": "Width with the runs that there are.",
         "detectable.difference": "Minimum detectable difference of two models.",
     },
 )

@@ -13,7 +13,6 @@ from capmap.artifacts import read_json
 from capmap.ranking.aggregation import FloatArray, rank_competitors
 from capmap.ranking.estimates import join_estimates, read_limits
 from capmap.ranking.ranks import keep_within
-from capmap.ranking.resampling import STATISTICS
 
 COLUMNS = [
     *("unit", "statistic", "model", "models", "score"),
@@ -163,18 +162,16 @@ def correct_leader(models: pd.DataFrame, confidence_level: float) -> dict[str, A
     """Correct the leader of one scope: a row but for its unit; empty where it cannot be."""
     if len(models) < 2:
         return {}
-    statistic = models["statistic"].iloc[0]
-    best = STATISTICS[statistic].best
-    is_first = rank_competitors(models["estimate"], best=best) == 1
-    leader, sign = int(is_first.argmax()), 1 if best == "max" else -1
+    is_first = rank_competitors(models["estimate"]) == 1
+    leader = int(is_first.argmax())
     own = models.iloc[leader]
     if is_first.sum() > 1 or not own["standard_error"] > 0:
         return {}
     variance = own["standard_error"] ** 2
     shared = [parts @ own["parts"] if len(parts) else 0.0 for parts in models["parts"]]
     slopes = np.nan_to_num(np.array(shared) / variance)
-    scores = sign * models["estimate"].to_numpy(dtype=np.float64)
-    found = correct_score(
+    scores = models["estimate"].to_numpy(dtype=np.float64)
+    estimate, low, high = correct_score(
         scores[leader],
         own["standard_error"],
         own["freedom"],
@@ -182,7 +179,6 @@ def correct_leader(models: pd.DataFrame, confidence_level: float) -> dict[str, A
         models=len(models),
         confidence_level=confidence_level,
     )
-    estimate, low, high = found if sign > 0 else (-found[0], -found[2], -found[1])
     row = {name: own[name] for name in ("statistic", "model", "filled")}
     row |= {"models": len(models), "score": own["estimate"]}
     return row | {"estimate": estimate, "ci_low": low, "ci_high": high}

@@ -49,10 +49,10 @@ def compare_pairs(
     -------
     pandas.DataFrame
         A row per pair with ``model_a`` before ``model_b``, ordered by both: ``datasets`` (that both
-        have), ``cells_unused`` (filled cells of the two that are not used), ``mean_difference`` (a
-        less b, mean over datasets), ``ci_low``, ``ci_high``, ``wins``, ``ties``, ``losses``
-        (datasets where a is better, equal, worse), ``wilcoxon_p``, ``wilcoxon_p_holm`` (over all
-        pairs, of the values from `allow_dependence`) and ``effect_size``, see `compute_wilcoxon`.
+        have), ``mean_difference`` (a less b, mean over datasets), ``ci_low``, ``ci_high``,
+        ``wins``, ``ties``, ``losses`` (datasets where a is better, equal, worse), ``wilcoxon_p``,
+        ``wilcoxon_p_holm`` (over all pairs, of the values from `allow_dependence`) and
+        ``effect_size``, see `compute_wilcoxon`.
 
     Notes
     -----
@@ -76,18 +76,15 @@ def compare_pairs(
     """
     pairs = list_pairs(len(matrix.models))
     names = np.array(matrix.models, dtype=object)
-    filled = matrix.is_filled.sum(axis=-1)
     mean, low, high = estimate_differences(
         matrix, pairs, unit=unit, confidence_level=confidence_level, dependence=dependence
     )
     rounded = subtract_means(ordered or matrix, pairs)
     p, effect_size = compute_wilcoxon(rounded)
-    datasets = (~np.isnan(rounded)).sum(axis=-1)
     columns = {
         "model_a": names[pairs.first],
         "model_b": names[pairs.second],
-        "datasets": datasets,
-        "cells_unused": filled[pairs.first] + filled[pairs.second] - 2 * datasets,
+        "datasets": (~np.isnan(rounded)).sum(axis=-1),
         "mean_difference": mean,
         "ci_low": low,
         "ci_high": high,

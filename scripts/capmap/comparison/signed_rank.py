@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,6 @@ DECISIONS = ("a better", "equivalent", "b better")
 PRIOR = 0.5
 DECIMALS = 12
 NEGLIGIBLE = 1e-12
-# Weights that are held at once; more samples are drawn in blocks, one after the other.
-BLOCK_CELLS = 1 << 23
 # Samples that are weighed at once, few enough to stay in the processor's cache.
 CACHED = 4096
 
@@ -118,14 +116,11 @@ def compute_wilcoxon(differences: npt.ArrayLike) -> tuple[FloatArray, FloatArray
     lower = np.minimum(favor, total - favor)
 
     p = np.where(n > 0, 1.0, np.nan)
-    in_table = (ties == 0) & (used > 0) & (used <= LARGEST_TABLE)
-    is_listed = (ties > 0) & (used <= LARGEST_ENUMERATION)
-    is_rest = (used > 0) & ~in_table & ~is_listed
-    for size in np.unique(used[in_table]).tolist():
-        rows = in_table & (used == size)
-        p[rows] = 2 * _tabulate_sums(size)[lower[rows]]
-    p[is_listed] = 2 * _enumerate_signs(doubled[is_listed], lower[is_listed])
-    p[is_rest] = _approximate(lower[is_rest] / 2, used[is_rest], ties[is_rest])
+    is_exact = used <= np.where(ties > 0, LARGEST_ENUMERATION, LARGEST_TABLE)
+    for row in np.flatnonzero(is_exact & (used > 0)):
+        ranks = tuple(np.sort(doubled[row, is_used[row]]).tolist())
+        p[row] = 2 * _cumulate_sums(ranks)[lower[row]]
+    p[~is_exact] = _approximate(lower[~is_exact] / 2, used[~is_exact], ties[~is_exact])
     effects = np.divide(2 * favor - total, total, out=np.zeros(len(n)), where=total > 0)
     return np.minimum(p, 1), np.where(n > 0, effects, np.nan)
 
@@ -162,28 +157,13 @@ def correct_holm(p: npt.ArrayLike) -> FloatArray:
     return corrected
 
 
-@cache
-def _tabulate_sums(n: int) -> FloatArray:
-    """Null distribution function of the sum of the positive ranks of 1 to n, by doubled sums."""
-    return np.cumsum(_null_distribution(2 * np.arange(1, n + 1)[None, :])[0])
-
-
-def _enumerate_signs(doubled: IntArray, lower: IntArray) -> FloatArray:
-    chances = _null_distribution(doubled)
-    reached = np.arange(chances.shape[1]) <= lower[:, None]
-    return np.asarray(np.where(reached, chances, 0).sum(axis=-1))
-
-
-def _null_distribution(doubled: IntArray) -> FloatArray:
-    """Null distribution of the sums of doubled ranks (rows: tests), all signs equally likely."""
-    sums = np.arange(int(doubled.sum(axis=-1).max(initial=0)) + 1)
-    chances = np.zeros((len(doubled), len(sums)))
-    chances[:, 0] = 1
-    for ranks in doubled.T:
-        without = sums - ranks[:, None]
-        moved = np.take_along_axis(chances, np.maximum(without, 0), axis=1)
-        chances = (chances + np.where(without >= 0, moved, 0)) / 2
-    return chances
+@lru_cache(1024)
+def _cumulate_sums(doubled: tuple[int, ...]) -> FloatArray:
+    """Null distribution function of the sum of positive doubled ranks, all signs equally likely."""
+    chances = np.ones(1)
+    for rank in doubled:
+        chances = (np.pad(chances, (0, rank)) + np.pad(chances, (rank, 0))) / 2
+    return np.cumsum(chances)
 
 
 def _approximate(rank_sum: FloatArray, used: IntArray, ties: FloatArray) -> FloatArray:
@@ -279,14 +259,10 @@ def compare_signed_ranks(
     wins = np.full((len(apart), 3), np.nan)
     for size in np.unique(sizes[sizes > 0]).tolist():
         rng, rows = make_rng(size), np.flatnonzero(sizes == size)
-        wins[rows] = 0
-        width = max(BLOCK_CELLS // size, 1)
-        for first in range(0, n_samples, width):
-            n = min(width, n_samples - first)
-            drawn = rng.standard_exponential((size, n))
-            weights = np.vstack([rng.standard_gamma(PRIOR, n), drawn])
-            for row in rows:
-                wins[row] += _compare_pair(*_rescale_differences(apart[row, :size], rope), weights)
+        drawn = rng.standard_exponential((size, n_samples))
+        weights = np.vstack([rng.standard_gamma(PRIOR, n_samples), drawn])
+        for row in rows:
+            wins[row] = _compare_pair(*_rescale_differences(apart[row, :size], rope), weights)
     return wins / n_samples
 
 

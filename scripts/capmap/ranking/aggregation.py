@@ -4,7 +4,6 @@ Everything here works on groups of unequal size, so ragged seeds and missing cel
 values: a cell without runs simply does not exist.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.artifacts import unpack_columns
-from capmap.settings.choices import Aggregation, Direction
+from capmap.settings.choices import Direction
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -93,48 +92,12 @@ def group_means(groups: Groups) -> FloatArray:
     return lowest + np.add.reduceat(above, groups.starts) / groups.sizes
 
 
-def group_trimmed_means(groups: Groups) -> FloatArray:
-    """25% trimmed mean of each group, as `scipy.stats.trim_mean` defines it.
-
-    Notes
-    -----
-    ``int(0.25 n)`` numbers are cut from each end of a group of n, so groups of up to three numbers
-    have their plain mean.
-
-    Examples
-    --------
-    >>> group_trimmed_means(group_values([0.0, 1.0, 2.0, 9.0], [0, 0, 0, 0])).tolist()
-    [1.5]
-    """
-    cut = (TRIMMED * groups.sizes).astype(np.intp)
-    place = np.arange(len(groups.numbers)) - np.repeat(groups.starts, groups.sizes)
-    inner = (place >= np.repeat(cut, groups.sizes)) & (
-        place < np.repeat(groups.sizes - cut, groups.sizes)
-    )
-    sizes = groups.sizes - 2 * cut
-    return group_means(Groups(groups.numbers[inner], np.cumsum(sizes) - sizes, sizes))
-
-
-def group_medians(groups: Groups) -> FloatArray:
-    """Median of each group; the mean of the two middle numbers where their count is even."""
-    low = groups.numbers[groups.starts + (groups.sizes - 1) // 2]
-    high = groups.numbers[groups.starts + groups.sizes // 2]
-    return np.asarray(low + (high - low) / 2)
-
-
 def group_standard_deviations(groups: Groups) -> FloatArray:
     """Sample standard deviation of each group (n − 1 in the denominator); NaN where n is 1."""
     apart = groups.numbers - np.repeat(group_means(groups), groups.sizes)
     squares = np.add.reduceat(apart**2, groups.starts)
     is_single = groups.sizes == 1
     return np.where(is_single, np.nan, np.sqrt(squares / np.where(is_single, 1, groups.sizes - 1)))
-
-
-AGGREGATIONS: Mapping[Aggregation, Callable[[Groups], FloatArray]] = {
-    "mean": group_means,
-    "trimmed_mean": group_trimmed_means,
-    "median": group_medians,
-}
 
 
 def summarize_cells(runs: pd.DataFrame) -> pd.DataFrame:

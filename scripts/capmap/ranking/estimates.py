@@ -15,7 +15,7 @@ from capmap.normalization.precedence import drop_incomplete
 from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray, IntArray, summarize_cells
 from capmap.ranking.dependence import INDEPENDENT, Dependence, Scope, measure_dependence
-from capmap.ranking.holes import Effects, find_ranked, fit_effects, require_connected
+from capmap.ranking.holes import Effects, find_ranked, fit_effects
 from capmap.ranking.ranks import rank_models
 from capmap.ranking.resampling import (
     STATISTICS,
@@ -40,28 +40,15 @@ from capmap.ranking.standard_errors import (
 from capmap.ranking.table import COLUMNS
 from capmap.rng import make_stream
 from capmap.settings.choices import Cut, Incomplete, IntervalMethod, Statistic, Unit
-from capmap.wording import PLAIN_KEY, quote_name
+from capmap.wording import write_key
 
 NO_ERROR = StandardError(np.nan, np.nan)
 UNKNOWN = (np.nan, np.nan)
-ESTIMATES = {
-    "model": "str",
-    "statistic": "str",
-    "estimate": "float64",
-    "ci_low": "float64",
-    "ci_high": "float64",
-    "boot_low": "float64",
-    "boot_high": "float64",
-    "standard_error": "float64",
-    "freedom": "float64",
-    "parts_freedom": "float64",
-    "own_freedom": "float64",
-    "runs": "int64",
-    "datasets": "int64",
-    "filled": "int64",
-    "missing": "int64",
-    "ranked": "bool",
-}
+ESTIMATES = [
+    *("model", "statistic", "estimate", "ci_low", "ci_high", "boot_low", "boot_high"),
+    *("standard_error", "freedom", "parts_freedom", "own_freedom"),
+    *("runs", "datasets", "filled", "missing", "ranked", "replicates", "parts"),
+]
 Read = Callable[[Mapping[str, str]], pd.DataFrame]
 
 
@@ -140,41 +127,23 @@ def _choose_group(
     policy: Incomplete,
     min_datasets: str | float,
 ) -> Group:
-    wanted, option = sorted(set(datasets)), f"groups.{_write_name(name)}"
+    wanted, option = sorted(set(datasets)), f"groups.{write_key(name)}"
     require_known(wanted, set(runs["dataset"]), option=f"{option}.datasets", kind="dataset")
-    inside = runs[runs["dataset"].isin(wanted)]
-    kept, _ = drop_incomplete(inside, policy=policy)
-    if kept.empty:
-        raise ValidationError(_explain_empty(option, policy))
-    effects = None
+    kept, _ = drop_incomplete(runs[runs["dataset"].isin(wanted)], policy=policy)
     if policy == "adjust":
         kept = kept[kept["model"].isin(find_ranked(kept, min_datasets))]
-        if kept.empty:
-            raise ValidationError(f"{option}: no model has min_datasets of the group's datasets.")
+    if kept.empty:
+        raise ValidationError(
+            f"{option}: the rule incomplete: {policy} leaves no model of the group. Set another "
+            "rule or min_datasets, or choose other datasets."
+        )
+    effects = None
+    if policy == "adjust":
         try:
-            require_connected(kept)
+            effects = fit_effects(summarize_cells(kept))
         except ValidationError as error:
             raise ValidationError(f"{option}: {error}") from error
-        effects = fit_effects(summarize_cells(kept))
     return Group(name, kept, effects)
-
-
-def _write_name(name: str) -> str:
-    """Write a group's name as part of an option: in quotes unless it is a plain word."""
-    quoted = quote_name(name)
-    return quoted[1:-1] if PLAIN_KEY.fullmatch(name) else quoted
-
-
-def _explain_empty(option: str, policy: Incomplete) -> str:
-    kept, other, rule = (
-        ("model", "datasets", "drop_datasets")
-        if policy == "drop_models"
-        else ("dataset", "models", "drop_models")
-    )
-    return (
-        f"{option}: no {kept} has runs for all of the group's {other}, so its rule {policy} "
-        f"leaves nothing. Set incomplete to adjust or {rule}, or choose other datasets."
-    )
 
 
 @dataclass(frozen=True)
@@ -421,7 +390,7 @@ def bootstrap_models(
                     *(is_ranked, found.replicates, parts),
                 )
             )
-    return pd.DataFrame(rows, columns=[*ESTIMATES, "replicates", "parts"]).astype(ESTIMATES)
+    return pd.DataFrame(rows, columns=ESTIMATES)
 
 
 def _place_parts(

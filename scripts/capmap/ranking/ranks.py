@@ -24,7 +24,7 @@ FEW_DEGREES = 5
 Ranks = npt.NDArray[np.signedinteger[Any]]
 
 CHUNK_CELLS = 1 << 20
-INTERVAL_ENDS = ["ci_low", "ci_high", "ci_low_all", "ci_high_all", "boot_low", "boot_high"]
+INTERVAL_ENDS = ["ci_low", "ci_high", "boot_low", "boot_high"]
 BEHIND = ["behind", "behind_low", "behind_high"]
 RANK_SETS = ["rank_low", "rank_high", "rank_low_all", "rank_high_all"]
 RANKED = dict.fromkeys(["rank", *RANK_SETS], "Int64") | {
@@ -247,29 +247,23 @@ def rank_estimates(
     """
     ranks = rank_competitors(models["estimate"], best=best)
     order = np.lexsort((models["model"].astype(object), ranks))
-    table = models.iloc[order].assign(rank=ranks[order]).reset_index(drop=True)
-    unknown = pd.array([pd.NA] * len(table), dtype="Int64")
-    table = table.assign(**dict.fromkeys(RANK_SETS, unknown))
-    table = table.assign(**dict.fromkeys(BEHIND, np.nan), tie_group="")
-    ordered = errors.take(order)
-    is_sure = ~np.isnan(ordered.variances)
-    if not is_sure.any():
-        return table
-    scores = table["estimate"].to_numpy(dtype=np.float64)[is_sure]
-    sets = find_rank_sets(
-        scores if best == "max" else -scores,
-        ordered.take(np.flatnonzero(is_sure)),
-        confidence_level=confidence_level,
-    )
-    others = int((~is_sure).sum())
-    found = (sets.low, sets.high + others, sets.low_all, sets.high_all + others)
-    for column, values in zip(RANK_SETS, found, strict=True):
-        table.loc[is_sure, column] = values
-    for column, values in zip(BEHIND, sets.behind, strict=True):
-        table.loc[is_sure, column] = values
-    if sets.separated is not None:
-        table.loc[is_sure, "tie_group"] = display_letters(~sets.separated)
-    return table
+    unknown = dict.fromkeys([*RANK_SETS, *BEHIND], np.nan)
+    table = models.iloc[order].assign(rank=ranks[order], **unknown, tie_group="")
+    table = table.reset_index(drop=True)
+    is_sure = ~np.isnan(errors.variances[order])
+    if is_sure.any():
+        scores = table["estimate"].to_numpy(dtype=np.float64)[is_sure]
+        sets = find_rank_sets(
+            scores if best == "max" else -scores,
+            errors.take(order[is_sure]),
+            confidence_level=confidence_level,
+        )
+        others = int((~is_sure).sum())
+        found = [sets.low, sets.high + others, sets.low_all, sets.high_all + others, *sets.behind]
+        table.loc[is_sure, [*unknown]] = np.array(found, dtype=np.float64).T
+        if sets.separated is not None:
+            table.loc[is_sure, "tie_group"] = display_letters(~sets.separated)
+    return table.astype(RANKED)
 
 
 def rank_models(
@@ -295,9 +289,8 @@ def rank_models(
     Returns
     -------
     pandas.DataFrame
-        `estimates` without ``replicates`` and ``parts``, with what `rank_estimates` and
-        `widen_intervals` add. Models that are not ``ranked`` come last, without rank, sets of ranks
-        and letters.
+        `estimates` without ``replicates`` and ``parts``, with what `rank_estimates` adds.
+        Models that are not ``ranked`` come last, without rank, sets of ranks and letters.
     """
     ranked, others = estimates[estimates["ranked"]], estimates[~estimates["ranked"]]
     parts = [row for row in ranked["parts"] if len(row)]
@@ -313,46 +306,10 @@ def rank_models(
         confidence_level=confidence_level,
         best=STATISTICS[statistic].best,
     )
-    table = widen_intervals(table, confidence_level=confidence_level)
     others = others.sort_values("model").assign(tie_group="")
     others = others.drop(columns=["replicates", "parts"], errors="ignore")
     table = pd.concat([table, others], ignore_index=True).astype(RANKED)
     return keep_within(table, limits, statistic=statistic)
-
-
-def widen_intervals(table: pd.DataFrame, *, confidence_level: float) -> pd.DataFrame:
-    """Make the intervals of all models hold at once, so that also that of the best one does.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Columns ``ci_low``, ``ci_high`` (NaN where there is none) and ``freedom``, a row per model.
-    confidence_level : float
-        Of the intervals, and of all wider ones together, between 0 and 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `table` with ``ci_low_all`` and ``ci_high_all``. The best of many is likely to have been
-        lucky; its own interval does not know that it was chosen.
-
-    Notes
-    -----
-    Bonferroni: each side reaches as much farther as Student's t quantile at 1 − α / k for k models
-    lies beyond that at 1 − α.
-
-    References
-    ----------
-    Dunn, O. J. (1961). Multiple comparisons among means. JASA 56, 52–64.
-    """
-    alpha, n = 1 - confidence_level, len(table)
-    own, every = (
-        scipy.special.stdtrit(table["freedom"].to_numpy(dtype=np.float64), 1 - alpha / share)
-        for share in (2, 2 * max(n, 1))
-    )
-    middle = (table["ci_low"] + table["ci_high"]) / 2
-    reach = (table["ci_high"] - table["ci_low"]) / 2 * (every / own)
-    return table.assign(ci_low_all=middle - reach, ci_high_all=middle + reach)
 
 
 def keep_within(
@@ -363,7 +320,7 @@ def keep_within(
     Parameters
     ----------
     table : pandas.DataFrame
-        With some of the columns ``ci_low``, ``ci_high``, ``ci_low_all`` and ``ci_high_all``.
+        With some of the columns ``ci_low``, ``ci_high``, ``boot_low`` and ``boot_high``.
     limits : tuple of float
         Of normalized scores, from `find_limits`.
     statistic : {"iqm", "mean", "median", "optimality_gap"}

@@ -4,7 +4,7 @@ import pandas as pd
 
 COLUMNS = [
     *("group", "unit", "statistic", "model", "score"),
-    *("ci_low", "ci_high", "ci_low_all", "ci_high_all", "boot_low", "boot_high"),
+    *("ci_low", "ci_high", "boot_low", "boot_high"),
     *("rank", "rank_low", "rank_high", "rank_low_all", "rank_high_all"),
     *("behind", "behind_low", "behind_high", "runs", "datasets", "filled", "missing"),
     "tie_group",
