@@ -13,9 +13,8 @@ import yaml
 
 from capmap.errors import ConfigError
 from capmap.settings import checking
-from capmap.settings.checking import check_settings, find_faults
+from capmap.settings.checking import check_settings, find_faults, list_keys, read_schema
 from capmap.settings.study import Config
-from capmap.settings.words import list_keys, read_schema
 
 ROOT = Path(__file__).parents[2]
 KEYS = dict(list_keys(read_schema(Config)))
