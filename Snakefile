@@ -1,7 +1,4 @@
-"""capmap: raw benchmark exports → rankings with honest intervals.
-
-Each stage below reads files and writes files; `workflow/rules/<stage>.smk` says which.
-"""
+"""capmap: raw benchmark exports → rankings with honest intervals; a stage is a file of rules."""
 
 from snakemake.utils import min_version
 

@@ -9,8 +9,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
+from capmap.settings.checking import NAME, Schema, describe_values, list_branches, read_schema
 from capmap.settings.study import Config
-from capmap.settings.words import NAME, Schema, describe_values, list_branches, read_schema
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/configuration.md"

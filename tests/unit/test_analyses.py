@@ -18,8 +18,8 @@ from capmap.analyses import columns, load_analysis
 from capmap.changes import COLUMNS as CHANGES
 from capmap.inputs.analyses import WORKED_OUT
 from capmap.pages.contents import show_analysis
+from capmap.settings.checking import read_schema
 from capmap.settings.study import Config
-from capmap.settings.words import read_schema
 from tests.steps import find_draw, find_step
 from tests.toy_settings import make_settings
 

@@ -64,25 +64,6 @@ def test_leaderboards_list_what_is_incomplete_unless_told_otherwise() -> None:
     assert kept == {"a": ("adjust", "all"), "b": ("error", "all"), "c": ("error", 0.5)}
 
 
-def test_studies_are_selected_by_all_by_name_or_by_list() -> None:
-    known = make_config(toy={"exports": "x"}, other={"exports": "x"})["studies"]
-    assert studies.select_studies(known, "all") == ["toy", "other"]
-    assert studies.select_studies(known, "other") == ["other"]
-    assert studies.select_studies(known, ["other", "toy"]) == ["other", "toy"]
-    with refused("run: there is no study 'tou'. Did you mean toy?"):
-        studies.select_studies(known, "tou")
-    with refused("run: there is no study '0'. There are toy and other."):
-        studies.select_studies(known, ["toy", "0"])
-
-
-def test_studies_involve_those_that_they_are_compared_with() -> None:
-    known = make_config(
-        a={"exports": "x", "conditions": ["c"]}, b={"exports": "x"}, c={"exports": "x"}
-    )["studies"]
-    assert studies.list_involved(known, ["a"]) == ["a", "c"]
-    assert studies.list_involved(known, ["c", "a"]) == ["c", "a"]
-
-
 def test_rules_of_exports_match_the_studies_of_their_formats() -> None:
     config = make_config(a={"exports": "x"}, b={"exports": "x", "format": "matrix"})
     assert studies.match_studies(config, "long", "matrix") == "a|b"

@@ -1,7 +1,6 @@
 """PatchML: annotated objects, their crops, and images composed of them as Algorithm 1 does."""
 
 import json
-import runpy
 from functools import partial
 from io import BytesIO
 from itertools import combinations
@@ -341,18 +340,3 @@ def test_any_text_is_a_label_and_too_few_objects_are_told(tmp_path):
     assert sorted(label for (label,) in sets.values()) == sorted(labels)
     manifest = read_table(tmp_path / "manifest.csv", names=NAMES)
     assert sorted(manifest["label"]) == sorted(labels)
-
-
-def test_the_example_is_what_its_script_makes(tmp_path, monkeypatch):
-    script = runpy.run_path(str(ROOT / "data/make_patchml.py"))
-    monkeypatch.setitem(script["main"].__globals__, "FOLDER", tmp_path)
-    script["main"]()
-    made = [path.relative_to(tmp_path) for path in sorted(tmp_path.rglob("*")) if path.is_file()]
-    known = [path.relative_to(EXAMPLE) for path in sorted(EXAMPLE.rglob("*")) if path.is_file()]
-    assert made == [name for name in known if name.suffix != ".npz"]
-    for name in made:
-        if name.suffix == ".png":
-            both = [np.asarray(Image.open(folder / name)) for folder in (EXAMPLE, tmp_path)]
-            assert np.array_equal(*both), name
-        else:
-            assert (EXAMPLE / name).read_bytes() == (tmp_path / name).read_bytes(), name

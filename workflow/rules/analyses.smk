@@ -14,7 +14,7 @@ rule compare:
         ranking="results/{study}/tables/ranking.csv",
         dependence="results/{study}/tables/dependence.csv",
         estimates=shards("results/{study}/bootstrap/{shard}.parquet", "winners_curse"),
-        scope=asked("winners_curse", "results/{study}/normalized/", ["scope.json"]),
+        scope=asked("winners_curse", "results/{study}/normalized/", "scope.json"),
         others=lambda wildcards: expand(
             "results/{other}/normalized/runs.parquet",
             other=study_of(wildcards).read("conditions"),
@@ -23,15 +23,15 @@ rule compare:
         embedded=asked(
             "drift transfer",
             "results/{study}/capabilities/",
-            ["gaps.csv", "models.csv", "datasets.csv"],
+            "gaps.csv models.csv datasets.csv",
         ),
         predicted=asked(
             "next_results",
             "results/{study}/capabilities/",
-            ["predictions.csv", "placement_predictions.csv"],
+            "predictions.csv placement_predictions.csv",
         ),
-        evaluations=asked("checkpoints", "results/{study}/", ["evaluations.parquet"]),
-        entries=asked("releases", "results/{study}/leaderboard/", ["entries.csv"]),
+        evaluations=asked("checkpoints", "results/{study}/", "evaluations.parquet"),
+        entries=asked("releases", "results/{study}/leaderboard/", "entries.csv"),
         releases=files(exports.find_releases),
     output:
         comparisons=report(
@@ -68,7 +68,7 @@ rule plot:
             "capabilities", "results/{study}/capabilities/", CAPABILITIES
         ),
         placements=asked(
-            "placements", "results/{study}/capabilities/", ["error_curve.csv"]
+            "placements", "results/{study}/capabilities/", "error_curve.csv"
         ),
         multilabel=asked("multilabel", "results/{study}/multilabel/", MULTILABEL),
         leaderboard=asked("leaderboard", "results/{study}/leaderboard/", LEADERBOARD),

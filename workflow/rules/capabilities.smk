@@ -4,11 +4,11 @@ Reads: normalized/ and the user's tables of attributes.
 Writes: capabilities/, tables and the files that later stages read.
 """
 
-CAPABILITIES = [
-    *("gaps.csv", "models.csv", "datasets.csv", "positions.csv", "predictions.csv"),
-    *("nearest.csv", "map.parquet", "validation.csv", "summary.csv", "centrality.csv"),
-]
-PLACEMENTS = ["error_curve.csv", "placements.csv", "placement_predictions.csv"]
+CAPABILITIES = (
+    "gaps.csv models.csv datasets.csv positions.csv predictions.csv nearest.csv map.parquet "
+    "validation.csv summary.csv centrality.csv"
+)
+PLACEMENTS = "error_curve.csv placements.csv placement_predictions.csv"
 
 
 rule embed:

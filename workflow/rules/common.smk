@@ -97,7 +97,7 @@ def files(find, **kinds):
 def asked(names, folder, files):
     """Files of results that the job's study has if it asks for one of some analyses."""
     return lambda wildcards: (
-        [folder.format(study=wildcards.study) + name for name in files]
+        [folder.format(study=wildcards.study) + name for name in files.split()]
         if analyses.is_asked(study_of(wildcards), *names.split())
         else []
     )

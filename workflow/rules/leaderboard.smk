@@ -6,10 +6,9 @@ Writes: runs.parquet and validation.json, as other exports do; submissions.json,
 leaderboard/ with its tables and index.html.
 """
 
-LEADERBOARD = [
-    *("entries.csv", "dimensions.csv", "best.csv", "normalized.csv", "raw.csv"),
-    "submissions.csv",
-]
+LEADERBOARD = (
+    "entries.csv dimensions.csv best.csv normalized.csv raw.csv submissions.csv"
+)
 
 
 use rule validate as validate_submissions with:
@@ -92,7 +91,7 @@ rule board:
     """Tables of a leaderboard, or of checkpoints → one page to sort and search."""
     input:
         tables=asked("leaderboard", "results/{study}/leaderboard/", LEADERBOARD),
-        comparisons=asked("checkpoints", "results/{study}/", ["comparisons"]),
+        comparisons=asked("checkpoints", "results/{study}/", "comparisons"),
         runs="results/{study}/runs.parquet",
     output:
         page="results/{study}/leaderboard/index.html",

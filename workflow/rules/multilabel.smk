@@ -5,18 +5,10 @@ Writes: patchml/ with a folder of composed images per seed, multilabel/; for pre
 runs.parquet and validation.json, as exports do.
 """
 
-MULTILABEL = [
-    *("metrics.csv", "summary.csv", "rank_shift.csv", "label_counts.csv"),
-    "degradation.csv",
-]
-SCORES = shards(
-    "results/{study}/multilabel/scores/{shard}.parquet",
-    number=predictions.list_shards,
-)
-FACTS = shards(
-    "results/{study}/multilabel/facts/{shard}.json",
-    number=predictions.list_shards,
-)
+MULTILABEL = "metrics.csv summary.csv rank_shift.csv label_counts.csv degradation.csv"
+DUMPS = predictions.list_shards
+SCORES = shards("results/{study}/multilabel/scores/{shard}.parquet", number=DUMPS)
+FACTS = shards("results/{study}/multilabel/facts/{shard}.json", number=DUMPS)
 
 
 rule crop:
@@ -132,7 +124,7 @@ rule compare_labels:
         scores=SCORES,
         outcomes=shards(
             "results/{study}/multilabel/outcomes/{shard}.parquet",
-            number=predictions.list_shards,
+            number=DUMPS,
         ),
         facts=FACTS,
         labels=files(predictions.list_counted),

@@ -8,7 +8,7 @@ next run is compared; tables/published*; index.html.
 import tomllib
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-PUBLISHED = [f"published{part}" for part in (".csv", "_cells.csv", "_claims.csv")]
+PUBLISHED = "published.csv published_cells.csv published_claims.csv"
 REPORTS = expand("results/{study}/report.html", study=STUDIES)
 BOARDS = [
     f"results/{name}/leaderboard/index.html"

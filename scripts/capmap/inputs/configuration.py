@@ -35,8 +35,8 @@ from capmap.inputs.studies import (
 )
 from capmap.settings.checking import find_faults
 from capmap.settings.choices import TableFormat
-from capmap.settings.data import DOWNLOADS
 from capmap.settings.files import open_yaml, read_yaml
+from capmap.settings.sections import DOWNLOADS
 from capmap.settings.study import Study as StudySettings
 from capmap.wording import ALL, join_words, write_key
 

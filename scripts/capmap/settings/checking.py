@@ -1,21 +1,301 @@
-"""Settings against their declaration: every fault at once, every default filled in."""
+"""Settings against their declaration: every fault at once in plain words, and the defaults."""
 
-from collections.abc import Iterator, Mapping
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
-from typing import Any, NamedTuple
+from difflib import get_close_matches
+from functools import cache
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import yaml
 from pydantic import ValidationError
 
 from capmap.errors import ConfigError
-from capmap.settings import words
-from capmap.settings.sections import Section
-from capmap.settings.words import Place, find_part, list_known, read_schema
 
+if TYPE_CHECKING:
+    from capmap.settings.sections import Section
+
+Schema: TypeAlias = Mapping[str, Any]
+Place: TypeAlias = tuple[str | int, ...]
+
+NAME = "<name>"
+TRUTH = {
+    **dict.fromkeys(["yes", "on", "true", "1"], "true"),
+    **dict.fromkeys(["no", "off", "false", "0"], "false"),
+}
+# What people write for directions.
+SYNONYMS = {
+    **dict.fromkeys(["higher", "highest", "high", "maximize", "increasing", "up"], "max"),
+    **dict.fromkeys(["lower", "lowest", "low", "minimize", "decreasing", "down"], "min"),
+}
+TYPES = {
+    "string": ("text", "texts"),
+    "integer": ("a whole number", "whole numbers"),
+    "number": ("a number", "numbers"),
+    "boolean": ("true or false", "truth values"),
+    "array": ("a list", "lists"),
+    "object": ("a section", "sections"),
+}
+LIMITS = {
+    "minimum": "of at least",
+    "exclusiveMinimum": "above",
+    "maximum": "of at most",
+    "exclusiveMaximum": "below",
+}
 KEY = "[key]"
 # Errors that say that a value is of another kind, so that another alternative is meant.
 KINDS = {f"{kind}_type" for kind in ("string", "int", "float", "bool", "list", "dict", "model")}
 KINDS |= {"literal_error"}
 EMPTY = {"array": "the list must not be empty. Name one at least.", "string": "must not be empty."}
+
+
+@cache
+def read_schema(section: Any) -> Schema:
+    """The JSON schema of a class of sections, in which each section stands where it is used."""
+    written = section.model_json_schema()
+    whole: Schema = _inline(written, written.get("$defs", {}))
+    return whole
+
+
+def _inline(part: Any, sections: Schema) -> Any:
+    """Put sections in place of references, and what a key of a pattern holds where others do."""
+    if isinstance(part, list):
+        return [_inline(item, sections) for item in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        part = {**sections[part["$ref"].rpartition("/")[2]], **part}
+    if "patternProperties" in part:
+        part = {**part, "additionalProperties": next(iter(part["patternProperties"].values()))}
+    dropped = {"$ref", "$defs", "patternProperties"}
+    if part.get("default") is None or "properties" in part:
+        dropped |= {"default"}
+    if isinstance(part.get("description"), str):
+        part = {**part, "description": " ".join(part["description"].split())}
+    return {key: _inline(value, sections) for key, value in part.items() if key not in dropped}
+
+
+def find_part(schema: Schema, place: tuple[Any, ...]) -> Schema:
+    """What a schema says of a place; nothing where it says nothing."""
+    for key in place:
+        schema = next((found for part in list_branches(schema) if (found := _step(part, key))), {})
+    return schema
+
+
+def list_branches(part: Schema) -> Iterator[Schema]:
+    """The alternatives of a part of a schema, or itself."""
+    yield from part.get("anyOf", (part,))
+
+
+def list_known(schema: Schema, place: tuple[Any, ...]) -> list[str]:
+    """The keys that a section at a place has; none where keys are names."""
+    branches = list_branches(find_part(schema, place))
+    return [key for part in branches for key in part.get("properties", ())]
+
+
+def _step(part: Schema, key: Any) -> Schema:
+    if isinstance(key, int) and "items" in part:
+        found: Schema = part["items"]
+        return found
+    return part.get("properties", {}).get(key) or part.get("additionalProperties") or {}
+
+
+def list_keys(part: Schema, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Schema]]:
+    """List every key that a schema knows, with its path and its own schema.
+
+    In a path, ``<name>`` stands for any key of a section whose keys are free.
+    """
+    for key, child in part.get("properties", {}).items():
+        yield (*path, key), child
+        yield from list_keys(child, (*path, key))
+    if free := part.get("additionalProperties"):
+        yield from list_keys(free, (*path, NAME))
+    for branch in part.get("anyOf", ()):
+        yield from list_keys(branch, path)
+
+
+def describe_values(part: Schema) -> str:
+    """Say which values a part of a schema accepts.
+
+    Examples
+    --------
+    >>> describe_values({"anyOf": [{"type": "number"}, {"enum": ["observed", "natural"]}]})
+    'a number, "observed" or "natural"'
+    >>> describe_values({"type": "array", "items": {"type": "string"}})
+    'a list of texts'
+    >>> describe_values({"type": "number", "minimum": 0, "exclusiveMaximum": 1})
+    'a number of at least 0 and below 1'
+    """
+    return _join(_list_descriptions(part), "or")
+
+
+def show_value(value: Any) -> str:
+    r"""Show what stands in the settings, on one line, without control characters.
+
+    Examples
+    --------
+    >>> show_value("a\nb"), show_value(True), show_value({"low": 0})
+    ('"a\\nb"', 'true', 'a section with "low"')
+    """
+    if isinstance(value, dict):
+        keys = _join([_quote(key) for key in value], "and")
+        return f"a section with {keys}" if value else "nothing"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"the number {value!r}" if is_number else _quote(value)
+
+
+def explain_value(value: Any, part: Schema) -> str:
+    """Say what is expected, what was found, and what may have been meant."""
+    expected = describe_values(part)
+    if value is None:
+        default = show_value(part["default"]) if "default" in part else ""
+        without = f"Without the line it is {default}." if default else ""
+        return f"has no value. Expected {expected}. {without}"
+    suggestion = _suggest_value(value, part)
+    sentences = (
+        f"expected {expected}, found {show_value(value)}.",
+        suggestion,
+        part.get("description", "") if "anyOf" in part else "",
+    )
+    return " ".join(filter(None, sentences))
+
+
+def explain_key(key: str, known: list[str], place: Place, root: Schema) -> str:
+    """Say that a key is unknown, and which key or which place was probably meant."""
+    places = [path for path, _ in list_keys(root)]
+    keys = (*known, *(path[-1] for path in places))
+    sure = _find_near(key, keys, cutoff=0.85)
+    here = _find_near(key, known, cutoff=0.85 if sure else 0.6)
+    best = sure or here or _find_near(key, keys, cutoff=0.7)
+    guesses = [] if best in known else [path for path in places if path[-1] == best]
+    texts = [*_nearest_places(guesses, place), *([_quote(here)] if here else [])]
+    if texts:
+        return f"unknown key. Did you mean {_join(texts, 'or')}?"
+    return f"unknown key. Known here: {', '.join(known)}."
+
+
+def explain_quotes(value: Any) -> str:
+    """Say how to write as text what YAML reads as something else."""
+    if isinstance(value, bool):
+        spellings = "yes, on and true" if value else "no, off and false"
+        return f"YAML reads {spellings} as a truth value; put a name in quotes."
+    return "Put it in quotes."
+
+
+def render_place(place: Place) -> str:
+    """Write a path with dots; list items are counted from 1, odd names are quoted.
+
+    Examples
+    --------
+    >>> render_place(("studies", "toy", "datasets", "a b", "low"))
+    'studies.toy.datasets."a b".low'
+    >>> render_place(("studies", "toy", "aggregate", 1))
+    'studies.toy.aggregate item 2'
+    """
+    text = ""
+    for key in place:
+        if isinstance(key, int):
+            text += f" item {key + 1}"
+        else:
+            text += f".{key}" if key == NAME or re.fullmatch(r"[\w-]+", key) else f".{_quote(key)}"
+    return text.removeprefix(".") or "config"
+
+
+def _list_types(part: Schema) -> list[str]:
+    kinds = part.get("type", [])
+    return [kinds] if isinstance(kinds, str) else list(kinds)
+
+
+def _list_options(part: Schema) -> list[str]:
+    return [part["const"]] if "const" in part else list(part.get("enum", ()))
+
+
+def _list_descriptions(part: Schema) -> list[str]:
+    if "anyOf" in part:
+        return [text for branch in part["anyOf"] for text in _list_descriptions(branch)]
+    if options := _list_options(part):
+        return [_quote(option) for option in options]
+    texts = [_describe_type(kind, part) for kind in _list_types(part)]
+    limits = [f"{word} {part[name]}" for name, word in LIMITS.items() if name in part]
+    return [f"{texts[0]} {_join(limits, 'and')}"] if limits else texts or ["anything"]
+
+
+def _describe_type(kind: str, part: Schema) -> str:
+    if kind == "array" and "items" in part:
+        is_choice = bool(_list_options(part["items"]))
+        plurals = [TYPES[inner][1] for inner in _list_types(part["items"]) if not is_choice]
+        return f"a list of {_join(plurals, 'or') or describe_values(part['items'])}"
+    if kind == "object" and part.get("properties"):
+        return f"a section with {list_choices(part['properties'])}"
+    return TYPES[kind][0]
+
+
+def _suggest_value(value: Any, part: Schema) -> str:
+    branches = part.get("anyOf", (part,))
+    kinds = {kind for branch in branches for kind in _list_types(branch)}
+    options = [option for branch in branches for option in _list_options(branch)]
+    if isinstance(value, str):
+        if kinds & {"integer", "number"} and (number := _respell_number(value)):
+            return f"Write {number}."
+        meant = SYNONYMS.get(value.casefold(), "")
+        if near := meant if meant in options else _find_near(value, options):
+            return f"Did you mean {_quote(near)}?"
+        if kinds == {"boolean"} and value.casefold() in TRUTH:
+            return f"Write {TRUTH[value.casefold()]}, without quotes."
+        return f"Write [{value}]." if kinds == {"array"} and re.fullmatch(r"\w+", value) else ""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "It has to be finite."
+    is_text_meant = bool(options) or "string" in kinds
+    return explain_quotes(value) if is_text_meant and not isinstance(value, dict | list) else ""
+
+
+def _respell_number(text: str) -> str:
+    """Write as YAML reads it a number that YAML took for text, such as ``1e-3`` or ``0,95``."""
+    try:
+        number = float(text.replace(",", "."))
+    except ValueError:
+        return ""
+    return yaml.safe_dump(number).split()[0].removesuffix(".0") if math.isfinite(number) else ""
+
+
+def _find_near(text: str, options: Iterable[str], *, cutoff: float = 0.6) -> str:
+    plain = {option.casefold(): option for option in options}
+    near = get_close_matches(re.sub(r"[\s-]", "_", text.casefold()), plain, 1, cutoff)
+    return plain[near[0]] if near else ""
+
+
+def _nearest_places(paths: list[tuple[str, ...]], place: Place) -> list[str]:
+    """Put the real names into the paths, as far as they agree with the place; nearest first."""
+    ranked = []
+    for path in dict.fromkeys(paths):
+        pairs = zip(path, place, strict=False)
+        shared = len(list(takewhile(lambda pair: pair[0] in (NAME, pair[1]), pairs)))
+        ranked.append((-shared, len(path), (*place[:shared], *path[shared:])))
+    return [render_place(path) for *_, path in sorted(ranked)[:3]]
+
+
+def list_choices(names: Iterable[str]) -> str:
+    """List names of which one is meant.
+
+    Examples
+    --------
+    >>> list_choices(["low", "high"])
+    '"low" or "high"'
+    """
+    return _join([_quote(name) for name in names], "or")
+
+
+def _quote(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _join(texts: list[str], word: str) -> str:
+    return f" {word} ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
 
 
 class Fault(NamedTuple):
@@ -25,7 +305,7 @@ class Fault(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        return f"{words.render_place(self.place)}: {self.text}"
+        return f"{render_place(self.place)}: {self.text}"
 
 
 class Found(NamedTuple):
@@ -36,7 +316,7 @@ class Found(NamedTuple):
     error: Mapping[str, Any]
 
 
-def check_settings(settings: Any, section: type[Section]) -> dict[str, Any]:
+def check_settings(settings: Any, section: "type[Section]") -> dict[str, Any]:
     """Check nested settings and fill in every default.
 
     Notes
@@ -62,7 +342,7 @@ def check_settings(settings: Any, section: type[Section]) -> dict[str, Any]:
     return checked
 
 
-def find_faults(settings: Any, section: type[Section]) -> tuple[dict[str, Any], list[Fault]]:
+def find_faults(settings: Any, section: "type[Section]") -> tuple[dict[str, Any], list[Fault]]:
     """Fill in every default, and find what is wrong; there are no settings where something is."""
     try:
         checked = section.model_validate(settings)
@@ -75,7 +355,7 @@ def find_faults(settings: Any, section: type[Section]) -> tuple[dict[str, Any], 
     return checked.model_dump(exclude_none=True, warnings=False), []
 
 
-def drop_faulty(settings: Mapping[str, Any], section: type[Section]) -> dict[str, Any]:
+def drop_faulty(settings: Mapping[str, Any], section: "type[Section]") -> dict[str, Any]:
     """Leave out what is wrong, so that the rest can be looked at.
 
     Examples
@@ -132,9 +412,7 @@ def read_place(given: Any, place: Place) -> Any:
     return given
 
 
-def _explain_all(
-    errors: list[Found], given: Any, schema: words.Schema
-) -> Iterator[tuple[Place, str]]:
+def _explain_all(errors: list[Found], given: Any, schema: Schema) -> Iterator[tuple[Place, str]]:
     """Explain errors; of alternatives, those of the one that is of the value's kind."""
     groups: dict[Place, list[Found]] = {}
     levels: set[Place] = set()
@@ -145,7 +423,7 @@ def _explain_all(
         around = found.place[:-1]
         if found.error["type"] == "model_type" and _is_level_missing(found.place, schema):
             if around not in levels:
-                right = words.render_place((*around, words.NAME, found.place[-1]))
+                right = render_place((*around, NAME, found.place[-1]))
                 text = f"a level is missing above this key. It belongs at {right}."
                 yield found.place, text
             levels.add(around)
@@ -156,7 +434,7 @@ def _explain_all(
 
 
 def _explain_alternatives(
-    place: Place, alternatives: list[Found], given: Any, schema: words.Schema
+    place: Place, alternatives: list[Found], given: Any, schema: Schema
 ) -> Iterator[tuple[Place, str]]:
     other = {
         one.tags[0] for one in alternatives if len(one.tags) == 1 and one.error["type"] in KINDS
@@ -166,16 +444,16 @@ def _explain_alternatives(
         inner = [_locate(place, one.tags[1:], one.error, given) for one in near]
         yield from _explain_all(inner, given, schema)
     else:
-        yield place, words.explain_value(read_place(given, place), find_part(schema, place))
+        yield place, explain_value(read_place(given, place), find_part(schema, place))
 
 
-def _is_level_missing(place: Place, schema: words.Schema) -> bool:
+def _is_level_missing(place: Place, schema: Schema) -> bool:
     """Whether the name of a section is missing around its keys, as in ``metrics: {low: 0}``."""
     is_named = bool(place) and not list_known(schema, place[:-1])
     return is_named and place[-1] in list_known(schema, place)
 
 
-def _explain(place: Place, error: Mapping[str, Any], schema: words.Schema) -> tuple[Place, str]:
+def _explain(place: Place, error: Mapping[str, Any], schema: Schema) -> tuple[Place, str]:
     """Say what is wrong at a place."""
     kind, value = error["type"], error["input"]
     if place[-1:] == (KEY,) or kind == "invalid_key":
@@ -184,30 +462,30 @@ def _explain(place: Place, error: Mapping[str, Any], schema: words.Schema) -> tu
     description = part.get("description", "")
     if kind == "extra_forbidden":
         known = list_known(schema, place[:-1])
-        return place, words.explain_key(str(place[-1]), known, place[:-1], schema)
+        return place, explain_key(str(place[-1]), known, place[:-1], schema)
     if kind == "missing":
         return place, f"is missing. {description}"
     if kind == "value_error":
         return place, str(error["ctx"]["error"])
     if kind == "string_pattern_mismatch":
-        return place, f"found {words.show_value(value)}. {description}"
+        return place, f"found {show_value(value)}. {description}"
     if kind in ("too_short", "string_too_short"):
         return place, EMPTY.get(
             part.get("type", "array" if isinstance(value, list) else ""),
-            f"must not be empty. Expected {words.describe_values(part)}.",
+            f"must not be empty. Expected {describe_values(part)}.",
         )
     if kind == "too_long":
         return place, f"at most {error['ctx']['max_length']} may be listed here."
-    return place, words.explain_value(value, part)
+    return place, explain_value(value, part)
 
 
-def _explain_name(place: Place, name: Any, schema: words.Schema) -> tuple[Place, str]:
+def _explain_name(place: Place, name: Any, schema: Schema) -> tuple[Place, str]:
     """Say why a key cannot be used."""
     if isinstance(name, str):
         rule = find_part(schema, place[:-1]).get("propertyNames", {})
         return place, f"this name cannot be used. {rule.get('description', '')}"
     shown = str(name).lower() if isinstance(name, bool) else str(name)
-    return place[:-1], f"the key {shown} is not text. {words.explain_quotes(name)}"
+    return place[:-1], f"the key {shown} is not text. {explain_quotes(name)}"
 
 
 def _rank(place: Place, settings: Any) -> list[int]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from capmap.errors import ConfigError
-from capmap.settings.words import render_place
+from capmap.settings.checking import render_place
 from capmap.wording import find_nearest, list_names, quote_name
 
 # More than any study has settings, and less than it takes a second to read.
