@@ -1,4 +1,4 @@
-"""Write into ``docs/tutorial.md`` what its commands print: ``python docs/make_tutorial.py``.
+"""Write into ``docs/tutorial.md`` what its commands print: ``python docs/run_tutorial.py``.
 
 Chromium takes its picture. The map is that of the shipped study ``literature``, where it was run.
 """
@@ -19,6 +19,7 @@ PAGE = ROOT / "docs/tutorial.md"
 IMAGES = ROOT / "docs/images"
 MAP = ROOT / "results/literature/figures/capability_map.png"  # with figures: {formats: [png]}
 BLOCK = re.compile(r"```(sh|yaml)\n(.*?)```\n(?:\n```text\n.*?```\n)?", re.DOTALL)
+WAITS = 3  # a draft with decisions
 # Of what Snakemake tells only what capmap says of the study.
 SAID = re.compile(r"^\w+, \w+: ")
 
@@ -34,12 +35,14 @@ def run_block(block: re.Match[str], folder: Path) -> str:
         return head
     path = f"{folder}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}"
     process = subprocess.run(
-        ["/bin/sh", "-c", text],
+        ["/bin/sh", "-ec", text],
         cwd=folder,
         env=os.environ | {"PATH": path},
         capture_output=True,
         text=True,
     )
+    if process.returncode not in (0, WAITS):
+        sys.exit(f"{text}{process.stderr}")
     page = folder / "results/results/report.html"
     if page.is_file() and not (folder / "tutorial.png").is_file():
         photograph(page, folder / "tutorial.png")
