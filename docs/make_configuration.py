@@ -81,7 +81,8 @@ def _say_kind(part: Schema) -> str:
     """The default and the other choices, or the kind of value."""
     default: Any = part.get("default")
     branches = list(list_branches(part))
-    choices = [name for one in branches for name in one.get("enum", [one.get("const")]) if name]
+    listed = [one.get("items", {}) if one.get("type") == "array" else one for one in branches]
+    choices = [name for one in listed for name in one.get("enum", [one.get("const")]) if name]
     if default not in (None, "", [], {}) and not _holds_sections(default):
         shown = default if isinstance(default, str) else json.dumps(default)
         return "/".join(f"`{name}`" for name in dict.fromkeys([shown, *choices]))
