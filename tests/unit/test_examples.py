@@ -18,7 +18,7 @@ STARTS = ("studies", "downloads", "analyses", "select", "figures", "exports", "m
 
 
 def test_each_example_has_the_bytes_that_its_script_makes():
-    examples = runpy.run_path(str(ROOT / "data/make_tutorial.py"))["render_examples"]()
+    examples = runpy.run_path(str(ROOT / "data/make_examples.py"))["render_examples"]()
     assert {path.name for path in TUTORIAL.iterdir()} == set(examples)
     for name, text in examples.items():
         assert (TUTORIAL / name).read_bytes() == text.encode(), name

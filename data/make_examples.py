@@ -1,6 +1,6 @@
 """Make the example exports of the tutorial in ``data/tutorial/``.
 
-Run ``python data/make_tutorial.py`` from anywhere; the same bytes come out every time. The recipe
+Run ``python data/make_examples.py`` from anywhere; the same bytes come out every time. The recipe
 is that of evaluma's documentation. Its random numbers come from NumPy's legacy generator, whose
 stream is frozen.
 """
