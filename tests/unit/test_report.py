@@ -171,12 +171,6 @@ def test_a_lost_or_edited_table_is_missed(tmp_path: Path) -> None:
         run_report(tmp_path, analyses=[])
 
 
-def test_versions_and_settings_are_told(plain: str) -> None:
-    assert ">capmap<td" in plain
-    assert "1.2.3" in plain
-    assert "interval: calibrated" in plain
-
-
 def test_a_study_of_single_runs_has_no_columns_of_intervals(tmp_path: Path) -> None:
     tables = make_tables(["A", "B"], ["D1", "D2"])
     uncertain = ["ci_low", "ci_high", "rank_low", "rank_high", "tie_group"]
@@ -247,13 +241,6 @@ def test_rows_of_numbers_alone_have_no_name() -> None:
     view = make_view(table, name="t", caption="", labels={}, marked={"6"})
     assert (view.header, view.rows[0].marked) == (None, False)
     assert make_view(table.assign(kind="a"), name="t", caption="", labels={}).header == 2
-
-
-def test_a_view_says_what_was_cut() -> None:
-    table = pd.DataFrame({"model": list("abcdefghij"), **{f"d{i}": 0.5 for i in range(69)}})
-    view = make_view(table, name="t", caption="", labels={}, most=4)
-    assert len(view.rows) == 4
-    assert view.note == "The first 4 of 10 rows."
 
 
 def test_scores_stand_in_the_units_of_their_metrics_best_in_bold() -> None:
