@@ -256,7 +256,7 @@ def test_scores_stand_in_the_units_of_their_metrics_best_in_bold() -> None:
     found = [[(cell.text, cell.is_best) for cell in row.cells] for row in view.rows]
     assert found == [
         [("B", False), ("2.00", True), ("", False)],
-        [("A", False), ("3.00 ±\u00a00.25", False), ("80.0 ±\u00a00.2", True)],
+        [("A", False), ("3.00 ±\u00a00.25", False), ("80.0 ±\u00a00.2", False)],
     ]
 
 
