@@ -295,11 +295,40 @@ def find_decimals(means: pd.Series) -> int:
     return max(0, min(max(size, min(range_size, size + 2)), MOST_DECIMALS))
 
 
-def write_number(value: float, decimals: int) -> str:
-    """Write a number with as many decimals as `find_decimals` found; "" where missing."""
-    if pd.isna(value):
-        return ""
-    return f"{value:.2e}" if decimals < 0 else f"{value:z.{decimals}f}"
+def write_scores(scores: pd.DataFrame, direction: str) -> list[tuple[str, str, int]]:
+    """Write the scores of models on a dataset for a reader.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Columns ``mean`` and ``std``; missing where a model has no run, or one.
+    direction : {"max", "min", ""}
+        Which is better; nothing is best where that is not known.
+
+    Returns
+    -------
+    list of tuple
+        Mean and deviation, "" where missing, and 1 or 2 for all that read the same as the best and
+        the next.
+
+    Examples
+    --------
+    >>> write_scores(pd.DataFrame({"mean": [0.5, 0.8], "std": [0.01, None]}), "max")
+    [('0.500', '0.010', 2), ('0.800', '', 1)]
+    """
+    decimals = find_decimals(scores["mean"])
+    form = "z.2e" if decimals < 0 else f"z.{decimals}f"
+    means, spreads = (
+        ["" if pd.isna(value) else format(value, form) for value in scores[name]]
+        for name in ("mean", "std")
+    )
+    known = sorted({float(text) for text in means if text}, reverse=direction == "max")
+    is_marked = bool(direction) and sum(map(bool, means)) > 1
+    places = {value: place for place, value in enumerate(known[:2], 1) if is_marked}
+    return [
+        (mean, spread if mean else "", places.get(float(mean), 0) if mean else 0)
+        for mean, spread in zip(means, spreads, strict=True)
+    ]
 
 
 def is_number(values: "pd.Series[Any]") -> bool:

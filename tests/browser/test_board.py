@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.board_tables import HOSTILE, make_board, write_board, write_trainings
-from tests.browser.pages import VIEWS, scan
+from tests.browser.conftest import VIEWS, scan
 
 # Scores follow from tests/board_tables.py. On each dataset the models are evenly spaced, in turn
 # from Alpha down and from Zeta down: d1 and d3 have Alpha first, d2 has Zeta first. So the mean of
@@ -48,14 +48,6 @@ def test_the_page_opens_on_one_method_and_says_who_leads(open_page, toy_page):
     page.get_by_label("Dataset group").select_option("Rare")
     expect(lead).to_contain_text("on 1 dataset,")
     assert read_heads(page)[0] == "Rank in Rare"
-
-
-def test_datasets_that_all_lack_are_not_marked(open_page, tmp_path):
-    board = make_board(["A", "B"], ["d1", "d2"], methods=[""], gaps=[("A", "d2"), ("B", "d2")])
-    board["entries"] = board["entries"].assign(expected=2, complete=False)
-    page = open_page(write_board(tmp_path, board))
-    expect(page.locator("#board tbody tr")).to_have_count(2)
-    expect(page.locator("th small")).to_have_count(0)
 
 
 def test_trainings_have_a_switch_of_rankings_and_list_their_checkpoints(open_page, tmp_path):

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Open
-from tests.browser.pages import VIEWS, scan
+from tests.browser.conftest import VIEWS, Open, scan
 from tests.report_pages import draw_study
 
 MODELS = ["Alpha", "Beta <b>", "Gamma & Co", *(f"Model {place:02d}" for place in range(9))]

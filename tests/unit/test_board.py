@@ -128,14 +128,6 @@ def test_a_study_of_the_size_of_geobench_keeps_every_run_within_two_megabytes(tm
     assert leaderboard.MAX_PAGE < MAX_SIZE
 
 
-def test_a_study_may_have_one_model_one_dataset_and_no_intervals(tmp_path):
-    board = make_board(["A"], ["d"], methods=[""], submission="", intervals=False, seeds=1)
-    tables = read_content(write_board(tmp_path, board))["tables"]
-    entries = unpack(tables["entries"])
-    assert entries.loc[0, ["rank", "ci_low", "method", "submission"]].tolist() == ["1", "", "", ""]
-    assert tables["submissions"]["rows"] == 0
-
-
 def test_a_study_without_entries_has_a_page(tmp_path):
     board = make_board(["A"], ["d"])
     empty = {name: board[name].iloc[:0] for name in board if name != "groups"}

@@ -18,10 +18,9 @@ from capmap.ranking.table import choose
 from capmap.tables import (
     count_decimals,
     find_best,
-    find_decimals,
     format_numbers,
     is_number,
-    write_number,
+    write_scores,
 )
 from capmap.wording import SHARED_LETTERS, spell_statistic
 
@@ -405,7 +404,13 @@ def show_scores(
         meaning = f"{metric}, {better} is better"
         columns.append(Column(dataset, dataset, numeric=True, meaning=meaning, first=first))
         own = seeds[seeds["dataset"] == dataset].reindex(models)
-        cells.append(_show_dataset(own, direction)[:most])
+        texts = write_scores(own, direction)[:most]
+        cells.append(
+            [
+                Cell(f"{mean} ±\u00a0{spread}" if spread else mean, place == 1)
+                for mean, spread, place in texts
+            ]
+        )
     rows = [Row(list(row), marked=False) for row in zip(*cells, strict=True)]
     cut = len(models) > len(rows) or len(rules) > len(shown)
     note = f"The first {len(rows)} models and {len(shown)} datasets." if cut else ""
@@ -413,18 +418,6 @@ def show_scores(
         "Scores in the units of the metrics, mean ± standard deviation over runs; best in bold."
     )
     return View("raw", caption, columns, 0, rows, note, list_formats(files.get("seeds", ""), "csv"))
-
-
-def _show_dataset(scores: pd.DataFrame, direction: str) -> list[Cell]:
-    decimals = find_decimals(scores["mean"])
-    means, spreads = (
-        [write_number(value, decimals) for value in scores[name]] for name in ("mean", "std")
-    )
-    best = find_best(means, direction or None)
-    return [
-        Cell(f"{mean} ±\u00a0{spread}" if mean and spread else mean, bool(mean) and mean == best)
-        for mean, spread in zip(means, spreads, strict=True)
-    ]
 
 
 def _count_datasets(ranking: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,5 @@
 """Rankings as authors print them: the interval in one cell, sets of ranks, letters."""
 
-import math
 from dataclasses import dataclass
 
 import pandas as pd
@@ -22,7 +21,7 @@ from capmap.paper.latex import (
     write_name,
 )
 from capmap.ranking.table import choose, choose_ranked
-from capmap.tables import find_decimals, write_number
+from capmap.tables import write_scores
 from capmap.wording import (
     SHARED_LETTERS,
     find_statistic,
@@ -327,28 +326,15 @@ def make_score_column(header: list[str], direction: str, scores: pd.DataFrame) -
     >>> print(*column.cells, column.spreads[0])
     \underline{0.500} \textbf{0.800} {\scriptsize$\,\pm\,$0.010}
     """
-    decimals = find_decimals(scores["mean"])
-    printed = [write_number(mean, decimals) for mean in scores["mean"]]
-    known = sorted({float(text) for text in printed if text}, reverse=direction == "max")
-    is_marked = bool(direction) and sum(map(bool, printed)) > 1
-    best, second = (known + [math.nan] * 2)[:2] if is_marked else (math.nan, math.nan)
-    cells, spreads = [], []
-    for text, std in zip(printed, scores["std"], strict=True):
-        spreads.append(write_number(std, decimals) if text else "")
-        cell = _write_minus(text) or NONE
-        if text and float(text) == best:
-            cell = rf"\textbf{{{cell}}}"
-        elif text and float(text) == second:
-            cell = rf"\underline{{{cell}}}"
-        cells.append(cell)
-    # Bold is wider.
-    width = max(measure(text) for text in [*printed, NONE]) + 3
+    texts = write_scores(scores, direction)
+    marks = {0: "{}", 1: r"\textbf{{{}}}", 2: r"\underline{{{}}}"}
     return Column(
         header,
-        cells,
-        width,
-        spreads=[rf"{{\scriptsize$\,\pm\,${text}}}" if text else "" for text in spreads],
-        spread_width=max(measure(f"+{text}") if text else 0.0 for text in spreads),
+        [marks[place].format(_write_minus(mean)) if mean else NONE for mean, _, place in texts],
+        # Bold is wider.
+        max(measure(mean or NONE) for mean, _, _ in texts) + 3,
+        spreads=[rf"{{\scriptsize$\,\pm\,${spread}}}" if spread else "" for _, spread, _ in texts],
+        spread_width=max(measure(f"+{spread}") if spread else 0.0 for _, spread, _ in texts),
         direction=direction if direction in ARROWS else "",
     )
 
