@@ -17,6 +17,7 @@ import pandas as pd
 from capmap.capabilities.crossvalidation import (
     PROTOCOLS,
     Split,
+    cover_groups,
     crossvalidate,
     hide_results,
     hide_unseen,
@@ -30,7 +31,6 @@ from capmap.capabilities.gaps import (
     explain_dropped,
     order_by_names,
 )
-from capmap.capabilities.intervals import cover_groups
 from capmap.exports import read_exports
 from capmap.exports.records import FileOptions
 from capmap.rng import make_stream

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import asdict
 from functools import partial
 
@@ -14,9 +13,10 @@ from capmap.multilabel.evaluation import (
     Evaluator,
     describe_dump,
     join_metrics,
+    open_outcomes,
+    write_outcomes,
 )
 from capmap.multilabel.metrics import estimate_metrics
-from capmap.multilabel.outcomes import OutcomeWriter
 from capmap.problems import Problem, UnreadableExportError
 from capmap.rng import make_stream
 
@@ -44,7 +44,7 @@ def evaluate(
     evaluator = Evaluator(classes)
     tables, known, broken = [], [], []
     problems: dict[Problem, None] = {}
-    with replace_file(outcomes) as stream, closing(OutcomeWriter(stream)) as writer:
+    with replace_file(outcomes) as stream, open_outcomes(stream) as writer:
         for path, cell in zip(dumps, map(Cell._make, cells), strict=True):
             shown = cell._replace(
                 model=renamed.get(cell.model, cell.model),
@@ -56,7 +56,7 @@ def evaluate(
                 problems |= dict.fromkeys(error.problems)
                 broken.append(shown)
                 continue
-            writer.write(shown, images)
+            write_outcomes(writer, shown, images)
             metrics = estimate_metrics(
                 images,
                 subgroups=subgroups[shown.dataset],

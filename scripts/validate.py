@@ -33,7 +33,7 @@ def validate(
     counts = [result.counts[part] for part in ("runs", "models", "datasets")]
     logger.info("%d runs of %d models on %d datasets", *counts)
     write_parquet(runs, result.runs)
-    write_json(validation, describe_exports(read, result) | made.get("validation", {}))
+    write_json(validation, describe_exports(read, result))
     if evaluations:
         write_parquet(evaluations, made["evaluations"])
     if submissions:
@@ -43,7 +43,7 @@ def validate(
 def _find_check(kind: str) -> Callable[..., Checked]:
     """Find the function that reads and checks a format of exports, and load nothing else."""
     if kind == "submission":
-        from capmap.leaderboard.checks import check_submissions
+        from capmap.leaderboard.entries import check_submissions
 
         return check_submissions
     if kind == "checkpoints":

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from capmap.multilabel import published, rankings
+from capmap.multilabel import rankings
 
 SHIPPED = Path(__file__).parents[1] / "data" / "imagenet"
 COUNTS = (1, 2, 3, 4, 5)
@@ -73,4 +73,4 @@ def make_counts(datasets):
         pd.DataFrame({"dataset": name, "labels": labels, "images": [place, 900, 50, 9, 0, 3, 2]})
         for place, name in enumerate(datasets)
     ]
-    return published.share_images(pd.concat(tables, ignore_index=True))
+    return rankings.share_images(pd.concat(tables, ignore_index=True))

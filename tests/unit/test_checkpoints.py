@@ -1,9 +1,7 @@
 """Which checkpoint is chosen, what the choice is worth, rankings, expressions and curves."""
 
 import math
-import runpy
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,7 +25,6 @@ from capmap.exports.reading import read_step
 from capmap.rng import make_stream
 from tests.checkpoint_tables import choose_by_hand, make_training, make_values, plan
 
-ROOT = Path(__file__).parents[2]
 QUIET = settings(max_examples=6)
 trace = partial(
     trace_curves,
@@ -70,16 +67,6 @@ def test_the_earliest_of_equal_checkpoints_is_chosen():
     assert find_chosen(values, plan(values)) == {"run": 2}
 
 
-def test_of_errors_the_lowest_is_chosen():
-    values = make_values(make_training([3.0, 1.0, 2.0], metric="RMSE"))
-    found = plan(values)
-    assert find_chosen(values, found) == {"run": 2}
-    row = measure_optimism(values, choose_checkpoints(values, found), found).iloc[0]
-    # The best is 1, the mean 2 and the last 2: the choice is better by 1 than both.
-    assert row[["selection", "mean", "last"]].tolist() == [1, 2, 2]
-    assert row[["optimism_mean", "optimism_last"]].tolist() == [1, 1]
-
-
 def test_several_datasets_weigh_the_same_whatever_their_scale():
     # Normalized, step 1 has 1 and 0 on A and B, step 2 has 0.4 and 0.8, step 3 has 0 and 1. The
     # raw means, in which B hardly counts, would choose step 1.
@@ -91,15 +78,6 @@ def test_several_datasets_weigh_the_same_whatever_their_scale():
     table = choose_checkpoints(values, plan(values))
     assert table["selection"].tolist() == pytest.approx([0.5, 0.6, 0.5])
     assert table["chosen"].tolist() == [False, True, False]
-
-
-def test_a_constant_dataset_and_a_lone_checkpoint_leave_no_hole():
-    values = make_values([*make_training([0.5], dataset="A"), *make_training([0.5], dataset="B")])
-    found = plan(values)
-    table = measure_optimism(values, choose_checkpoints(values, found), found)
-    assert table["checkpoints"].tolist() == [1]
-    assert table[["selection", "report", "mean", "last"]].iloc[0].tolist() == [0.5] * 4
-    assert table[["optimism_mean", "optimism_last", "gain_report"]].iloc[0].tolist() == [0] * 3
 
 
 def test_a_checkpoint_without_all_datasets_is_listed_but_not_chosen():
@@ -154,25 +132,6 @@ def test_choices_agree_with_plain_loops(shape):
     assert find_chosen(values, plan(values)) == expected
 
 
-def test_the_best_of_equal_checkpoints_beats_their_mean_as_the_theory_says():
-    # 400 trainings of five checkpoints that differ by standard normal noise only, on two splits.
-    # The expected maximum of five is 1.163 standard deviations; the standard error of the mean of
-    # 400 is about 0.67 / 20 = 0.03. On the other split nothing is gained (standard error 0.07).
-    rng = np.random.default_rng(1)
-    rows = [
-        ("M", f"run{run:03d}", step, "D", "accuracy", split, score)
-        for run in range(400)
-        for split in ("validation", "test")
-        for step, score in enumerate(rng.normal(size=5))
-    ]
-    values = make_values(rows)
-    found = plan(values)
-    table = measure_optimism(values, choose_checkpoints(values, found), found)
-    assert table["optimism_mean"].mean() == pytest.approx(1.163, abs=0.12)
-    assert table["optimism_last"].mean() == pytest.approx(1.163, abs=0.2)
-    assert table["gain_report"].mean() == pytest.approx(0, abs=0.25)
-
-
 def test_curves_average_datasets_with_intervals():
     rows = [
         *make_training([0.0, 1.0], dataset="A"),
@@ -208,19 +167,6 @@ def test_a_model_has_the_mean_of_its_trainings_with_an_interval_over_them():
         low, high = stats.t.interval(0.95, 2, loc=np.mean(own), scale=stats.sem(own))
         assert [row.mean, row.ci_low, row.ci_high] == pytest.approx([np.mean(own), low, high])
     assert table.loc[table["training"] != "", "trainings"].eq(1).all()
-
-
-def test_trainings_are_averaged_on_the_same_datasets_only():
-    rows = [
-        *make_training([0.0, 1.0], training="a", dataset="A"),
-        *make_training([0.0, 1.0], training="a", dataset="B"),
-        *make_training([0.5, 0.5], training="b", dataset="A"),
-        *make_training([0.5], training="b", dataset="B"),
-    ]
-    values = make_values(rows)
-    table = trace(values, plan(values))
-    # On the second step, b has A only.
-    assert table.loc[table["training"] == "", "step"].tolist() == [1]
 
 
 # One checkpoint per training: accuracy on A and B, and the error on A, all on the test split.
@@ -392,9 +338,3 @@ def test_rankings_agree_as_scipy_says_among_what_both_rank():
     # Ranks 1 2 2 4 5 6 and 2 1 3 3 3 6.
     assert row["moved"] == 5
     assert compare_rankings(make_rankings(a=[1, 2]).iloc[:0]).empty
-
-
-def test_the_shipped_example_is_what_its_script_makes():
-    script = runpy.run_path(str(ROOT / "data/make_checkpoints.py"))
-    for name, text in script["render_examples"]().items():
-        assert (ROOT / "data/checkpoints" / name).read_bytes() == text.encode()

@@ -1,4 +1,4 @@
-"""Hidden results: which ones, by whose bounds, by date and type, and how they are predicted."""
+"""Hidden results: which ones, by whose bounds, by date and type; their errors and intervals."""
 
 from functools import partial
 
@@ -15,6 +15,8 @@ from capmap.capabilities.crossvalidation import (
     crossvalidate,
     crossvalidate_study,
     draw_hidden,
+    estimate_mean,
+    find_intervals,
     hide_results,
     hide_unseen,
     share_family,
@@ -22,7 +24,7 @@ from capmap.capabilities.crossvalidation import (
     summarize_validation,
 )
 from capmap.capabilities.factors import fit_additive, gather_attributes
-from capmap.capabilities.gaps import Results, arrange_results, measure_gaps, order_by_names
+from capmap.capabilities.gaps import Results, arrange_results, measure_gaps
 from capmap.rng import make_stream
 from tests.capability_tables import list_cells, make_gaps, simulate_results
 
@@ -114,44 +116,6 @@ def test_a_row_per_hidden_result_and_the_same_folds_for_all_methods() -> None:
     assert shown[["l2"]].eq(0).any()
 
 
-def test_many_results_share_a_fit_from_which_all_folds_are_hidden(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # A hundredth of 2400 results is more than two folds of ten hide.
-    gaps = make_gaps(simulate_results(60, 40, noise=0.1).cells)
-    fitted = []
-
-    def record(splits, _, **__) -> pd.DataFrame:
-        fitted.append(splits[0])
-        return pd.DataFrame({"prediction": splits[0].test.gaps, "additive": 0.0})
-
-    monkeypatch.setattr(crossvalidation, "crossvalidate", record)
-    monkeypatch.setattr(crossvalidation, "predict_by_distance", lambda *own: own[3].gaps)
-    table = crossvalidate_study(
-        *(gaps, *describe(gaps)), study="toy", dimension=1, dimensions=[], n_splits=4, seed=0
-    )
-    # Families of one dataset hide nothing more, and are not fitted again.
-    assert len(fitted) == 2
-    assert all(len(own.train.gaps) + len(own.test.gaps) == 2400 for own in fitted)
-    factors = table[table["distance"] == "factors"]
-    assert factors.groupby(["protocol", "fold"]).size().tolist() == [10] * 8
-    assert factors["truth"].tolist() == factors["prediction"].tolist()
-
-
-def test_another_model_moves_no_other_result_in_or_out_of_a_fold_by_its_place() -> None:
-    cells = simulate_results(9, 6, dimension=2, share=0.6, noise=0.1, seed=0).cells
-    more = pd.concat([cells, cells.iloc[:1].assign(model="A")])
-    orders = []
-    for own in (cells, more):
-        results = arrange_results(own)
-        places = order_by_names(results, make_stream(0, "toy"))
-        names = np.array(results.models)[results.rows[places]]
-        datasets = np.array(results.datasets)[results.columns[places]]
-        orders.append([pair for pair in zip(names, datasets, strict=True) if pair[0] != "A"])
-    assert orders[0] == orders[1]
-    assert orders[0] != sorted(orders[0])
-
-
 def make_validation(*rows: tuple[object, ...], **columns: object) -> pd.DataFrame:
     """Predictions of hidden results, from (fold, model, truth, prediction)."""
     table = pd.DataFrame(rows, columns=["fold", "model", "truth", "prediction"])
@@ -201,17 +165,6 @@ def test_summary_by_hand() -> None:
     assert summarize(PLAIN, dimension=4)["difference"].isna().all()
 
 
-def test_one_model_has_no_interval_and_another_level_another_one() -> None:
-    row = summarize(PLAIN[PLAIN["model"] == "a"]).iloc[0]
-    assert row["mse"] == pytest.approx(0.025)
-    ends = [f"{name}{end}" for name in ("mse", "difference") for end in ("_low", "_high")]
-    assert row[ends].isna().all()
-    found = summarize(PLAIN, confidence_level=0.5).iloc[0]
-    # Deviations from 0.075: a -0.035 - 0.065, b 0.085, c 0.015.
-    reach = stats.t.ppf(0.75, 2) * np.sqrt(3 / 2 * (0.1**2 + 0.085**2 + 0.015**2)) / 4
-    assert (found["mse_low"], found["mse_high"]) == pytest.approx((0.075 - reach, 0.075 + reach))
-
-
 def test_results_that_are_hidden_again_bring_no_certainty() -> None:
     # Two methods that are equally good, on 6 models and 5 datasets of which each fold hides 10.
     found = 0
@@ -231,14 +184,6 @@ def test_results_that_are_hidden_again_bring_no_certainty() -> None:
         found += not row["difference_low"] <= 0 <= row["difference_high"]
     # With intervals over folds these were 19.
     assert found <= 5
-
-
-def test_dates_are_cut_into_groups_of_about_as_many_models() -> None:
-    dates = [f"2024-01-{day:02d}" for day in range(1, 24)]
-    ends = drift.group_dates([*dates, "", ""])
-    sizes = np.diff([0, *(dates.index(end) + 1 for end in ends)])
-    assert (len(ends), ends[-1], sizes.sum()) == (10, dates[-1], 23)
-    assert set(sizes.tolist()) == {2, 3}
 
 
 def track(scores: np.ndarray, dates: list[str], families: list[str] | None = None) -> pd.DataFrame:
@@ -279,13 +224,6 @@ def test_tiny_studies_are_tracked_and_those_without_dates_are_not(families) -> N
     assert track(scores, ["", "", ""]).empty
 
 
-def test_types_with_enough_datasets_are_chosen_the_largest_first() -> None:
-    types = [name for place, name in enumerate("hgfedcba") for _ in range(4 + place)]
-    # h has four datasets; of the seven others the six with the most are a to f.
-    assert transfer.choose_types([*types, *[""] * 30]) == list("abcdef")
-    assert transfer.choose_types([]) == []
-
-
 def measure(scores: np.ndarray, types: list[str]) -> pd.DataFrame:
     gaps = make_gaps(list_cells(scores), min_results=1)
     tables = describe(gaps, type=types)
@@ -323,13 +261,6 @@ def test_a_family_is_never_known_of_a_model_where_it_is_hidden() -> None:
         assert list_pairs(alone.train) < list_pairs(joined.train)
 
 
-def test_models_without_results_elsewhere_are_not_tested() -> None:
-    scores = np.random.default_rng(0).normal(size=(6, 10))
-    scores[:2, :5] = np.nan
-    table = measure(scores, ["one"] * 5 + ["two"] * 5).set_index("tested_on")
-    assert table.loc["two", "models"] == 4
-
-
 @pytest.mark.parametrize("types", [[""] * 6, ["t"] * 6])
 def test_without_another_type_there_is_nothing_to_tell(types: list[str]) -> None:
     assert measure(np.random.default_rng(0).normal(size=(6, 6)), types).empty
@@ -345,3 +276,86 @@ def test_splits_that_know_or_hide_nothing_are_left_out() -> None:
     found = run([*splits, hide_results(results, halves)])
     assert set(found["split"]) == {2}
     assert found["truth"].tolist() == results.gaps[halves].tolist()
+
+
+MODELS = 30
+
+
+@given(seed=st.integers(0, 1000), count=st.integers(2, 20))
+def test_intervals_of_a_mean_are_students(seed: int, count: int) -> None:
+    values = np.random.default_rng(seed).normal(size=count)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    found = estimate_mean([*values, np.nan], confidence_level=0.95)
+    np.testing.assert_allclose(found, [values.mean(), expected.low, expected.high], rtol=1e-9)
+
+
+def test_an_interval_of_clusters_of_equal_size_is_that_of_their_means() -> None:
+    # With equal sizes the formula is the t interval of the mean of cluster means.
+    values = np.random.default_rng(0).normal(size=(7, 4))
+    found = estimate_mean(values.ravel(), clusters=np.repeat(np.arange(7), 4), confidence_level=0.9)
+    expected = stats.ttest_1samp(values.mean(axis=1), 0).confidence_interval(0.9)
+    np.testing.assert_allclose(found, (values.mean(), expected.low, expected.high))
+
+
+def test_an_interval_of_unequal_clusters_is_derived_by_hand() -> None:
+    # Values 0, 0, 3 in clusters of two and one: mean 1, sums of deviations −2 and 2, variance
+    # 2 / 1 · (4 + 4) / 9 = 16 / 9; t with one degree of freedom at 75% is tan(π / 4) = 1.
+    found = estimate_mean([0.0, 0, 3], clusters=[5, 5, 2], confidence_level=0.5)
+    np.testing.assert_allclose(found, (1, 1 - 4 / 3, 1 + 4 / 3))
+
+
+def test_intervals_over_models_cover_when_results_of_a_model_depend_on_each_other() -> None:
+    rng = np.random.default_rng(1)
+    clusters = np.repeat(np.arange(20), rng.integers(2, 9, size=20))
+    covered = 0
+    for _ in range(1000):
+        values = rng.normal(size=20)[clusters] + 0.3 * rng.normal(size=len(clusters))
+        found = estimate_mean(values, clusters=clusters, confidence_level=0.9)
+        covered += found.low <= 0 <= found.high
+    # Nominal 90%; standard error 0.9 points, and unequal sizes cost a little.
+    assert 860 <= covered <= 930
+
+
+def test_an_interval_needs_two_clusters_and_a_mean_a_value() -> None:
+    alone = estimate_mean([1.0, 2], clusters="aa", confidence_level=0.9)
+    assert alone.mean == 1.5
+    assert np.isnan([alone.low, alone.high]).all()
+    assert np.isnan(estimate_mean([], clusters=[], confidence_level=0.9)).all()
+    found = estimate_mean([1.0, np.nan, 4.0], clusters=["a", "b", "c"], confidence_level=0.9)
+    assert found == estimate_mean([1.0, 4.0], confidence_level=0.9)
+
+
+def tabulate(row: object, prediction: object, truth: object) -> pd.DataFrame:
+    table = pd.DataFrame({"row": row, "prediction": prediction, "truth": truth})
+    return table.assign(variance=1.0)
+
+
+def draw_known(count: int, seed: int) -> pd.DataFrame:
+    """Predictions and truths: errors are large in the middle, skewed at the ends, and by model."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, MODELS, count)
+    gaps = rng.beta(0.7, 0.9, count)
+    spread = np.sqrt(gaps * (1 - gaps) + 0.01) * np.where(rows < 5, 0.6, 0.25)
+    errors = spread * (rng.exponential(size=count) - 1) * np.where(gaps > 0.7, -1.0, 1.0)
+    return tabulate(rows, gaps, (gaps + errors).clip(0, 1))
+
+
+def test_intervals_hold_for_small_and_large_gaps_and_for_each_model() -> None:
+    found = []
+    for seed in range(8):
+        new = draw_known(1500, seed + 100)
+        low, high = find_intervals(draw_known(1500, seed), new, confidence_level=0.9)
+        found.append(new.assign(held=(low <= new["truth"]) & (new["truth"] <= high)))
+    table = pd.concat(found)
+    deciles = table.groupby(pd.qcut(table["prediction"], 10), observed=True)["held"].mean()
+    assert deciles.between(0.87, 0.93).all()
+    # Errors of five models are 2.4 times as large, of which 50 each are known: most is learnt.
+    assert table.groupby(table["row"] < 5)["held"].mean().between(0.82, 0.93).all()
+
+
+def test_few_errors_have_intervals_from_0_to_1() -> None:
+    table = draw_known(8, 0)
+    for count in (0, 1, 8):
+        low, high = find_intervals(table[:count], table, confidence_level=0.9)
+        assert (low == 0).all()
+        assert (high == 1).all()

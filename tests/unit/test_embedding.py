@@ -1,5 +1,8 @@
 """Positions: distances and gradients, known points found again, frames, maps, tiny studies."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,9 +16,10 @@ from scipy.stats import ortho_group
 
 from capmap.capabilities import embedding
 from capmap.capabilities.embedding import DISTANCES, fit_embedding, project_map, settle_points
-from capmap.capabilities.gaps import arrange_results
-from tests.capability_tables import list_cells, make_gaps, simulate_results
+from capmap.capabilities.gaps import arrange_results, choose_results
+from tests.capability_tables import Simulated, list_cells, make_gaps, simulate_results
 
+DATA = Path(__file__).parents[2] / "data"
 seeds = st.integers(0, 10_000)
 
 
@@ -24,7 +28,8 @@ def draw_start(results, dimension=5, seed=0):
 
 
 def embed(gaps, *, method="l2_ridge", dimension=3):
-    return embedding.embed_models(gaps, study="toy", method=method, dimension=dimension, seed=0)
+    options = {"study": "toy", "method": method, "dimension": dimension}
+    return embedding.embed_models(gaps, **options, projection="mds", seed=0)["positions"]
 
 
 def miss(points, truth):
@@ -86,17 +91,20 @@ def test_known_positions_are_recovered(share):
     assert min(miss(own, truth) for own in fits) < 0.005
 
 
-def test_errors_of_positions_grow_with_noise_and_a_ridge_keeps_the_arrangement():
-    errors = []
-    for noise in (0.01, 0.05, 0.1):
-        truth = simulate_results(60, 40, share=0.5, noise=noise, seed=1)
-        results = arrange_results(truth.cells)
-        start = draw_start(results)
-        errors.append(miss(fit_embedding(results, distance="l2", start=start), truth))
-        assert 0.5 * noise < errors[-1] < 2 * noise
-        ridged = fit_embedding(results, distance="l2", start=start, ridge=0.5)
-        assert miss(ridged, truth) < 0.3 * 0.47
-    assert errors == sorted(errors)
+def test_fits_find_the_points_of_the_shipped_database_again():
+    script = runpy.run_path(str(DATA / "make_examples.py"))
+    types = pd.read_csv(DATA / "capabilities/datasets.csv", index_col="dataset")["type"]
+    models = script["place_models"]()
+    datasets = script["place_datasets"](models, types)
+    scores = 1 - script["measure_gaps"](models, datasets, 0.02).rename_axis("model")
+    cells = scores.melt(var_name="dataset", value_name="score", ignore_index=False)
+    results = choose_results(make_gaps(cells.dropna().reset_index(), min_results=5))
+    assert (len(results.models), len(results.datasets), len(results.gaps)) == (36, 52, 728)
+    truth = Simulated(cells, models.loc[results.models], datasets.loc[results.datasets])
+    starts = [draw_start(results, seed=seed) for seed in range(4)]
+    fits = [fit_embedding(results, distance="l2", ridge=0.5, start=start) for start in starts]
+    # 0.052 when measured, and 0.048 at the true size: penalties draw all points to the middle.
+    assert min(miss(own, truth) for own in fits) < 0.15 * 0.5
 
 
 @pytest.mark.parametrize("name", DISTANCES)
@@ -111,16 +119,6 @@ def test_hidden_results_of_known_positions_are_predicted(name):
     assert np.mean((predicted - test.gaps) ** 2) < limit * np.var(test.gaps)
 
 
-def test_a_start_depends_on_name_and_stream_only():
-    results = arrange_results(simulate_results(6, 5, dimension=2).cells)
-    first = draw_start(results, 3)
-    cells = pd.DataFrame({"model": "M004", "dataset": ["D003", "D001"], "score": [0.1, 0.2]})
-    alone = draw_start(arrange_results(cells), 2)
-    np.testing.assert_array_equal(alone, first[[4, 7, 9]][:, :2])
-    same = arrange_results(pd.DataFrame({"model": ["x"], "dataset": ["x"], "score": [1.0]}))
-    assert not np.array_equal(*draw_start(same, 4))
-
-
 @given(seeds)
 def test_settled_points_are_the_same_however_the_points_were_turned_and_moved(seed):
     rng = np.random.default_rng(seed)
@@ -133,14 +131,6 @@ def test_settled_points_are_the_same_however_the_points_were_turned_and_moved(se
     np.testing.assert_allclose(products - np.diag(np.diag(products)), 0, atol=1e-9)
     assert np.all(np.diff(np.diag(products)) < 0)
     assert np.all((settled * abs(settled)).sum(axis=0) > 0)
-
-
-def test_points_evenly_on_both_sides_have_the_first_on_the_positive_one():
-    points = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, 0.5], [0.0, -0.5]])
-    expected = [[1, 0], [-1, 0], [0, 0.5], [0, -0.5]]
-    np.testing.assert_allclose(settle_points(points), expected, atol=1e-12)
-    for equal in (np.ones((1, 3)), np.ones((4, 3)), np.zeros((2, 1))):
-        np.testing.assert_array_equal(settle_points(equal), np.zeros(equal.shape))
 
 
 def test_centrality_is_the_distance_to_the_middle_of_the_own_part():
@@ -167,11 +157,6 @@ def test_two_models_on_two_datasets_have_positions_and_a_map(method, dimension):
     pd.testing.assert_frame_equal(*maps)
     assert maps[0].columns.tolist() == ["kind", "name", "x", "y"]
     assert (maps[0]["y"] == 0).all() == (dimension == 1)
-
-
-def test_dropped_results_have_no_part():
-    gaps = make_gaps(list_cells([[1, 0.3, np.nan], [0, 0.9, np.nan], [0.5, 0.6, 0.7]]))
-    assert embed(gaps)["name"].tolist() == ["M000", "M001", "M002", "D000", "D001"]
 
 
 def test_a_map_is_that_of_the_two_longest_principal_axes():

@@ -3,14 +3,12 @@
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from capmap.artifacts import read_parquet, read_table
 from capmap.errors import ConfigError, ValidationError
 from capmap.multilabel.dumps import Cell, fill_pattern, match_dumps
-from capmap.multilabel.gathering import find_unused_objects
-from capmap.multilabel.outcomes import OutcomeFiles
+from capmap.multilabel.evaluation import OutcomeFiles
 from tests.multilabel_study import IMAGES, SETS, SINGLE, Study, draw_scores, make_study
 
 
@@ -97,7 +95,6 @@ def test_a_broken_dump_is_told_with_its_place_and_stops_no_other(
     [
         ({"labels": [[9]] * 6}, "is no id of a class"),
         ({"labels": [["owl"]] * 6}, "is not the name of one class"),
-        ({"single": [0, 1]}, "labels of 2 images[\\s\\S]* for 2 other dumps: .*1\\.npy.*2\\.npy"),
     ],
 )
 def test_a_fault_of_the_labels_is_told_once(tmp_path: Path, files: dict, message: str) -> None:
@@ -135,13 +132,12 @@ def test_a_dataset_whose_images_do_not_count_is_told_once(tmp_path: Path, labels
 def test_warnings_count_images_by_what_is_odd_about_them(tmp_path: Path) -> None:
     study = Study(tmp_path)
     study.add_dataset("V1", labels={"a": [0, 0], "b": [], "c": [1]}, images="a\nb\n")
-    study.add_dump("good", "V1", np.array([[0.25] * 6, [0.5, 1, 0, 0, 0, 0.5]]))
+    study.add_dump("good", "V1", np.array([[0.2, 0, 0, 0, 0, 0], [0.5, 1, 0, 0, 0, 0.5]]))
     problems = study.evaluate()["problems"]
     assert {problem["code"]: problem["reason"] for problem in problems} == {
         "unlabeled_images": "There is no valid label for 1 of 2 images.",
         "merged_labels": "The label sets repeat 1 label.",
         "unscored_images": "The labels are also of 1 image without scores.",
-        "flat_scores": "All classes have the same score in 1 of 2 images.",
     }
 
 
@@ -199,23 +195,3 @@ def test_tables_are_over_all_seeds_and_exact_whatever_the_number_of_images(tmp_p
     assert rows["images"].tolist() == [15, 15]
     assert rows["ci_low"].isna().all(), "two seeds of five images are too few for an interval"
     assert study.summarize(V1=50_000)["rank_shift"].equals(tables["rank_shift"])
-
-
-def test_one_dataset_has_no_degradation(tmp_path: Path) -> None:
-    study = Study(tmp_path)
-    study.add_dataset("V1", labels=[[0]])
-    study.add_dump("$x_1$ <b>", "V1", draw_scores(0, images=1))
-    study.evaluate()
-    tables = study.summarize()
-    assert len(tables["degradation"]) == 0
-    [shift] = tables["rank_shift"].to_dict("records")
-    assert (shift["metric_a"], shift["metric_b"], shift["shift"]) == ("real", "asma", 0)
-
-
-def test_objects_in_no_composed_image_are_counted() -> None:
-    rows = [(2, 20, 14, 0), (3, 20, 14, 2), (3, 90, 14, 14)]
-    table = pd.DataFrame(rows, columns=["count", "size", "objects", "unused"])
-    [skipped, unused] = find_unused_objects(pd.DataFrame({"object": [1, 4]}), table)
-    assert (skipped.severity, skipped.value) == ("warning", "2")
-    assert "size in pixels: 2 of 14 (3 x 20), 14 of 14 (3 x 90)." in unused.reason
-    assert find_unused_objects(pd.DataFrame(), table.iloc[:1]) == find_unused_objects() == []

@@ -85,17 +85,6 @@ def test_a_covariate_tells_of_models_without_results() -> None:
     assert np.mean(errors**2) < 0.3 * np.mean((train.gaps.mean() - test.gaps) ** 2)
 
 
-def test_each_part_is_fitted_as_if_the_others_were_not_there() -> None:
-    train, test = hide(draw_low_rank(), 0.3)
-    other = replace(train, gaps=train.gaps[::-1].copy())
-    pairs, known = [factors.Pairs(test.rows, test.columns)] * 2, factors.gather_attributes(train)
-    means = [
-        factors.fit_factors(parts, known, pairs, chains=2, rng=stream())[place].mean
-        for place, parts in enumerate([[train, other], [other, train]])
-    ]
-    np.testing.assert_allclose(means[1], means[0], rtol=1e-6)
-
-
 def test_another_seed_or_model_moves_predictions_little() -> None:
     train, test = hide(draw_low_rank(), 0.3)
     before = fit(train, test).mean
@@ -191,12 +180,3 @@ def test_additive_effects_are_those_of_a_dense_ridge_regression(seed: int, penal
     np.testing.assert_allclose(np.concatenate([found.models, found.datasets]), effects, atol=1e-6)
     predicted = found.predict(results.rows, results.columns)
     np.testing.assert_allclose(predicted, level + design @ effects, atol=1e-6)
-
-
-def test_means_of_datasets_by_hand() -> None:
-    # Gaps: D000 0, 0.5, 1; D001 1, 0; D002 without a known result.
-    nan = np.nan
-    results = arrange_results(list_cells([[1.0, 0.0, 4.0], [0.5, 1.0, nan], [0.0, nan, nan]]))
-    known = results.choose(results.columns < 2)
-    found = factors.average_datasets(known, np.array([0, 1, 2]))
-    np.testing.assert_allclose(found, [0.5, 0.5, known.gaps.mean()])

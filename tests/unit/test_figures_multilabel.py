@@ -5,7 +5,7 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from capmap.figures.canvas import NothingToDraw
-from capmap.multilabel import published, rankings
+from capmap.multilabel import rankings
 from tests.figure_checks import assert_legible, drawn_words
 from tests.figure_plans import compare, name
 from tests.multilabel_tables import SHIPPED, make_counts, make_evaluation, read_shipped_runs
@@ -13,13 +13,13 @@ from tests.steps import make_figure
 
 
 def test_the_published_tables_are_legible():
-    metrics = published.split_published(read_shipped_runs())
+    metrics = rankings.split_published(read_shipped_runs())
     compared = compare("ImageNetV1", "ImageNetV2")
     assert_legible(make_figure("metric_lines", rankings.summarize_models(metrics), compared))
     figure = make_figure("metric_rank_shift", rankings.shift_all_ranks(metrics), rank_by="asma")
     assert_legible(figure)
     assert "Named: 16 of 315 models, by the largest shifts." in drawn_words(figure)
-    counts = published.share_images(pd.read_csv(SHIPPED / "label_counts.csv"))
+    counts = rankings.share_images(pd.read_csv(SHIPPED / "label_counts.csv"))
     figure = make_figure("label_counts", counts)
     assert_legible(figure)
     # What the paper is about: 15.9% of the images of V1 and 48.5% of those of V2.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.errors import ValidationError
-from capmap.multilabel import published, rankings
+from capmap.multilabel import rankings
 from capmap.multilabel.drops import subtract_datasets
 from tests.multilabel_tables import SHIPPED, make_metrics, read_shipped_runs
 
@@ -30,17 +30,9 @@ def make_table(*rows: tuple) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "dataset", "seed", "metric", "value"])
 
 
-def shift(top1: list[float], asma: list[float], **images: int) -> pd.DataFrame:
-    """Shifts from top-1 accuracy on D to ASMA on P."""
-    rows = [(f"m{place:03d}", "D", "", "top1", value) for place, value in enumerate(top1)]
-    rows += [(f"m{place:03d}", "P", "", "asma", value) for place, value in enumerate(asma)]
-    values = rankings.average_metrics(make_table(*rows), ["top1", "asma"])
-    return rankings.shift_ranks(values, ("top1", "D"), ("asma", "P"), images=images)
-
-
 @pytest.fixture(scope="module")
 def metrics():
-    return published.split_published(read_shipped_runs())
+    return rankings.split_published(read_shipped_runs())
 
 
 def test_the_mean_drops_between_the_versions_of_imagenet_are_those_of_the_paper(metrics):
@@ -89,7 +81,7 @@ def test_rank_shifts_agree_with_the_printed_ones_once_hidden_ranks_are_counted(
     ],
 )
 def test_a_metric_is_known_in_any_spelling(name, metric, subgroup):
-    found = published.split_published(make_runs(("m", f"Data / Set / {name}", 0.5))).iloc[0]
+    found = rankings.split_published(make_runs(("m", f"Data / Set / {name}", 0.5))).iloc[0]
     assert found[["dataset", "metric"]].tolist() == ["Data / Set", metric]
     assert pd.isna(found["subgroup"]) if subgroup is None else found["subgroup"] == subgroup
 
@@ -99,7 +91,7 @@ def test_a_metric_is_known_in_any_spelling(name, metric, subgroup):
 )
 def test_values_are_percent_when_one_is_above_1(scores, values):
     runs = make_runs(("a", "D / asma", scores[0]), ("b", "D / asma", scores[1]))
-    assert published.split_published(runs)["value"].to_list() == list(values)
+    assert rankings.split_published(runs)["value"].to_list() == list(values)
 
 
 @pytest.mark.parametrize(
@@ -119,36 +111,36 @@ def test_values_are_percent_when_one_is_above_1(scores, values):
 )
 def test_what_cannot_be_read_is_refused_with_the_remedy(rows, words):
     with pytest.raises(ValidationError) as caught:
-        published.split_published(make_runs(*rows))
+        rankings.split_published(make_runs(*rows))
     assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
 def test_images_are_counted_by_their_different_labels(tmp_path: Path) -> None:
     labels = tmp_path / "labels.json"
     labels.write_text("[[3], [], [5, 8], [7, 7], [1, 2], []]")
-    fact = published.count_labels(str(labels), "V1", "V1")
+    fact = rankings.count_labels(str(labels), "V1", "V1")
     # Twice the same label is one.
     assert fact == {"dataset": "V1", "seed": "", "labels": {"0": 2, "1": 2, "2": 2}}
     # More labels than the largest subgroup are counted together.
-    counts = published.pool_label_counts([fact, {**fact, "seed": "1"}], subgroups={"V1": [1]})
+    counts = rankings.pool_label_counts([fact, {**fact, "seed": "1"}], subgroups={"V1": [1]})
     assert counts["images"].tolist() == [4, 4, 4]
     assert counts["share"].tolist()[1:] == [0.5, 0.5]
 
 
 def test_printed_numbers_of_images_are_read_and_refused_with_their_line(tmp_path: Path) -> None:
     shipped = str(SHIPPED / "label_counts.csv")
-    facts = [published.count_labels(shipped, f"ImageNetV{n}", f"V{n}") for n in (1, 2)]
-    counts = published.pool_label_counts(facts, subgroups={}).set_index(["dataset", "labels"])
+    facts = [rankings.count_labels(shipped, f"ImageNetV{n}", f"V{n}") for n in (1, 2)]
+    counts = rankings.pool_label_counts(facts, subgroups={}).set_index(["dataset", "labels"])
     # 39394 of 46837 and 5083 of 9871 images have one label.
     several = 1 - counts["share"].xs("1", level="labels")
     assert several.round(3).to_dict() == {"V1": 0.159, "V2": 0.485}
     with pytest.raises(ValidationError, match="no images of 'V3'"):
-        published.count_labels(shipped, "V3", "V3")
+        rankings.count_labels(shipped, "V3", "V3")
     path = tmp_path / "counts.csv"
     for row in ("V,1,many", "V,one,3", "V,-1,3"):
         path.write_text(f"dataset,labels,images\nV,2,5\n{row}\n")
         with pytest.raises(ValidationError, match=r"counts\.csv, line 3: .* Write whole numbers"):
-            published.count_labels(str(path), "V", "V")
+            rankings.count_labels(str(path), "V", "V")
 
 
 @given(STEPS, st.floats(1, 50))
@@ -202,30 +194,3 @@ def test_all_pairs_of_columns_have_the_ranks_of_the_summary(seed, rank_by, image
             known = summary.loc[(dataset, row.model), f"{metric}_rank"]
             assert known == getattr(row, f"rank_{side}")
         assert row.shift == row.rank_a - row.rank_b
-
-
-def test_coarse_rounding_moves_no_model_once_hidden_ranks_are_counted():
-    # The same order twice: 200 models, by top-1 in pairs of equal values (rounded to 0.01 of 1000
-    # images: 10 values each), by ASMA without a tie. A pair hides 2 - 1/10 ranks, so that the last
-    # pair begins at 1 + 99 * 1.9 = 189.1 instead of 100 (dense) and 199 (true).
-    exact = np.arange(200)[::-1] / 1000
-    rounded = (np.floor(exact * 500) / 100).tolist()
-    assert shift(rounded, exact.tolist())["shift"].min() == -100
-    assert shift(rounded, exact.tolist(), D=1000)["rank_a"].max() == 189
-    # Values with every decimal are exact.
-    fair = shift([0.123456, 0.123456, 0.1], [0.1, 0.2, 0.3], D=1000)
-    assert sorted(fair["rank_a"]) == [1, 1, 2]
-
-
-def test_models_that_rise_have_positive_shifts_among_those_with_both_values():
-    # By top-1: m0, m1, m2. By ASMA: m2, m0 and m1 together.
-    shifts = shift([0.9, 0.8, 0.7, 0.6], [0.4, 0.4, 0.6])
-    assert shifts["model"].to_list() == ["m002", "m000", "m001"]
-    assert shifts["shift"].to_list() == [2, -1, 0]
-
-
-def test_nothing_to_rank_gives_empty_tables_with_their_columns():
-    assert list(rankings.summarize_models(make_table())) == list(rankings.SUMMARY)
-    for shifts in (shift([], []), rankings.shift_all_ranks(make_table())):
-        assert shifts.empty
-        assert list(shifts) == list(rankings.SHIFTS)

@@ -69,15 +69,6 @@ def test_good_exports_become_values_and_runs(tmp_path):
     assert list(runs)[-3:] == ["training", "checkpoint", "step"]
     assert len(runs) == 8
     assert summary["ok"] is True
-    assert summary["checkpoints"] == {
-        "trainings": 4,
-        "checkpoints": 12,
-        "candidates": 12,
-        "values": 48,
-        "selection_split": "validation",
-        "report_split": "test",
-        "stamp": "",
-    }
 
 
 def test_trainings_are_models_where_no_model_is_named(tmp_path):
@@ -106,14 +97,6 @@ def test_columns_may_have_other_names_and_be_joined(tmp_path):
         ["B", "B / 1", "1", "2"],
         ["B", "B / 2", "2", "2"],
     ]
-
-
-def test_the_usual_names_of_runs_are_understood_too(tmp_path):
-    text = GOOD.replace("validation", "val")
-    header = HEADER.replace("benchmark", "dataset").replace("value", "score")
-    checkpoints = {"select": {"split": "val"}}
-    _, runs, _ = run(tmp_path, write(tmp_path, header + text), checkpoints=checkpoints)
-    assert len(runs) == 8
 
 
 def test_everything_that_is_wrong_is_told_at_once(tmp_path):
@@ -157,51 +140,10 @@ def test_an_unknown_metric_needs_a_direction(tmp_path):
     run(tmp_path, text, metrics={"quality": {"direction": "max", "low": 0, "high": 1}})
 
 
-def test_a_metric_that_only_chooses_may_have_the_rule_that_is_asked_for(tmp_path):
-    lines = (line.split(",") for line in GOOD.splitlines() if ",validation," in line)
-    surprise = [",".join([*row[:4], "surprise", *row[5:]]) for row in lines]
-    path = write(tmp_path, HEADER + GOOD + "\n".join(surprise) + "\n")
-    chosen = {"checkpoints": {"select": {"metric": "surprise"}}}
-    message, _ = find_codes(tmp_path, path, **chosen)
-    assert "Set metrics: {surprise: {direction: max}} or min" in message
-    best = {}
-    for direction in ("max", "min"):
-        rule = {"Surprise": {"direction": direction}}
-        _, runs, _ = run(tmp_path, path, metrics=rule, **chosen)
-        best[direction] = set(runs["step"])
-    assert best == {"max": {"2"}, "min": {"1"}}
-    message, _ = find_codes(tmp_path, path, metrics={"surprize": {"direction": "max"}})
-    assert "surprize" in message
-
-
-def test_selection_on_the_test_split_is_stamped_where_it_is_allowed(tmp_path):
-    checkpoints = {"select": {"split": "test"}, "allow_test_selection": True}
-    _, _, summary = run(tmp_path, write(tmp_path, HEADER + GOOD), checkpoints=checkpoints)
-    assert summary["checkpoints"]["stamp"] == "selected on the test split"
-
-
-def test_values_told_twice_are_settled_as_configured(tmp_path):
-    path = write(tmp_path, HEADER + GOOD + "A,A1,step=2,D,accuracy,test,0.55\n")
-    for policy, score in (("mean", 0.54), ("first", 0.53), ("last", 0.55)):
-        _, runs, _ = run(tmp_path, path, duplicates=policy)
-        assert runs["score"].iloc[0] == pytest.approx(score)
-    _, runs, _ = run(tmp_path, write(tmp_path, HEADER + GOOD + GOOD))
-    assert len(runs) == 8
-
-
 def test_a_choice_that_was_not_evaluated_where_it_is_reported_is_a_fault(tmp_path):
     rows = [row for row in GOOD.splitlines() if not row.startswith("A,A1,step=2") or "val" in row]
     message, _ = find_codes(tmp_path, write(tmp_path, HEADER + "\n".join(rows) + "\n"))
     assert "The checkpoint 'step=2' that is chosen of the training 'A1' has no value" in message
-
-
-def test_checkpoints_without_all_datasets_are_left_out_with_a_warning(tmp_path):
-    path = write(tmp_path, HEADER + GOOD + "A,A1,step=4,D,accuracy,validation,0.99\n")
-    _, runs, summary = run(tmp_path, path)
-    assert runs["checkpoint"].iloc[0] == "step=2"
-    assert summary["checkpoints"]["candidates"] == 12
-    (warning,) = summary["warnings"]
-    assert warning["reason"].startswith("1 of 4 checkpoints of the training 'A1' cannot be chosen")
 
 
 def test_the_example_has_its_known_best_steps(tmp_path):
@@ -239,14 +181,6 @@ def test_the_example_has_its_known_best_steps(tmp_path):
     ]
     # 12 trainings and 4 models at 6 steps, with 2 metrics on 2 splits.
     assert len(found["curves"]) == (12 + 4) * 6 * 2 * 2
-
-
-def scale(text, part, factor):
-    """Multiply the values of the rows that have some text."""
-    rows = [row.rsplit(",", 1) for row in text.splitlines()]
-    return "".join(
-        f"{start},{float(value) * (factor if part in start else 1):g}\n" for start, value in rows
-    )
 
 
 @pytest.mark.parametrize(

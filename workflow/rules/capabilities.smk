@@ -37,14 +37,8 @@ rule embed:
         mem_mb=attempts(2000),
         runtime=attempts(30),
     params:
-        cfg=steps(
-            *("measure_gaps", "describe_results", "embed_models", "project_map"),
-            *("predict_scores", "describe_positions"),
-        ),
-        library=code(
-            *("analyse", "measure_gaps", "describe_results", "embed_models"),
-            *("project_map", "predict_scores", "describe_positions"),
-        ),
+        cfg=steps("describe_results", "embed_models", "predict_cells"),
+        library=code("analyse", "describe_results", "embed_models", "predict_cells"),
     script:
         "../../scripts/analyse.py"
 

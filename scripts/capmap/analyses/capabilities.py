@@ -6,16 +6,9 @@ import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.capabilities.crossvalidation import crossvalidate_study, summarize_validation
-from capmap.capabilities.embedding import embed_models, project_map
-from capmap.capabilities.gaps import tabulate_gaps
-from capmap.capabilities.predictions import predict_cells
-from capmap.capabilities.quality import (
-    DATASETS,
-    MODELS,
-    NEAREST,
-    describe_positions,
-    describe_results,
-)
+from capmap.capabilities.embedding import embed_models
+from capmap.capabilities.gaps import DATASETS, MODELS, describe_results
+from capmap.capabilities.predictions import NEAREST, predict_cells
 
 # Models that the page names, and what it compares.
 SHOWN = 2
@@ -120,18 +113,13 @@ ANALYSIS = Analysis(
         ),
     },
     steps={
-        "measure_gaps": Step(
-            tabulate_gaps,
-            tables=["gaps"],
-            reads=["runs", "bounds"],
-            options={"min_results": "capabilities/min_results"},
-        ),
         "describe_results": Step(
             describe_results,
-            tables=["models", "datasets"],
-            reads=["gaps", "bounds"],
+            tables=["gaps", "models", "datasets"],
+            reads=["runs", "bounds"],
             paths=["model_file", "dataset_file"],
             options={
+                "min_results": "capabilities/min_results",
                 "model_attributes": "attributes/models",
                 "dataset_attributes": "attributes/datasets",
                 "renamed": "figures/names",
@@ -164,25 +152,16 @@ ANALYSIS = Analysis(
             options={
                 "method": "capabilities/method",
                 "dimension": "capabilities/dimension",
+                "projection": "capabilities/map",
                 "seed": "bootstrap/seed",
             },
-        ),
-        "project_map": Step(
-            project_map,
-            reads=["positions"],
-            options={"projection": "capabilities/map", "seed": "bootstrap/seed"},
             files={"places": "capabilities/map.parquet"},
         ),
-        "predict_scores": Step(
+        "predict_cells": Step(
             predict_cells,
-            tables=["predictions"],
-            reads=["gaps", "models", "datasets", "bounds"],
+            tables=["predictions", "nearest", "centrality"],
+            reads=["gaps", "models", "datasets", "bounds", "positions"],
             options={"seed": "bootstrap/seed"},
-        ),
-        "describe_positions": Step(
-            describe_positions,
-            tables=["nearest", "centrality"],
-            reads=["positions", "models", "predictions"],
         ),
     },
     find_facts=find_facts,

@@ -14,9 +14,9 @@ from capmap.capabilities.crossvalidation import (
     gather_known,
     hide_results,
     split_halves,
+    summarize_errors,
 )
 from capmap.capabilities.gaps import are_connected
-from capmap.capabilities.intervals import summarize_errors
 from capmap.rng import make_stream
 
 STEPS = 10
@@ -62,7 +62,7 @@ def measure_drift(
     gaps : pandas.DataFrame
         From `capmap.capabilities.gaps.tabulate_gaps`.
     models, datasets : pandas.DataFrame
-        From `capmap.capabilities.quality.describe_results`, for their attributes.
+        From `capmap.capabilities.gaps.describe_results`, for their attributes.
     study : str
         Name of the study, part of the names of its random streams.
     confidence_level, seed

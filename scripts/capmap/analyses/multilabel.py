@@ -6,8 +6,7 @@ import pandas as pd
 
 from capmap.analyses.declarations import Analysis, Figure, Step, Table
 from capmap.multilabel.drops import DROPS, compare_predictions
-from capmap.multilabel.published import PUBLISHED
-from capmap.multilabel.rankings import SHIFTS, SUMMARY, summarize_metrics
+from capmap.multilabel.rankings import PUBLISHED, SHIFTS, SUMMARY, summarize_metrics
 from capmap.wording import LABEL_METRICS
 
 ENDS = ("dataset_a", "dataset_b")

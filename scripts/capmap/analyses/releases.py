@@ -78,19 +78,23 @@ def read_release(path: str | Path, *, statistic: str = "iqm") -> pd.DataFrame:
     except (ValueError, OSError) as error:
         raise ValidationError(f"{path}: not a readable CSV table ({error}). {REMEDY}") from error
     needed = [*(name for name in HISTORY if name != "release"), statistic]
-    missing = [name for name in needed if name not in table]
-    if missing:
+    if missing := [name for name in needed if name not in table]:
         raise ValidationError(f"{path}: lacks the columns {list_names(missing)}. {REMEDY}")
     table = table[needed].copy()
-    if (table["model"] == "").any():
-        raise ValidationError(f"{path}: a row has no model. {REMEDY}")
+    ranks, scores = (pd.to_numeric(table[name], errors="coerce") for name in ("rank", statistic))
+    faults = {
+        "model": (table["model"] == "") | table.duplicated("model"),
+        "rank": table["rank"].notna() & ~((ranks >= 1) & (ranks % 1 == 0)),
+        statistic: ~np.isfinite(scores),
+    }
+    for column, wrong in faults.items():
+        if wrong.any():
+            value = quote_name(str(table.loc[wrong, column].iloc[0]))
+            reason = "names no entry, or one twice" if column == "model" else f"is no {column}"
+            line = int(wrong.to_numpy().argmax()) + 2
+            raise ValidationError(f"{path}, line {line}: {value} {reason}. {REMEDY}")
     table["name"] = table["name"].where(table["name"] != "", table["model"])
-    for name in ("rank", statistic):
-        table[name] = _read_numbers(table[name], name, path)
-    repeated = table.loc[table.duplicated("model"), "model"]
-    if len(repeated):
-        raise ValidationError(f"{path}: lists {quote_name(repeated.iloc[0])} twice. {REMEDY}")
-    return table.astype({"rank": "Int64"})
+    return table.assign(rank=ranks, **{statistic: scores}).astype({"rank": "Int64"})
 
 
 def name_releases(paths: Sequence[str]) -> list[str]:
@@ -122,19 +126,6 @@ def name_releases(paths: Sequence[str]) -> list[str]:
     return [str(path) for path in paths]
 
 
-def _read_numbers(values: "pd.Series", name: str, path: str | Path) -> "pd.Series":
-    numbers = pd.to_numeric(values, errors="coerce").astype("float64")
-    wrong = (numbers.isna() & values.notna()) | np.isinf(numbers)
-    if name == "rank":
-        wrong |= numbers.notna() & ((numbers < 1) | (numbers % 1 != 0))
-    else:
-        wrong |= numbers.isna()
-    if wrong.any():
-        place = quote_name(str(values[wrong].iloc[0]))
-        raise ValidationError(f"{path}: {place} is no {name}. {REMEDY}")
-    return numbers
-
-
 def track_releases(folder: str, releases: Sequence[str]) -> pd.DataFrame:
     """Track the rank of each entry from release to release.
 
@@ -151,14 +142,10 @@ def track_releases(folder: str, releases: Sequence[str]) -> pd.DataFrame:
     pandas.DataFrame
         The table ``rank_history``.
     """
-    entries = f"{folder}/leaderboard/entries.csv"
-    paths = sorted(releases, key=split_digits)
-    names = name_releases(paths)
+    former, entries = sorted(releases, key=split_digits), f"{folder}/leaderboard/entries.csv"
     statistic = find_statistic(read_declared(entries, "leaderboard/entries").columns)
-    tables = {
-        name: read_release(path, statistic=statistic)
-        for name, path in zip([*names, CURRENT], [*paths, entries], strict=True)
-    }
+    paths = dict(zip(name_releases(former), former, strict=True)) | {CURRENT: entries}
+    tables = {name: read_release(path, statistic=statistic) for name, path in paths.items()}
     return track_ranks(tables, statistic=statistic)
 
 

@@ -16,9 +16,9 @@ from capmap.capabilities.crossvalidation import (
     hide_results,
     share_family,
     split_halves,
+    summarize_errors,
 )
 from capmap.capabilities.gaps import BoolArray, Results
-from capmap.capabilities.intervals import summarize_errors
 from capmap.rng import make_stream
 
 FEWEST_DATASETS, MOST_TYPES = 5, 6
@@ -82,7 +82,7 @@ def measure_transfer(
     gaps : pandas.DataFrame
         From `capmap.capabilities.gaps.tabulate_gaps`.
     models, datasets : pandas.DataFrame
-        From `capmap.capabilities.quality.describe_results`, for their attributes.
+        From `capmap.capabilities.gaps.describe_results`, for their attributes.
     study : str
         Name of the study, part of the names of its random streams.
     confidence_level, seed

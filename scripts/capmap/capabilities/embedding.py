@@ -204,9 +204,9 @@ def settle_points(points: FloatArray) -> FloatArray:
 
 
 def embed_models(
-    gaps: pd.DataFrame, *, study: str, method: str, dimension: int, seed: int
-) -> pd.DataFrame:
-    """Place models and datasets by L2 distances.
+    gaps: pd.DataFrame, *, study: str, method: str, dimension: int, projection: str, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Place models and datasets by L2 distances, and project them to the plane.
 
     Parameters
     ----------
@@ -214,17 +214,18 @@ def embed_models(
         From `capmap.capabilities.gaps.tabulate_gaps`.
     study : str
         Name of the study, part of the names of its random streams.
-    method, dimension
+    method, dimension, projection
         As in the setting `capabilities`.
     seed : int
         As in the setting `bootstrap`.
 
     Returns
     -------
-    pandas.DataFrame
-        ``kind`` (model or dataset), ``name``, ``component`` (from 1; distances between two
-        components mean nothing), ``centrality``, the distance to the middle of the component, and
-        ``x1`` … in the frame of `settle_points`; a row per model by name, then per dataset.
+    dict
+        ``places`` (`project_map`), and ``positions``: ``kind`` (model or dataset), ``name``,
+        ``component`` (from 1; distances between two components mean nothing), ``centrality``, the
+        distance to the middle of the component, and ``x1`` … in the frame of `settle_points`; a row
+        per model by name, then per dataset.
     """
     results = choose_results(gaps)
     start = draw_start(results, dimension=dimension, seed=seed, study=study)
@@ -242,7 +243,9 @@ def embed_models(
         "centrality": measure_l2(settled, centers).lengths,
     }
     axes = {f"x{axis}": column for axis, column in enumerate(settled.T, 1)}
-    return pd.DataFrame(header | axes)
+    positions = pd.DataFrame(header | axes)
+    places = project_map(positions, study=study, projection=projection, seed=seed)
+    return {"positions": positions, "places": places}
 
 
 def project_map(positions: pd.DataFrame, *, study: str, projection: str, seed: int) -> pd.DataFrame:

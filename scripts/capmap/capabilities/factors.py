@@ -268,26 +268,14 @@ def fit_factors(
     for sweep in range(1, BURN_IN + SWEEPS + 1):
         sampler.sweep()
         if sweep > BURN_IN and (sweep - BURN_IN) % THINNING == 0:
-            draw = sampler.predict()
-            means += draw.expected.mean(axis=0)
-            samples += draw.sampled.mean(axis=0)
-            squares += (draw.sampled**2 + draw.variance).mean(axis=0)
+            sampled, expected, noise = sampler.predict()
+            means += expected.mean(axis=0)
+            samples += sampled.mean(axis=0)
+            squares += (sampled**2 + noise).mean(axis=0)
     count = SWEEPS // THINNING
     variance = squares / count - (samples / count) ** 2
     found = np.split(means / count, ends), np.split(variance, ends)
     return [Moments(*own) for own in zip(*found, strict=True)]
-
-
-class _Draw(NamedTuple):
-    """Gaps of all pairs of all parts, shape (chains, pairs) each.
-
-    A draw from the posterior; what it was expected to be before the last effects and coefficients
-    of datasets were drawn, which has the same mean and less noise; and the variance of a result.
-    """
-
-    sampled: FloatArray
-    expected: FloatArray
-    variance: FloatArray
 
 
 class _Effect:
@@ -566,8 +554,13 @@ class _Sampler:
         total = np.bincount(self.own, self.weights.take(self.columns) * squares)
         self.variances = (SCALE**2 + total / 2) / gammaincinv(1 + self.sizes / 2, uniforms)
 
-    def predict(self) -> _Draw:
-        """The gaps of the pairs that are asked for, as they are drawn now."""
+    def predict(self) -> list[FloatArray]:
+        """The gaps of the pairs that are asked for, as they are drawn now, by chain.
+
+        A draw from the posterior; what it was expected to be before the last effects and
+        coefficients of datasets were drawn, which has the same mean and less noise; and the
+        variance of a result.
+        """
         factors, level = self._extend(), self.levels[self.wanted]
         sampled = level + self._multiply(factors, self.datasets, *self.asked)
         expected = level + self._multiply(factors, self.dataset_means, *self.asked)
@@ -575,8 +568,7 @@ class _Sampler:
             sampled += np.append(effect.drawn, 0.0)[places]
             expected += np.append(effect.means, 0.0)[places]
         variance = self.variances[self.wanted] / self.weights[self.asked.columns]
-        shape = self.chains, -1
-        return _Draw(*(own.reshape(shape) for own in (sampled, expected, variance)))
+        return [own.reshape(self.chains, -1) for own in (sampled, expected, variance)]
 
 
 def list_groupings(

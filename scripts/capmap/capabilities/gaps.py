@@ -1,5 +1,6 @@
 """Gaps to the best model of each dataset, of the results that are enough to place by."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,16 +9,26 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from capmap.attributes import read_dataset_attributes, read_model_attributes
 from capmap.errors import ValidationError
+from capmap.exports.cells import SEPARATOR
 from capmap.metrics import find_metric
 from capmap.ranking.aggregation import FloatArray, IntArray, round_significant, summarize_cells
+from capmap.renaming import rename_column
 from capmap.rng import combine_keys, hash_names
+from capmap.wording import list_names
 
 BoolArray = npt.NDArray[np.bool_]
 
 COLUMNS = ["model", "dataset", "score", "normalized", "absolute_gap", "gap", "dropped"]
 FEWEST = 2
 SHARE, PERCENT = (0.0, 1.0), 100.0
+SATURATED = 0.1
+MODELS = "model results kept component mean_gap architecture parameters date dropped"
+DATASETS = (
+    "dataset results kept component best_model best_score worst_score std saturation headroom type "
+    "family dropped"
+)
 
 
 @dataclass(frozen=True)
@@ -276,7 +287,13 @@ def tabulate_gaps(runs: pd.DataFrame, bounds: pd.DataFrame, *, min_results: int)
     cells = summarize_cells(runs)[["model", "dataset", "mean"]].rename(columns={"mean": "score"})
     reasons = explain_dropped(cells, min_results=min_results)
     kept = reasons == ""
-    _require_enough(cells, kept, min_results=min_results)
+    if min(cells.loc[kept, ["model", "dataset"]].nunique()) < FEWEST:
+        raise ValidationError(
+            f"capabilities: less than {FEWEST} models or {FEWEST} datasets are left once those "
+            f"with less than {min_results} results, and datasets whose models all tie, are "
+            "dropped. Lower `capabilities: {min_results: …}`, add results of models on datasets "
+            'that others have, or leave "capabilities" out of `analyses`.'
+        )
     normalized = cells["score"].to_numpy(dtype=float)
     table = cells.assign(
         score=_restore_scores(cells["dataset"], normalized, bounds),
@@ -345,29 +362,6 @@ def _restore_scores(
     is_max = (own["direction"] == "max").to_numpy(dtype=bool)
     share = np.where(is_max, normalized, 1 - normalized)
     return round_significant(low * (1 - share) + high * share)
-
-
-def _require_enough(cells: pd.DataFrame, kept: BoolArray, *, min_results: int) -> None:
-    if _is_enough(cells[kept]):
-        return
-    setting = "`capabilities: {min_results: …}`"
-    most = max(int(cells[name].value_counts().max()) for name in ("model", "dataset"))
-    remedy = (
-        f"No {setting} changes this (it is {min_results}): add results of models on datasets "
-        'that others have, or leave "capabilities" out of `analyses`.'
-    )
-    for least in range(min(min_results - 1, most), 0, -1):
-        if _is_enough(cells[explain_dropped(cells, min_results=least) == ""]):
-            remedy = f"Set {setting} to {least} or less (it is {min_results}), or add results."
-            break
-    raise ValidationError(
-        f"capabilities: less than {FEWEST} models or {FEWEST} datasets are left once those with "
-        f"few results, and datasets whose models all tie, are dropped. {remedy}"
-    )
-
-
-def _is_enough(cells: pd.DataFrame) -> bool:
-    return all(cells[name].nunique() >= FEWEST for name in ("model", "dataset"))
 
 
 def find_limits(bounds: pd.DataFrame) -> pd.DataFrame:
@@ -442,3 +436,172 @@ def open_ends(predictions: pd.DataFrame, bounds: pd.DataFrame) -> pd.DataFrame:
         score_low=np.where(opens_down, least, predictions["score_low"].clip(least, most)),
         score_high=np.where(opens_up, most, predictions["score_high"].clip(least, most)),
     )
+
+
+def describe_models(gaps: pd.DataFrame, attributes: pd.DataFrame) -> pd.DataFrame:
+    """Describe the results of each model, and what else is known of it.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        Of `tabulate_gaps`.
+    attributes : pandas.DataFrame
+        Columns ``model``, ``architecture``, ``parameters`` and ``date``, at most a row per model.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per model, by name: ``model``; ``results``, its number of cells; ``kept``, those that
+        are kept; ``component`` (`list_components`); ``mean_gap``, from 0 to 1, over cells that are
+        kept; ``architecture``; ``parameters``; ``date``; and ``dropped``: "", "few results" or "no
+        dataset left" (datasets were dropped that all of its results are on). Component and mean
+        gap are missing for a model that is dropped.
+
+    Raises
+    ------
+    ValidationError
+        If there are attributes, but none of a model that has results.
+    """
+    reasons = {"few results of the model": "few results"}
+    table = _count_cells(gaps, "model", reasons, other="no dataset left")
+    known = attributes.set_index("model")
+    _require_match(known, table.index, kind="model")
+    table = table.join(known[["architecture", "parameters", "date"]])
+    table["mean_gap"] = gaps.groupby("model")["gap"].mean()
+    return table.reset_index()[MODELS.split()]
+
+
+def describe_datasets(
+    gaps: pd.DataFrame, bounds: pd.DataFrame, attributes: pd.DataFrame
+) -> pd.DataFrame:
+    """Describe the results of each dataset, how well it separates models, and its attributes.
+
+    Parameters
+    ----------
+    gaps : pandas.DataFrame
+        Of `tabulate_gaps`.
+    bounds : pandas.DataFrame
+        Columns ``dataset``, ``metric``, ``direction``, ``low`` and ``high``, a row per dataset.
+    attributes : pandas.DataFrame
+        Columns ``dataset`` and ``type``, at most a row per dataset. What is not known
+        of a dataset by its name is that of the part of its name before " / ".
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per dataset, by name: ``dataset``; ``results``, its number of cells; ``kept``, those
+        that are kept; ``component`` (`list_components`); ``best_model``, the first by name of those
+        with gap 0; the raw scores ``best_score`` and ``worst_score``; ``std``, the sample standard
+        deviation of raw scores; ``saturation``, the share of models with a gap of at most 0.1;
+        ``headroom``, from the best score to the best that the metric allows, in the metric's unit,
+        NaN where that is not known; ``type``; ``family``, the part of the name before " / "; and
+        ``dropped``: "", "few results", "tied" (all models that are left have the same score) or "no
+        model left" (models were dropped that all of its results are of). All but the number of
+        results is about cells that are kept, and missing where none is.
+
+    Raises
+    ------
+    ValidationError
+        If there are attributes, but none of a dataset that has results.
+    """
+    reasons = {"few results on the dataset": "few results", "tied": "tied"}
+    table = _count_cells(gaps, "dataset", reasons, other="no model left")
+    table = table.join(_measure_datasets(gaps))
+    known = attributes.set_index("dataset")["type"].astype(object)
+    families = table.index.map(lambda name: name.split(SEPARATOR)[0])
+    _require_match(known, table.index.append(families), kind="dataset")
+    own, shared = (known.reindex(part).to_numpy() for part in (table.index, families))
+    table = table.assign(
+        headroom=_measure_headroom(table["best_score"], bounds),
+        type=np.where(pd.notna(own), own, shared),
+        family=families,
+    )
+    return table.reset_index()[DATASETS.split()]
+
+
+def _count_cells(
+    gaps: pd.DataFrame, kind: str, reasons: Mapping[str, str], *, other: str
+) -> pd.DataFrame:
+    """Number of cells, and of those that are kept; component; and why all are dropped, if so."""
+    groups, results = gaps.groupby(kind, sort=True)["gap"], choose_results(gaps)
+    side = ("model", "dataset").index(kind)
+    names, numbers = (results.models, results.datasets)[side], list_components(results)[side]
+    table = pd.DataFrame({"results": groups.size(), "kept": groups.count()}).astype("int64")
+    table["component"] = pd.Series(numbers, names, dtype="Int64")
+    table["dropped"] = np.where(table["kept"] > 0, "", other)
+    for reason, word in reasons.items():
+        table.loc[gaps.loc[gaps["dropped"] == reason, kind].unique(), "dropped"] = word
+    return table
+
+
+def _measure_datasets(gaps: pd.DataFrame) -> pd.DataFrame:
+    """What is measured from the cells that are kept, by dataset."""
+    kept = gaps[gaps["gap"].notna()].sort_values(["dataset", "gap", "model"])
+    is_near = round_significant(kept["gap"]) <= SATURATED
+    groups = kept.assign(is_near=is_near).groupby("dataset", sort=True)
+    measures = {
+        "best_model": groups["model"].first(),
+        "std": groups["score"].std(),
+        "saturation": groups["is_near"].mean(),
+    }
+    ends = scale_scores(gaps).set_index("dataset").add_suffix("_score")
+    return pd.DataFrame(measures).join(ends)
+
+
+def _require_match(known: "pd.DataFrame | pd.Series[str]", names: pd.Index, *, kind: str) -> None:
+    if len(known) and not known.index.isin(names).any():
+        raise ValidationError(
+            f"attributes: none of the {kind}s in the file has results. It has "
+            f"{list_names(known.index.tolist())}; the study has {list_names(sorted(set(names)))}. "
+            f"Call the column of these names {kind}, or correct the names."
+        )
+
+
+def _measure_headroom(best: "pd.Series[float]", bounds: pd.DataFrame) -> FloatArray:
+    """Distance of the best scores to the natural bound on their side; NaN if it is not there."""
+    limits = find_limits(bounds).loc[best.index]
+    is_max = (limits["best"] > limits["worst"]).to_numpy()
+    reach = (limits["best"] - best).to_numpy() * np.where(is_max, 1, -1)
+    return round_significant(np.where(np.isfinite(reach) & (reach >= 0), reach, np.nan))
+
+
+def describe_results(
+    runs: pd.DataFrame,
+    bounds: pd.DataFrame,
+    model_file: Sequence[str],
+    dataset_file: Sequence[str],
+    *,
+    min_results: int,
+    model_attributes: Mapping[str, str],
+    dataset_attributes: Mapping[str, str],
+    renamed: Mapping[str, str],
+) -> dict[str, pd.DataFrame]:
+    """Measure gaps, and describe what is known of each model and of each dataset.
+
+    Parameters
+    ----------
+    runs, bounds : pandas.DataFrame
+        Normalized runs, and the bounds of the datasets.
+    model_file, dataset_file : sequence of str
+        The table of attributes, or none.
+    min_results
+        As in the setting `capabilities`.
+    model_attributes, dataset_attributes
+        As in the setting `attributes`.
+    renamed : mapping of str to str
+        New names of models and datasets by those of the exports; tables may have either.
+
+    Returns
+    -------
+    dict
+        The tables ``gaps``, ``models`` and ``datasets``.
+    """
+    gaps = tabulate_gaps(runs, bounds, min_results=min_results)
+    columns = {name: model_attributes[name] for name in ("architecture", "parameters", "date")}
+    of_models = read_model_attributes("".join(model_file), **columns)
+    of_datasets = read_dataset_attributes("".join(dataset_file), type=dataset_attributes["type"])
+    return {
+        "gaps": gaps,
+        "models": describe_models(gaps, rename_column(of_models, "model", renamed)),
+        "datasets": describe_datasets(gaps, bounds, rename_column(of_datasets, "dataset", renamed)),
+    }

@@ -3,14 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from math import nan, sqrt
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import least_squares
+from scipy.spatial.distance import cdist
+from scipy.stats import norm
 
 from capmap.capabilities.crossvalidation import (
+    cover_groups,
     crossvalidate,
     draw_error_curve,
+    find_intervals,
     hide_results,
     hide_unseen,
 )
@@ -26,11 +31,13 @@ from capmap.capabilities.gaps import (
     order_by_names,
     scale_scores,
 )
-from capmap.capabilities.intervals import cover_groups, find_intervals
-from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.ranking.aggregation import FloatArray, compute_spearman_rho, round_significant
 from capmap.rng import make_stream
 from capmap.settings.choices import PREDICTION_LEVEL
 
+NEAREST = "model place nearest map_distance untried predicted low high"
+# Fewer models have no interval of their correlation.
+FEWEST_MODELS = 4
 # Folds of the results, and hidden results that are enough to calibrate by.
 FOLDS, ENOUGH = 10, 5000
 MOST_PAIRS = 300_000
@@ -47,20 +54,21 @@ def predict_cells(
     models: pd.DataFrame,
     datasets: pd.DataFrame,
     bounds: pd.DataFrame,
+    positions: pd.DataFrame,
     *,
     study: str,
     seed: int,
-) -> pd.DataFrame:
-    """Predict every model on every dataset by the Bayesian factors.
+) -> dict[str, pd.DataFrame]:
+    """Predict every model on every dataset by the Bayesian factors, and say what it is near.
 
     Parameters
     ----------
     gaps : pandas.DataFrame
         Of `tabulate_gaps`.
     models, datasets : pandas.DataFrame
-        Of `capmap.capabilities.quality.describe_results`, for their attributes.
-    bounds : pandas.DataFrame
-        Bounds of the datasets.
+        Of `capmap.capabilities.gaps.describe_results`, for their attributes.
+    bounds, positions : pandas.DataFrame
+        Bounds of the datasets, and the positions of `capmap.capabilities.embedding.embed_models`.
     study : str
         Name of the study, part of the names of its random streams.
     seed : int
@@ -68,10 +76,11 @@ def predict_cells(
 
     Returns
     -------
-    pandas.DataFrame
-        The columns of `tabulate_predictions`, and ``held_out``: whether there is a result, which
-        was hidden when it was predicted. All pairs, or only those with a result if all are more
-        than 300 000, by model and dataset. Intervals have a level of 90%.
+    dict
+        ``predictions``: the columns of `tabulate_predictions`, and ``held_out``: whether there is a
+        result, which was hidden when it was predicted. All pairs, or only those with a result if
+        all are more than 300 000, by model and dataset. Intervals have a level of 90%. And the
+        tables ``nearest`` (`list_nearest`) and ``centrality`` (`correlate_centrality`).
 
     Notes
     -----
@@ -118,7 +127,11 @@ def predict_cells(
     is_near = are_connected(results, table["row"].to_numpy(), table["column"].to_numpy())
     table.loc[~is_near, ["predicted", "low", "high"]] = np.nan
     found = tabulate_predictions(results, table, gaps, bounds)
-    return found.assign(held_out=found["observed"].notna())
+    return {
+        "predictions": found.assign(held_out=found["observed"].notna()),
+        "nearest": list_nearest(positions, found),
+        "centrality": correlate_centrality(positions, models),
+    }
 
 
 def find_empty(results: Results) -> Pairs:
@@ -164,6 +177,89 @@ def tabulate_predictions(
         score_high=np.maximum(*others),
     )
     return open_ends(table[COLUMNS].astype({"model": "str", "dataset": "str"}), bounds)
+
+
+def correlate_centrality(positions: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """Correlate the distance to the center with the mean gap, over models.
+
+    Parameters
+    ----------
+    positions : pandas.DataFrame
+        Columns ``kind``, ``name`` and ``centrality``.
+    models : pandas.DataFrame
+        Columns ``model`` and ``mean_gap``, missing for a model that is dropped.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row: ``statistic`` ("spearman_rho"), ``estimate`` from −1 to 1 (NaN where either does
+        not vary), ``low`` and ``high`` of its 90% interval (NaN below 4 models), ``confidence`` and
+        ``models``.
+
+    Notes
+    -----
+    The interval is Fisher's with the variance (1 + ρ² / 2) / (n − 3) of Bonett and Wright (2000),
+    doi:10.1007/BF02294183. It takes positions for known.
+
+    Examples
+    --------
+    >>> positions = pd.DataFrame({"kind": "model", "name": ["A", "B"], "centrality": [1.0, 2.0]})
+    >>> models = pd.DataFrame({"model": ["B", "A"], "mean_gap": [0.9, 0.1]})
+    >>> correlate_centrality(positions, models)["estimate"].tolist()
+    [1.0]
+    """
+    places = positions[positions["kind"] == "model"].set_index("name")["centrality"]
+    gaps = models.set_index("model")["mean_gap"].dropna()
+    estimate = compute_spearman_rho(places.loc[gaps.index], gaps)
+    low = high = nan
+    if len(gaps) >= FEWEST_MODELS and abs(estimate) < 1:
+        half = norm.ppf((1 + PREDICTION_LEVEL) / 2)
+        half *= sqrt((1 + estimate**2 / 2) / (len(gaps) - 3))
+        low, high = np.tanh(np.arctanh(estimate) + np.array([-half, half])).tolist()
+    row = {"estimate": estimate, "low": low, "high": high, "confidence": PREDICTION_LEVEL}
+    return pd.DataFrame([{"statistic": "spearman_rho", **row, "models": len(gaps)}])
+
+
+def list_nearest(positions: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
+    """List what each model is near, and where it is predicted best without a result.
+
+    Parameters
+    ----------
+    positions : pandas.DataFrame
+        Columns ``kind``, ``name``, ``component`` and ``x1`` ….
+    predictions : pandas.DataFrame
+        Columns ``model``, ``dataset``, ``observed``, ``predicted``, ``low`` and ``high``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Up to three rows per model, by name: ``model``; ``place``, from 1; ``nearest``, the dataset
+        of its component with that place by distance, and ``map_distance``; and ``untried``, the
+        dataset without a result of the model with that place by predicted gap, with ``predicted``,
+        ``low`` and ``high``.
+    """
+    models, datasets = (
+        positions[positions["kind"] == kind].set_index("name") for kind in ("model", "dataset")
+    )
+    points, others = (own.loc[:, "x1":].to_numpy(dtype=float) for own in (models, datasets))
+    apart = cdist(points, others)
+    is_near = models["component"].to_numpy()[:, None] == datasets["component"].to_numpy()
+    rows, columns = np.nonzero(is_near)
+    near = pd.DataFrame(
+        {
+            "model": models.index[rows],
+            "nearest": datasets.index[columns],
+            "map_distance": apart[rows, columns],
+        }
+    ).sort_values(["model", "map_distance", "nearest"])
+    untried = predictions[predictions["observed"].isna() & predictions["predicted"].notna()]
+    untried = untried.rename(columns={"dataset": "untried"})
+    untried = untried.sort_values(["model", "predicted", "untried"])
+    near, untried = (
+        own.assign(place=own.groupby("model").cumcount() + 1).query("place <= 3")
+        for own in (near, untried)
+    )
+    return near.merge(untried, on=["model", "place"], how="outer")[NEAREST.split()]
 
 
 def choose_newcomers(gaps: pd.DataFrame, results: Results) -> Results:
@@ -228,18 +324,16 @@ def find_points(positions: pd.DataFrame, newcomers: Results, *, ridge: float) ->
     )
     center = np.zeros(models.shape[1]) if ridge else models.mean(axis=0)
     weight = np.sqrt(ridge or RIDGE)
+
+    def miss(point: FloatArray, places: FloatArray, gaps: FloatArray) -> FloatArray:
+        distances, *_ = measure_l2(np.broadcast_to(point, places.shape), places)
+        return np.concatenate([distances - gaps, weight * (point - center)])
+
     points = np.tile(center, (len(newcomers.models), 1))
     for row in range(len(points)):
         own = newcomers.choose(newcomers.rows == row)
-        places, gaps = datasets[own.columns], own.gaps.clip(*LIMITS)
-
-        def miss(
-            point: FloatArray, places: FloatArray = places, gaps: FloatArray = gaps
-        ) -> FloatArray:
-            distances, *_ = measure_l2(np.broadcast_to(point, places.shape), places)
-            return np.concatenate([distances - gaps, weight * (point - center)])
-
-        points[row] = least_squares(miss, center).x
+        known = datasets[own.columns], own.gaps.clip(*LIMITS)
+        points[row] = least_squares(miss, center, args=known).x
     return points
 
 

@@ -93,17 +93,7 @@ def check_checkpoints(
         renamed=renamed,
     )
     evaluations = values.sort_values(ORDER, ignore_index=True).rename(columns={"score": "value"})
-    counts = {
-        "trainings": len(listed[TRAINING].drop_duplicates()),
-        "checkpoints": len(listed),
-        "candidates": int(listed["selection"].notna().sum()),
-        "values": len(values),
-        "selection_split": plan.split,
-        "report_split": plan.report,
-        "stamp": plan.stamp,
-    }
-    made = {"evaluations": evaluations[EVALUATIONS], "validation": {"checkpoints": counts}}
-    return read, result, made
+    return read, result, {"evaluations": evaluations[EVALUATIONS]}
 
 
 def check_evaluations(

@@ -56,10 +56,10 @@ def analyse_checkpoints(
     n_resamples: int,
     confidence_level: float,
     seed: int,
-) -> dict[str, Any]:
+) -> dict[str, pd.DataFrame]:
     """Choose a checkpoint of each training, rank checkpoints, and trace curves.
 
-    Returns the tables of the analysis, and the splits ``split`` and ``report``.
+    Returns the tables of the analysis.
     """
     values = evaluations.rename(columns={"value": "score"})
     rules = Rules(metrics, datasets, {}, {})
@@ -92,8 +92,6 @@ def analyse_checkpoints(
             confidence_level=confidence_level,
             make_rng=partial(make_stream, seed, study, "checkpoint_curves"),
         ),
-        "split": plan.split,
-        "report": plan.report,
     }
 
 

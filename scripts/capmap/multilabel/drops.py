@@ -1,13 +1,13 @@
 """Drops of metrics from one dataset to another, split into label mix and accuracy within groups."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from capmap.errors import ValidationError
+from capmap.multilabel.evaluation import OutcomeFiles
 from capmap.multilabel.metrics import (
     MEANS,
     MakeRng,
@@ -16,7 +16,6 @@ from capmap.multilabel.metrics import (
     name_stream,
     resample_strata,
 )
-from capmap.multilabel.outcomes import OutcomeFiles
 from capmap.ranking.aggregation import FloatArray
 from capmap.rng import make_stream
 from capmap.settings.choices import Subgroups
@@ -41,7 +40,6 @@ OF_PAIR = [name for name in DROPS if name not in ("model", "dataset_a", "dataset
 # Metrics that are shares of right images, whose drops are split.
 SHARES = ("top1", "real")
 MEAN = ""
-MakeNamed = Callable[..., MakeRng]
 
 
 def subtract_datasets(metrics: pd.DataFrame, *, dataset_a: str, dataset_b: str) -> pd.DataFrame:
@@ -232,95 +230,6 @@ def compare_dataset_pair(
     return pd.DataFrame(rows, columns=OF_PAIR)
 
 
-def choose_pair(compare: Sequence[str], datasets: Sequence[str]) -> tuple[str, str] | None:
-    """Choose the two datasets to compare.
-
-    Parameters
-    ----------
-    compare : sequence of str
-        The configured two, or none.
-    datasets : sequence of str
-        What there is, in the order of which the first two are taken by default.
-
-    Returns
-    -------
-    tuple of str, or None
-        None where there are fewer than two datasets.
-
-    Raises
-    ------
-    ValidationError
-        If `compare` names one dataset only.
-
-    Examples
-    --------
-    >>> choose_pair([], ["V1", "V2", "V3"]), choose_pair(["V3", "V1"], ["V1", "V2", "V3"])
-    (('V1', 'V2'), ('V3', 'V1'))
-    """
-    if len(compare) == 1:
-        raise ValidationError(
-            "multilabel.compare: it takes two datasets to compare. Add one, or leave it empty."
-        )
-    chosen = [*compare] or [*datasets[:2]]
-    return (chosen[0], chosen[1]) if len(chosen) == 2 else None
-
-
-def compare_datasets(
-    files: OutcomeFiles,
-    pair: tuple[str, str],
-    *,
-    subgroups: Subgroups,
-    n_resamples: int,
-    confidence_level: float,
-    make_rng: MakeNamed,
-) -> pd.DataFrame:
-    """Compare two datasets for each model, and on average over models.
-
-    Parameters
-    ----------
-    files : OutcomeFiles
-        The outcomes of the study.
-    pair : tuple of str
-        The datasets.
-    subgroups : mapping of str to sequence of int
-        Numbers of labels over which the ASMA of each dataset averages.
-    n_resamples, confidence_level
-        As in `capmap.multilabel.metrics.estimate_metrics`.
-    make_rng : callable
-        ``make_rng(dataset_a, dataset_b, model)`` gives what names the streams of its metrics.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `DROPS`, for models that have both datasets; an empty ``model``, which comes
-        first, is the mean over them.
-
-    Notes
-    -----
-    The mean is over the seeds that all models have on a dataset, and is left out where there is
-    none. Its interval is over images: the models are taken as they are.
-    """
-    models = sorted(set(files.list_models(pair[0])) & set(files.list_models(pair[1])))
-    tables = [pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in DROPS.items()})]
-    for name, group in [(MEAN, models), *((model, [model]) for model in models)]:
-        seeds = [files.list_seeds(group, dataset) for dataset in pair]
-        if not all(seeds):
-            continue
-        first, second = (
-            _read_mean(files, group, dataset, own) for dataset, own in zip(pair, seeds, strict=True)
-        )
-        table = compare_dataset_pair(
-            (first, second),
-            subgroups=(subgroups[pair[0]], subgroups[pair[1]]),
-            n_resamples=n_resamples,
-            confidence_level=confidence_level,
-            make_rng=make_rng(*pair, MEAN if len(models) == 1 else name),
-            seeds=max(map(len, seeds)),
-        )
-        tables.append(table.assign(model=name, dataset_a=pair[0], dataset_b=pair[1]))
-    return pd.concat(tables, ignore_index=True)[list(DROPS)].astype(DROPS)
-
-
 def _read_mean(
     files: OutcomeFiles, models: Sequence[str], dataset: str, seeds: Sequence[str]
 ) -> pd.DataFrame:
@@ -357,7 +266,7 @@ def compare_predictions(
     order : sequence of str
         The datasets as configured.
     compare, n_resamples, confidence_level
-        As in the setting `multilabel`.
+        As in the setting `multilabel`; datasets that are not named follow in their order.
     subgroups
         Its subgroups of each dataset; none where metrics were published.
     seed
@@ -366,19 +275,40 @@ def compare_predictions(
     Returns
     -------
     pandas.DataFrame
-        The table ``degradation``.
+        The table ``degradation``, with the columns of `DROPS`, for models that have both datasets;
+        an empty ``model``, which comes first, is the mean over them.
+
+    Notes
+    -----
+    The mean is over the seeds that all models have on a dataset, and is left out where there is
+    none. Its interval is over images: the models are taken as they are.
     """
     known = sorted(set(metrics["dataset"]), key=lambda name: (name not in order, name))
-    pair = choose_pair(compare, sorted(known, key=[*order, *known].index))
-    if pair is None:
-        return pd.DataFrame(columns=list(DROPS)).astype(DROPS)
+    listed = sorted(known, key=[*order, *known].index)
+    pair = [*dict.fromkeys([*compare, *listed])][:2]
+    tables = [pd.DataFrame(columns=list(DROPS)).astype(DROPS)]
+    if len(pair) < 2:
+        return tables[0]
     if not outcomes:
         return subtract_datasets(metrics, dataset_a=pair[0], dataset_b=pair[1])
-    return compare_datasets(
-        OutcomeFiles(outcomes),
-        pair,
-        subgroups=subgroups,
-        n_resamples=n_resamples,
-        confidence_level=confidence_level,
-        make_rng=lambda *names: partial(make_stream, seed, study, "degradation", *names),
-    )
+    files = OutcomeFiles(outcomes)
+    models = sorted(set(files.list_models(pair[0])) & set(files.list_models(pair[1])))
+    for name, group in [(MEAN, models), *((model, [model]) for model in models)]:
+        seeds = [files.list_seeds(group, dataset) for dataset in pair]
+        if not all(seeds):
+            continue
+        first, second = (
+            _read_mean(files, group, dataset, own) for dataset, own in zip(pair, seeds, strict=True)
+        )
+        # The mean over one model is that model.
+        stream = "degradation", *pair, MEAN if len(models) == 1 else name
+        table = compare_dataset_pair(
+            (first, second),
+            subgroups=(subgroups[pair[0]], subgroups[pair[1]]),
+            n_resamples=n_resamples,
+            confidence_level=confidence_level,
+            make_rng=partial(make_stream, seed, study, *stream),
+            seeds=max(map(len, seeds)),
+        )
+        tables.append(table.assign(model=name, dataset_a=pair[0], dataset_b=pair[1]))
+    return pd.concat(tables, ignore_index=True)[list(DROPS)].astype(DROPS)

@@ -11,12 +11,11 @@ from capmap.errors import ValidationError
 from capmap.exports import Exports
 from capmap.exports.reading import check_digests
 from capmap.multilabel.dumps import Cell
-from capmap.multilabel.evaluation import UNMATCHED
 from capmap.normalization.precedence import Rules
 from capmap.problems import Problem
 from capmap.settings.choices import Subgroups
 from capmap.validation import Policies, Validation, validate_runs
-from capmap.wording import count_things, list_names, quote_name
+from capmap.wording import count_things, quote_name
 
 # A subgroup of fewer images is said: the standard error of its accuracy may be above 0.11.
 FEW = 20
@@ -56,11 +55,11 @@ def check_predictions(
     unscored = list(find_unscored(gathered, known, metric=settings["rank_by"]))
     found = [
         *check_digests(names, settings["checksums"]),
-        *read_problems([problem for content in contents for problem in content["problems"]]),
+        *dict.fromkeys(Problem(**own) for content in contents for own in content["problems"]),
         *dict.fromkeys(unscored),
         *find_other_images(known),
         *find_thin_subgroups(known, subgroups=settings["subgroups"]),
-        *find_unused_objects(*map(read_table, objects)),
+        *(problem for path in objects[:1] for problem in find_skipped_objects(read_table(path))),
     ]
     result = validate_runs(
         gathered,
@@ -178,41 +177,13 @@ def find_thin_subgroups(facts: Sequence[Fact], *, subgroups: Subgroups) -> list[
     return problems
 
 
-def find_unused_objects(
-    skipped: pd.DataFrame | None = None, composed: pd.DataFrame | None = None
-) -> list[Problem]:
-    """Count the annotated objects that are in no composed image.
-
-    Parameters
-    ----------
-    skipped : pandas.DataFrame, optional
-        A row per fault of annotations or images; by default no images are composed.
-    composed : pandas.DataFrame, optional
-        Of one seed, as `capmap.multilabel.patchml.tabulate_pairs` makes it.
-
-    Returns
-    -------
-    list of Problem
-        Warnings with the codes "skipped_objects" and "unused_objects".
-    """
-    problems = []
-    if skipped is not None and len(skipped):
-        reason = "Faults of annotations or images keep objects out of the composed images."
-        remedy = "patchml/skipped.csv lists them; correct them, or leave the images out."
-        problems.append(_warn("skipped_objects", str(len(skipped)), reason, remedy))
-    if composed is not None and (composed["unused"] > 0).any():
-        rows = composed.loc[composed["unused"] > 0, ["unused", "objects", "count", "size"]]
-        each = ["{} of {} ({} x {})".format(*row) for row in rows.to_numpy().tolist()]
-        reason = (
-            "Objects in no composed image, by number of objects x size in pixels: "
-            f"{', '.join(each)}."
-        )
-        remedy = (
-            "Fewer than an image needs are left over, each seed leaves out others; all are left "
-            "out where the grid has no room."
-        )
-        problems.append(_warn("unused_objects", "", reason, remedy))
-    return problems
+def find_skipped_objects(skipped: pd.DataFrame) -> list[Problem]:
+    """Warn of annotated objects that could not be cut, of a row per fault."""
+    if skipped.empty:
+        return []
+    reason = "Faults of annotations or images keep objects out of the composed images."
+    remedy = "patchml/skipped.csv lists them; correct them, or leave the images out."
+    return [_warn("skipped_objects", str(len(skipped)), reason, remedy)]
 
 
 def _warn(code: str, value: str, reason: str, remedy: str) -> Problem:
@@ -221,23 +192,3 @@ def _warn(code: str, value: str, reason: str, remedy: str) -> Problem:
 
 def _name_seed(fact: Fact) -> str:
     return f" with seed {quote_name(fact['seed'])}" if fact["seed"] else ""
-
-
-def read_problems(rows: Sequence[Mapping[str, Any]]) -> list[Problem]:
-    """Read problems back from JSON, each once.
-
-    Notes
-    -----
-    Labels that fit several dumps in the same way badly are reported at the first of them.
-    """
-    groups: dict[Problem, list[str]] = {}
-    for problem in dict.fromkeys(Problem(**row) for row in rows):
-        key = replace(problem, source="") if problem.code == UNMATCHED else problem
-        groups.setdefault(key, []).append(problem.source)
-    found = []
-    for problem, sources in groups.items():
-        first, *others = sorted(sources)
-        same = f"The same holds for {count_things(len(others), 'other dump')}"
-        more = f" {same}: {list_names(others)}." if others else ""
-        found.append(replace(problem, source=first, reason=problem.reason + more))
-    return found

@@ -65,10 +65,6 @@ class Sample:
         """The metric itself."""
         return float(np.mean([own[0] + (own - own[0]).mean() for own in self.strata]))
 
-    def resample(self, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-        """Replicates of the metric from images drawn within each stratum, shape (n_resamples,)."""
-        return np.asarray(resample_strata(self.strata, n_resamples, rng).mean(axis=0))
-
 
 def resample_strata(
     strata: Sequence[FloatArray], n_resamples: int, rng: np.random.Generator
@@ -167,8 +163,8 @@ def estimate_metrics(
     for target, sample in list_samples(images, subgroups):
         value, ends = sample.estimate(), (np.nan, np.nan)
         if sample.has_enough(seeds=1):
-            replicates = sample.resample(n_resamples, make_rng(*name_stream(target)))
-            ends = bound_estimate(value, replicates, confidence_level=confidence_level)
+            drawn = resample_strata(sample.strata, n_resamples, make_rng(*name_stream(target)))
+            ends = bound_estimate(value, drawn.mean(axis=0), confidence_level=confidence_level)
         rows.append((*target, value, *ends, sample.images))
     return pd.DataFrame(rows, columns=list(METRICS)).astype(METRICS)
 

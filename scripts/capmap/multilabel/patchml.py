@@ -13,7 +13,7 @@ from io import BytesIO
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from zipfile import ZipFile, ZipInfo
 
@@ -92,16 +92,6 @@ class Skipped(NamedTuple):
     source: str
     object: int | None
     reason: str
-
-
-class Crop(NamedTuple):
-    """An object cut from its image: the image, its number (from 1), its label and its box."""
-
-    source: str
-    object: int
-    label: str
-    box: Box
-    picture: Image.Image
 
 
 def read_annotations(path: str | Path) -> Iterator[Annotation]:
@@ -323,8 +313,9 @@ def write_crops(
             if isinstance(found, Skipped):
                 skipped.append(found)
                 continue
-            file.writestr(ZipInfo(CROP.format(len(rows))), encode_image(found.picture))
-            rows.append((len(rows), found.source, found.object, found.label, *found.box))
+            picture, *row = found
+            file.writestr(ZipInfo(CROP.format(len(rows))), encode_image(picture))
+            rows.append((len(rows), *row))
         if not rows:
             reasons = Counter(one.reason for one in skipped).most_common(1)
             most = f"The most frequent fault: {reasons[0][0]}" if reasons else "None is annotated"
@@ -338,7 +329,8 @@ def write_crops(
 
 def _cut_objects(
     annotation: Annotation, images: ImageFolder, classes: Collection[str]
-) -> Iterator[Crop | Skipped]:
+) -> Iterator[Skipped | tuple[Any, ...]]:
+    """Objects cut from their image, and what they are in the table of crops."""
     source = annotation.image
     if annotation.fault:
         yield Skipped(source, None, annotation.fault)
@@ -360,7 +352,7 @@ def _cut_objects(
             edge = f"the image of {image.width} x {image.height} pixels"
             yield Skipped(source, number, f"the box {box} leaves {edge}")
         else:
-            yield Crop(source, number, label, box, image.crop(box))
+            yield image.crop(box), source, number, label, *box
 
 
 def choose_pairs(
@@ -506,8 +498,8 @@ def place_patches(
     Cells share the whole canvas, so they may be larger than s × s; their sides differ by one pixel
     at most. All offsets that keep a patch inside its cell are equally likely.
     """
-    edges = list_edges(size=size, side=side)
-    cols = len(edges) - 1
+    cols = side // size
+    edges = [column * side // cols for column in range(cols + 1)]
     places = []
     for cell, (width, height) in enumerate(sizes):
         row, column = divmod(cell, cols)
@@ -515,18 +507,6 @@ def place_patches(
         top = rng.integers(edges[row], edges[row + 1] - height, endpoint=True)
         places.append((int(left), int(top)))
     return places
-
-
-def list_edges(*, size: int, side: int) -> list[int]:
-    """Edges of the columns, and of the rows, of the grid.
-
-    Examples
-    --------
-    >>> list_edges(size=74, side=224)
-    [0, 74, 149, 224]
-    """
-    cols = side // size
-    return [column * side // cols for column in range(cols + 1)]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
-"""Placed models and their error curve: by hand, connected or not, and on a real database."""
+"""Placed models, their error curve, centrality, what is near and what to run next."""
 
 import csv
+import math
 from functools import cache, partial
 from pathlib import Path
 
@@ -8,12 +9,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import optimize
+from scipy.stats import spearmanr
 
-from capmap.capabilities.crossvalidation import COUNTS, draw_error_curve, leave_few
+from capmap.analyses import next_results
+from capmap.capabilities.crossvalidation import COUNTS, draw_error_curve
 from capmap.capabilities.embedding import embed_models, measure_l2
 from capmap.capabilities.factors import gather_attributes
 from capmap.capabilities.gaps import Results, choose_results, tabulate_gaps
-from capmap.capabilities.predictions import choose_newcomers, find_points, place_models
+from capmap.capabilities.predictions import (
+    choose_newcomers,
+    correlate_centrality,
+    find_points,
+    list_nearest,
+    place_models,
+)
 from capmap.rng import make_stream
 
 DATABASE = Path(__file__).parents[3] / "shared" / "data" / "capabilities" / "data.csv"
@@ -49,7 +58,7 @@ def tabulate(runs: pd.DataFrame, *, min_results: int = 5) -> pd.DataFrame:
 def place(runs: pd.DataFrame, *, min_results: int = 5) -> dict[str, pd.DataFrame]:
     gaps = tabulate(runs, min_results=min_results)
     options = {"study": "toy", "method": "l2_ridge", "seed": 0}
-    positions = embed_models(gaps, dimension=2, **options)
+    positions = embed_models(gaps, dimension=2, projection="mds", **options)["positions"]
     models, datasets = (gaps[[name]].drop_duplicates() for name in ("model", "dataset"))
     return place_models(gaps, positions, models, datasets, make_bounds(runs), **options)
 
@@ -98,7 +107,8 @@ def test_each_newcomer_has_a_place_and_predictions() -> None:
 def test_models_stand_where_their_distances_come_nearest_the_gaps(ridge: float) -> None:
     gaps = tabulate(draw_runs())
     method = "l2_ridge" if ridge else "l2"
-    positions = embed_models(gaps, study="toy", method=method, dimension=2, seed=0)
+    options = {"study": "toy", "method": method, "dimension": 2, "projection": "mds", "seed": 0}
+    positions = embed_models(gaps, **options)["positions"]
     newcomers = choose_newcomers(gaps, choose_results(gaps))
     models, datasets = np.split(positions[["x1", "x2"]].to_numpy(), [14])
     middle = np.zeros(2) if ridge else models.mean(axis=0)
@@ -145,20 +155,6 @@ def test_newcomers_are_predicted_only_where_results_connect_them() -> None:
     assert len(own) == 9
 
 
-def test_models_are_left_with_as_many_results_as_is_said() -> None:
-    results = choose_results(tabulate(draw_runs(new=0)))
-    for count in (1, 4, 11):
-        hidden = leave_few(results, count, make_stream(0, "toy"))
-        assert len(hidden) == 5
-        assert np.sum(hidden, axis=0).max() == 1  # each result in one group at most
-        for own in hidden:
-            left = results.choose(~own).per_model
-            models = np.unique(results.rows[own])
-            assert set(left[models]) == {count}
-            assert (np.delete(left, models) == 12).all()
-    assert leave_few(results, 12, make_stream(0, "toy")) == []
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not DATABASE.exists(), reason="the literature database is not there")
 def test_intervals_hold_nine_of_ten_results_of_the_literature() -> None:
@@ -189,3 +185,93 @@ def test_intervals_hold_nine_of_ten_results_of_the_literature() -> None:
         own = hidden[row.results]
         assert len(own) == row.predictions
         assert ((own["prediction"] - own["truth"]) ** 2).mean() == pytest.approx(row.mse)
+
+
+def correlate(centrality: list[float], gaps: list[float]) -> dict[str, float]:
+    """Positions with a dataset that does not count, and models in another order."""
+    names = [f"m{number}" for number in range(len(gaps))]
+    positions = pd.DataFrame(
+        {
+            "kind": ["dataset", *["model"] * len(names)],
+            "name": ["m0", *names],
+            "centrality": [9, *centrality],
+        }
+    )
+    models = pd.DataFrame({"model": names[::-1], "mean_gap": gaps[::-1]})
+    return correlate_centrality(positions, models).iloc[0].to_dict()
+
+
+def test_estimate_is_that_of_scipy_with_ties() -> None:
+    rng = np.random.default_rng(3)
+    centrality = rng.integers(8, size=30) / 8
+    gaps = centrality + rng.integers(8, size=30) / 8
+    row = correlate(centrality.tolist(), gaps.tolist())
+    assert row["estimate"] == pytest.approx(spearmanr(centrality, gaps).statistic)
+    assert row["models"] == 30
+    # By hand: tanh(artanh ρ ± 1.64485 √((1 + ρ²/2) / 27)).
+    half = 1.644854 * math.sqrt((1 + row["estimate"] ** 2 / 2) / 27)
+    middle = math.atanh(row["estimate"])
+    assert row["low"] == pytest.approx(math.tanh(middle - half), abs=1e-6)
+    assert row["high"] == pytest.approx(math.tanh(middle + half), abs=1e-6)
+
+
+def test_models_without_results_do_not_count_and_two_have_no_interval() -> None:
+    row = correlate([1, 2, 3], [0.1, math.nan, 0.3])
+    assert (row["models"], row["estimate"]) == (2, 1)
+    assert math.isnan(row["low"])
+
+
+@pytest.mark.parametrize("gaps", [[], [0.5], [0.5, 0.5]])
+def test_without_variation_there_is_no_correlation(gaps: list[float]) -> None:
+    row = correlate([float(number) for number in range(len(gaps))], gaps)
+    assert math.isnan(row["estimate"])
+    assert row["models"] == len(gaps)
+
+
+def test_nearest_datasets_are_of_the_own_part_and_untried_ones_have_no_result() -> None:
+    names, x1 = ["A", "B", "d", "e", "f", "g", "h"], [0.0, 9.0, 1.0, -2.0, 3.0, 4.0, 8.0]
+    positions = pd.DataFrame({"kind": ["model"] * 2 + ["dataset"] * 5, "name": names, "x1": x1})
+    positions["component"] = [1, 2, 1, 1, 1, 1, 2]
+    rows = [
+        ("A", "d", 0.1, 0.2),
+        ("A", "f", None, 0.5),
+        ("A", "e", None, 0.3),
+        ("B", "h", 0.0, 0.0),
+    ]
+    predictions = pd.DataFrame(rows, columns=["model", "dataset", "observed", "predicted"])
+    table = list_nearest(positions, predictions.assign(low=0.0, high=1.0))
+    assert table["model"].tolist() == ["A", "A", "A", "B"]
+    assert table["nearest"].tolist() == ["d", "e", "f", "h"]
+    assert table["map_distance"].tolist() == [1, 2, 3, 1]
+    assert table["untried"].fillna("").tolist() == ["e", "f", "", ""]
+
+
+COLUMNS = ["model", "dataset", "observed", "predicted", "low", "high"]
+
+
+def make(*rows: tuple[object, ...]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def test_the_widest_interval_that_may_be_near_the_best_comes_first() -> None:
+    predictions = make(
+        ("A", "d", None, 0.3, 0.0, 0.5),
+        ("A", "e", 0.2, 0.3, 0.0, 1.0),  # has a result
+        ("B", "d", None, 0.6, 0.2, 1.0),  # is not near the best
+        ("B", "e", None, 0.4, 0.1, 0.8),
+    )
+    placed = make(("C", "d", None, 0.5, 0.0, 0.9), ("C", "e", None, None, None, None))
+    found = next_results.choose_next_results(predictions, placed)
+    assert found[["rank", "model", "dataset"]].to_numpy().tolist() == [
+        [1, "C", "d"],
+        [2, "B", "e"],
+        [3, "A", "d"],
+    ]
+    assert found["width"].round(9).tolist() == [0.9, 0.7, 0.5]
+
+
+def test_each_model_has_ten_rows_at_most() -> None:
+    many = make(*(("A", f"d{place:02d}", None, 0.1, 0.0, 0.4) for place in range(12)))
+    found = next_results.choose_next_results(many, make())
+    assert found["dataset"].tolist() == [f"d{place:02d}" for place in range(10)]
+    assert next_results.choose_next_results(make(), make()).empty
