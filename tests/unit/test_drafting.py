@@ -209,6 +209,13 @@ PUBLISHED = {
             "reading": {"comment": "#"},
         },
     ),
+    "a mean with its spread is a score, whatever its column is called": (
+        {
+            "all.csv": "model,Eurosat,height\n"
+            "a,0.94 ± 0.03,1.24 ± 0.10\nb,0.92 ± 0.02,1.31 ± 0.20\nc,0.90 ± 0.02,1.11 ± 0.12\n"
+        },
+        {"format": "matrix", "summary": {"runs": 3, "spread": "std"}},
+    ),
     "means with their spreads and numbers of seeds": (
         {
             "all.csv": "cell,dataset,backbone,n_seeds,acc_mean,acc_std\n"

@@ -294,12 +294,12 @@ def _rate_name(column: Column, role: str, size: int) -> float:
 
 
 def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
-    """List the columns that may hold scores: numbers that are neither attributes nor spreads."""
+    """List the columns that may hold scores: means with spreads, and numbers not called else."""
     found = [
         column
         for name, column in table.columns.items()
         if column.is_number and name not in taken and rate_role(name, "step") < 2
-        if not (words.is_beside(name) or is_attribute(name))
+        if column.is_summary or not (words.is_beside(name) or is_attribute(name))
     ]
     found = [own for own in found if own.is_readable] or found
     return [own for own in found if own.filled]
