@@ -125,11 +125,11 @@ def draw_leaderboard_dimensions(dimensions: pd.DataFrame) -> Figure:
     notes += (EMPTY_NOTE,) if scores.isna().to_numpy().any() else ()
     return draw_grid(
         scores,
-        scale=Scale(label_scores(statistic), *span_colors(scores), (), RISING),
+        scale=Scale(label_scores(statistic), *span_colors(scores), RISING),
         wording=Wording(DIMENSIONS_HEADING, "", notes),
         writings=_write_cells(scores, tables["rank"]),
         marks=(Mark(tables["rank"] == 1), Mark(partial, "bar")),
-    ).figure
+    )
 
 
 def _name_entries(entries: pd.DataFrame) -> dict[str, str]:

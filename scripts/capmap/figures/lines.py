@@ -1,4 +1,4 @@
-"""One curve per model: the best models in color, the others in gray."""
+"""The mark lines: curves and ranks of models, the best in color, and panels of errors."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +16,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodF
 
 from capmap.figures.canvas import (
     GAP,
-    MAX_MODELS,
     PADDING,
-    TICKS_HEIGHT,
     Labels,
     NothingToDraw,
     Sheet,
@@ -53,25 +51,17 @@ LEFT = 0.5
 HEIGHT = 1.9
 ROW_HEIGHT = 0.19
 FRAME = "round,pad=0.25,rounding_size=0.7"
-NUMBERS_NOTE = "FloatArray: rank; equal numbers are ties."
+ONE_MODEL = "There is nothing to compare with one model."
+NUMBERS_NOTE = "Numbers: rank; equal numbers are ties."
 
-HEADING = "Ranks under another condition"
-MAX_CONDITIONS = 4
-NARROW_LABEL = 0.9
-WIDE_LABEL = 2.4
-NO_CONDITION = "No other condition was given."
-NO_MODEL = "No model is in common with another condition."
 METHODS = {
     "factors": ("factors", ModelStyle(PALETTE[0], "o", "-")),
     "l2": ("L2", ModelStyle(PALETTE[3], "s", "-")),
     "additive": ("additive", ModelStyle(PALETTE[7], "X", (0, (4.0, 1.5)))),
 }
 ERROR = "mean squared error of gaps"
-LEAST_PANEL = 2.0
+LEAST_PANEL = 1.3
 GUTTER = 0.1
-TICK_LINE = 0.12
-LONGEST_BAR = 1.6
-FOOT = 0.015
 MARKER_SIZE = 3.2
 NARROW_SHIFT = 0.8
 WIDE_SHIFT = 2.2
@@ -288,6 +278,8 @@ def draw_bump(
     """
     heights = stack_ranks(ranks, groups)
     rows = int(np.nanmax(heights, initial=0)) + 1
+    if len(models) < 2:
+        raise NothingToDraw(ONE_MODEL)
     distance = (
         widest([f"{rank:.0f}" for rank in ranks[np.isfinite(ranks)]], size=SMALL_SIZE) / 2 + GAP
     )
@@ -295,7 +287,7 @@ def draw_bump(
     ticks = label_columns((labels.sheet_width - 2 * side) / max(ranks.shape[1] - 1, 1))
     sheet = make_sheet(
         width=labels.sheet_width,
-        height=rows * ROW_HEIGHT,
+        height=rows * (ROW_HEIGHT + labels.extra_height),
         wording=wording,
         left=side,
         right=side,
@@ -362,104 +354,14 @@ def _label_ends(
             mark(sheet.write(label, x=x, y=y, ha=side, va="center_baseline"), model)
 
 
-@figure_style()
-def draw_conditions(
-    conditions: pd.DataFrame, condition_ranks: pd.DataFrame, *, order: Sequence[str] = ()
-) -> Figure:
-    """Draw, per other condition, a line per model from its rank here to its rank there.
-
-    Parameters
-    ----------
-    conditions : DataFrame
-        condition, kendall_tau (may be empty), models, datasets.
-    condition_ranks : DataFrame
-        condition, model, rank, rank_other; rows in any order.
-    order : sequence of str
-        All models of the study, for their colors; empty: those of the table.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Condition below condition. A column wide (3.4 in), or a page (7 in) where names need it.
-
-    Notes
-    -----
-    Notes name the conditions from the top, with how alike the rankings are. At most the first four
-    conditions by name are drawn, and the best models of each, 40 rows in all. A model has its color
-    of all figures.
-    """
-    taus = conditions.sort_values("condition")
-    if taus.empty:
-        raise NothingToDraw(NO_CONDITION)
-    notes = [_describe(row) for row in taus[:MAX_CONDITIONS].itertuples()]
-    if len(taus) > MAX_CONDITIONS:
-        notes.append(f"First {MAX_CONDITIONS} of {len(taus)} conditions by name.")
-    drawn = []
-    limit = MAX_MODELS // min(len(taus), MAX_CONDITIONS)
-    for condition in taus["condition"][:MAX_CONDITIONS]:
-        own = condition_ranks[condition_ranks["condition"] == condition]
-        own = own.sort_values(["rank", "model"])
-        models, _ = choose_models(own["model"], list(own["model"]))
-        drawn.append(own[own["model"].isin(models[:limit])])
-        if len(own) > limit:
-            notes.append(f"Top {limit} of {len(own)} models.")
-    rows = pd.concat(drawn)
-    if rows.empty:
-        raise NothingToDraw(NO_MODEL)
-    ranks = rows[["rank", "rank_other"]].to_numpy(float)
-    styles = model_styles([*condition_ranks["model"], *order])
-    return draw_bump(
-        ranks,
-        models=list(rows["model"]),
-        looks=[styles[model] for model in rows["model"]],
-        labels=fit_labels(list(rows["model"]), narrow=NARROW_LABEL, wide=WIDE_LABEL),
-        groups=list(rows["condition"]),
-        texts=[f"rank {here:.0f}, then {there:.0f}" for here, there in ranks],
-        label_columns=lambda _: Ticks(["here", "there"], 0, TICKS_HEIGHT),
-        wording=Wording(HEADING, "condition", (*dict.fromkeys(notes), NUMBERS_NOTE)),
-    )
-
-
-def _describe(row: Any) -> str:
-    """Name a condition, how alike the rankings are, and what they have in common."""
-    shared = f"{count_things(int(row.models), 'model')}, "
-    shared += f"{count_things(int(row.datasets), 'dataset')} in common"
-    if np.isnan(row.kendall_tau):
-        return f"{row.condition}: too little in common for Kendall's tau ({shared})."
-    tau = f"Kendall's tau {row.kendall_tau:z.2f}".replace("-", "\N{MINUS SIGN}")
-    return f"{row.condition}: {tau}, {shared}."
-
-
-def make_method_key(method: str, *, line: Any = None) -> Line2D:
+def make_method_key(method: str) -> Line2D:
     """Make the sample of a method's curve for a legend, labeled with its name."""
     label, look = METHODS[method]
-    return make_curve_key(label, look, line=line)
+    style: Any = {"color": look.color, "linestyle": look.line, "linewidth": 1.2}
+    return Line2D([], [], marker=look.marker, markersize=MARKER_SIZE, label=label, **style)
 
 
-def make_curve_key(label: str, look: ModelStyle, *, line: Any = None) -> Line2D:
-    """Make the sample of a curve with markers for a legend, in its own line style or another."""
-    style: Any = line or look.line
-    return Line2D(
-        [],
-        [],
-        color=look.color,
-        linestyle=style,
-        linewidth=1.2,
-        marker=look.marker,
-        markersize=MARKER_SIZE,
-        label=label,
-    )
-
-
-def make_panels(
-    titles: Sequence[str],
-    *,
-    wording: Wording,
-    keys: Sequence[Line2D],
-    room: float = PADDING,
-    gap: float = GUTTER,
-    tick_lines: int = 1,
-) -> list[Sheet]:
+def make_panels(titles: Sequence[str], *, wording: Wording, keys: Sequence[Line2D]) -> list[Sheet]:
     """Make panels side by side under one legend, with one x label below all of them.
 
     Parameters
@@ -470,18 +372,12 @@ def make_panels(
         Words around the panels.
     keys : sequence of Line2D
         The legend's samples, each with its label.
-    room : float
-        Room at the right of each panel, in inches.
-    gap : float
-        Room at the left of each panel but the first, in inches.
-    tick_lines : int
-        Lines of the labels of places on the x axis.
 
     Returns
     -------
     list of Sheet
-        The panels, in a figure that is a column wide for one of them and a page for more; where
-        there is no gap for them, all but the first lack numbers at the y axis.
+        The panels, in a figure that is a column wide for one of them and a page for more; all but
+        the first lack numbers at the y axis.
     """
     across = column_width() if len(titles) == 1 else page_width(LEFT + len(titles) * LEAST_PANEL)
     sheet = make_sheet(
@@ -490,48 +386,19 @@ def make_panels(
         wording=wording,
         left=LEFT,
         right=PADDING,
-        ticks=TICKS_HEIGHT + (tick_lines - 1) * TICK_LINE,
         keys={str(key.get_label()): key for key in keys},
     )
     sheet.hide_axes()
-    width = (sheet.width - (len(titles) - 1) * gap) / len(titles) - room
+    width = (sheet.width + GUTTER) / len(titles)
     panels = []
     for position, title in enumerate(titles):
-        left = position * (width + room + gap)
-        panel = sheet.add_panel(left=left, bottom=0, width=width, height=sheet.height)
-        panel.axes.tick_params(labelleft=position == 0 or gap > GUTTER)
+        panel = sheet.add_panel(
+            left=position * width, bottom=0, width=width - GUTTER - PADDING, height=sheet.height
+        )
+        panel.axes.tick_params(labelleft=position == 0)
         panel.write(title, x=0, y=sheet.height + 0.05)
         panels.append(panel)
     return panels
-
-
-def draw_estimates(axes: Axes, points: FloatArray, look: ModelStyle) -> None:
-    """Draw a curve through estimates, with their intervals as bars.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to.
-    points : ndarray of shape (points, 4)
-        Place, estimate, low, high, ordered by place; NaN where missing.
-    look : ModelStyle
-        Color, marker and line style.
-    """
-    x, estimates, low, high = points.T
-    there = np.isfinite(low) & np.isfinite(high)
-    axes.vlines(x[there], low[there], high[there], color=look.color, linewidth=0.8, zorder=2)
-    line: Any = look.line
-    axes.plot(
-        x,
-        estimates,
-        color=look.color,
-        linestyle=line,
-        linewidth=1.1,
-        marker=look.marker,
-        markersize=MARKER_SIZE,
-        markeredgewidth=0,
-        zorder=3,
-    )
 
 
 def read_points(rows: pd.DataFrame, columns: Sequence[str]) -> FloatArray:
@@ -539,34 +406,6 @@ def read_points(rows: pd.DataFrame, columns: Sequence[str]) -> FloatArray:
     numbers = rows[list(columns)].astype("Float64")
     values = numbers.to_numpy(dtype=float, na_value=np.nan)
     return np.asarray(values[np.argsort(values[:, 0], kind="stable")])
-
-
-def find_top(estimates: pd.DataFrame, highs: "pd.Series[float]") -> float:
-    """End of an axis from 0 with room for all estimates, and for intervals that are not too long.
-
-    Examples
-    --------
-    >>> estimates = pd.DataFrame({"mse": [0.1, 0.05]})
-    >>> round(find_top(estimates, pd.Series([0.12, 9.0])), 3)
-    0.168
-    """
-    values = read_points(estimates, list(estimates.columns))
-    largest = float(np.nanmax(values, initial=0.0))
-    ends = highs.astype("Float64").to_numpy(dtype=float, na_value=np.nan)
-    longest = float(np.nanmax(ends, initial=largest))
-    return 1.05 * min(longest, LONGEST_BAR * largest) or 1.0
-
-
-def note_cut(highs: "pd.Series[float]", top: float) -> tuple[str, ...]:
-    """Say that intervals go on, where some go beyond the end of their axis."""
-    return ("A bar that reaches the edge goes on.",) if (highs > top).any() else ()
-
-
-def dress_errors(axes: Axes, top: float) -> None:
-    """Let a y axis of errors start at 0, and a little below for markers, with few numbers."""
-    axes.set_ylim(-FOOT * top, top)
-    number_axis(axes.yaxis, most=5)
-    axes.grid(axis="y")
 
 
 def number_axis(axis: Axis, *, most: int) -> None:
