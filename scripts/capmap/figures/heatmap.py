@@ -165,7 +165,7 @@ def draw_grid(
     least = around + table.shape[1] * LEAST_CELL
     sheet_width = page_width(least) if crowded else labels.sheet_width
     cell_width = (sheet_width - around) / table.shape[1]
-    names, upright = _fit_columns(list(table.columns), cell_width)
+    names, upright = fit_columns(list(table.columns), cell_width)
     written = _fit_writing(writings, cell_width - 0.03)
     notes = (*wording.notes, written.note) if written.note else wording.notes
     row_height = max(_row_height(written.texts), ROW_HEIGHT + labels.extra_height)
@@ -176,7 +176,7 @@ def draw_grid(
         left=left,
         right=2 * PADDING,
         head=SCALE_ROOM + HEADER_HEIGHT,
-        ticks=_measure_ticks(names, upright=upright),
+        ticks=measure_ticks(names, upright=upright),
     )
     sheet.axes.patch.set(**HATCH)
     mesh = _color_cells(sheet, table, scale)
@@ -285,9 +285,9 @@ def write_places(values: pd.DataFrame, ranks: pd.DataFrame, decimals: int) -> pd
     return values.map(lambda value: format_decimal(value, decimals)) + places
 
 
-def _fit_columns(names: Sequence[str], cell_width: float) -> tuple[list[str], bool]:
+def fit_columns(names: Sequence[str], cell_width: float) -> tuple[list[str], bool]:
     """Labels of columns, whole in one or two lines if they fit, and whether they stand upright."""
-    ways = [(cell_width - GAP / 2, False)]
+    ways = [(cell_width - GAP / 4, False)]
     if cell_width > 2.5 * LINE_HEIGHT:
         ways.append((COLUMN_LABEL, True))
     for room, upright in ways:
@@ -299,7 +299,7 @@ def _fit_columns(names: Sequence[str], cell_width: float) -> tuple[list[str], bo
     return [labels[name] for name in names], upright
 
 
-def _measure_ticks(labels: Sequence[str], *, upright: bool) -> float:
+def measure_ticks(labels: Sequence[str], *, upright: bool) -> float:
     """Height of the labels of the columns, with the gap above them, in inches."""
     if upright:
         lines = [line for label in labels for line in label.split("\n")]

@@ -1,8 +1,8 @@
 """The mark lines: curves and ranks of models, the best in color, and panels of errors."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,8 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodF
 
 from capmap.figures.canvas import (
     GAP,
+    LEAST_LABEL,
     PADDING,
-    Labels,
     NothingToDraw,
     Sheet,
     Wording,
@@ -25,6 +25,7 @@ from capmap.figures.canvas import (
     fit_labels,
     make_sheet,
 )
+from capmap.figures.heatmap import fit_columns, measure_ticks
 from capmap.figures.marks import Mark, mark, mark_members, write_points
 from capmap.figures.style import (
     PALETTE,
@@ -63,8 +64,11 @@ ERROR = "mean squared error of gaps"
 LEAST_PANEL = 1.3
 GUTTER = 0.1
 MARKER_SIZE = 3.2
-NARROW_SHIFT = 0.8
-WIDE_SHIFT = 2.2
+AVERAGE = "aggregation of normalized scores"
+LEAST_STEP = 0.35
+MOST_TICK = 0.75
+WIDE_LABEL = 2.4
+MOST_TOLD = 5
 
 
 @dataclass(frozen=True)
@@ -235,76 +239,76 @@ def trace_steps(x: npt.ArrayLike, y: npt.ArrayLike, *, end: float) -> FloatArray
     return np.column_stack([across, np.repeat(np.asarray(y, float), 2)])
 
 
-class Ticks(NamedTuple):
-    """Labels of columns, how they are turned in degrees, and the room below them in inches."""
-
-    labels: Sequence[str]
-    rotation: int
-    height: float
-
-
 def draw_bump(
-    ranks: FloatArray,
+    ranks: pd.DataFrame,
     *,
-    models: Sequence[str],
-    looks: Sequence[ModelStyle],
-    labels: Labels,
+    names: Sequence[str],
+    cast: Cast,
     groups: Sequence[str],
-    texts: Sequence[str],
-    label_columns: Callable[[float], Ticks],
     wording: Wording,
 ) -> Figure:
     """Draw ranks of models (rows) in several columns, group below group.
 
     Parameters
     ----------
-    ranks : ndarray of shape (models, columns)
-        NaN where a model has no rank.
-    models, looks : sequence
-        The names of the rows, and how they look.
-    labels : Labels
-        Of the rows, with the width of the figure.
-    groups, texts : sequence of str
-        Which models are ranked together, and what pages show of the line of each.
-    label_columns : callable
-        Labels columns that are so far apart, in inches.
+    ranks : DataFrame
+        Index model; a column of ranks each; NaN where a model has no rank.
+    names : sequence of str
+        What the models are called, at the right of the last rank of each.
+    cast : Cast
+        How the models look.
+    groups : sequence of str
+        Which models are ranked together.
     wording : Wording
-        Words around the axes.
+        Words around the axes; its x label is replaced by the name of the columns.
 
     Notes
     -----
     Tied models have the same number and stand below each other, in the order in which they came, so
     that a tie crosses no lines.
     """
-    heights = stack_ranks(ranks, groups)
-    rows = int(np.nanmax(heights, initial=0)) + 1
-    if len(models) < 2:
+    if len(ranks) < 2:
         raise NothingToDraw(ONE_MODEL)
-    distance = (
-        widest([f"{rank:.0f}" for rank in ranks[np.isfinite(ranks)]], size=SMALL_SIZE) / 2 + GAP
-    )
-    side = PADDING + max(labels.width, 0.35) + distance
-    ticks = label_columns((labels.sheet_width - 2 * side) / max(ranks.shape[1] - 1, 1))
+    values = ranks.to_numpy(float)
+    heights = stack_ranks(values, groups)
+    rows, columns = int(np.nanmax(heights, initial=0)) + 1, len(ranks.columns)
+    numbers = [f"{rank:.0f}" for rank in values[np.isfinite(values)]]
+    distance = widest(numbers, size=SMALL_SIZE) / 2 + GAP
+    left, right = PADDING + MOST_TICK / 2, 2 * PADDING + distance
+    room = column_width() - left - right - LEAST_STEP * columns
+    labels = fit_labels(names, narrow=max(room, LEAST_LABEL), wide=max(room, WIDE_LABEL))
+    right += labels.width
+    step = (labels.sheet_width - left - right) / max(columns - 1, 1)
+    ticks, upright = fit_columns(list(map(str, ranks.columns)), min(step, MOST_TICK))
     sheet = make_sheet(
         width=labels.sheet_width,
         height=rows * (ROW_HEIGHT + labels.extra_height),
-        wording=wording,
-        left=side,
-        right=side,
-        ticks=ticks.height,
+        wording=replace(wording, x_label=str(ranks.columns.name)),
+        left=left,
+        right=right,
+        ticks=measure_ticks(ticks, upright=upright),
     )
-    for row, (model, look) in enumerate(zip(models, looks, strict=True)):
+    for row, model in enumerate(ranks.index):
+        look = gray_out(cast, model)
+        known = np.flatnonzero(np.isfinite(values[row]))
+        pairs = zip(ranks.columns[known], values[row, known], strict=True)
+        told = [f"{column}: {rank:.0f}" for column, rank in pairs]
         [line] = sheet.axes.plot(heights[row], color=look.color, linestyle=look.line, clip_on=False)
-        mark(line, model, text=texts[row])
-        _write_numbers(sheet, model, heights[row], ranks[row], look.color)
-        _label_ends(sheet, model, labels.texts[row], heights[row, [0, -1]] / rows, distance, rows)
-    sheet.axes.set_xticks(
-        range(ranks.shape[1]), ticks.labels, rotation=ticks.rotation, linespacing=1.0
-    )
-    sheet.axes.set(xlim=(0, max(1, ranks.shape[1] - 1)), ylim=(rows - 0.5, -0.5), yticks=[])
+        mark(line, model, text="\n".join(["rank", *told[-MOST_TOLD:]]))
+        frame = {"boxstyle": FRAME, "facecolor": "white", "edgecolor": look.color, "linewidth": 1.1}
+        style: dict[str, Any] = {"size": SMALL_SIZE, "ha": "center", "va": "center_baseline"}
+        for place in known:
+            spot = float(place), heights[row, place]
+            number = sheet.axes.text(*spot, f"{values[row, place]:.0f}", bbox=frame, **style)
+            mark(number, model, text=f"rank {values[row, place]:.0f}")
+        if len(known):
+            x = sheet.width * known[-1] / max(columns - 1, 1) + distance
+            y = sheet.height * (1 - (heights[row, known[-1]] + 0.5) / rows)
+            mark(sheet.write(labels.texts[row], x=x, y=y, va="center"), model)
+    sheet.axes.set_xticks(range(columns), ticks, rotation=90 if upright else 0, linespacing=1.0)
+    sheet.axes.set(xlim=(0, max(1, columns - 1)), ylim=(rows - 0.5, -0.5), yticks=[])
     sheet.axes.spines[["left", "bottom"]].set_visible(False)
     sheet.axes.grid(axis="x")
-    sheet.head_rows("model", distance=distance)
     return sheet.figure
 
 
@@ -322,36 +326,6 @@ def stack_ranks(ranks: FloatArray, groups: Sequence[str]) -> FloatArray:
             heights[rows[there], column] = top + previous[there]
         top = int(np.nanmax(heights, initial=0)) + 2
     return heights
-
-
-def _write_numbers(
-    sheet: Sheet, model: str, heights: FloatArray, ranks: FloatArray, color: str
-) -> None:
-    """Write the ranks on a line."""
-    frame = {"boxstyle": FRAME, "facecolor": "white", "edgecolor": color, "linewidth": 1.1}
-    for column in np.flatnonzero(np.isfinite(heights)):
-        number = sheet.axes.text(
-            float(column),
-            heights[column],
-            f"{ranks[column]:.0f}",
-            size=SMALL_SIZE,
-            ha="center",
-            va="center_baseline",
-            bbox=frame,
-            zorder=3,
-        )
-        mark(number, model, text=f"rank {ranks[column]:.0f}")
-
-
-def _label_ends(
-    sheet: Sheet, model: str, label: str, ends: FloatArray, distance: float, rows: int
-) -> None:
-    """Write a name beside the first and the last column, clear of the marks."""
-    places = ((-distance, "right"), (sheet.width + distance, "left"))
-    for (x, side), end in zip(places, ends, strict=True):
-        if end == end:
-            y = sheet.height * (1 - end - 0.5 / rows)
-            mark(sheet.write(label, x=x, y=y, ha=side, va="center_baseline"), model)
 
 
 def make_method_key(method: str) -> Line2D:
@@ -426,7 +400,7 @@ def draw_rank_shift(ranking: pd.DataFrame) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        A line per model through its rank by each aggregation, with its name at both ends.
+        A line per model through its rank by each aggregation.
 
     Notes
     -----
@@ -440,19 +414,11 @@ def draw_rank_shift(ranking: pd.DataFrame) -> Figure:
     models, notes = choose_models(ranks.index, by_iqm)
     notes += cast.notes
     ranks = ranks.loc[models]
-    names = [AGGREGATION_NAMES[str(name)].replace(" ", "\n") for name in ranks]
-    known = [own[np.isfinite(own)] for own in ranks.to_numpy()]
+    ranks.columns = pd.Index([AGGREGATION_NAMES[str(name)] for name in ranks], name=AVERAGE)
     return draw_bump(
-        ranks.to_numpy(),
-        labels=fit_labels(models, narrow=NARROW_SHIFT, wide=WIDE_SHIFT),
-        models=models,
-        looks=[gray_out(cast, model) for model in models],
+        ranks,
+        names=models,
+        cast=cast,
         groups=[""] * len(models),
-        texts=["ranks " + ", ".join(f"{rank:.0f}" for rank in own) for own in known],
-        label_columns=lambda _: Ticks(names, 0, 0.29),
-        wording=Wording(
-            heading="Rank by each aggregation",
-            x_label="aggregation of normalized scores",
-            notes=(*notes, NUMBERS_NOTE),
-        ),
+        wording=Wording("Rank by each aggregation", "", (*notes, NUMBERS_NOTE)),
     )
