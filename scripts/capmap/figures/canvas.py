@@ -265,7 +265,7 @@ def fit_labels(names: Sequence[str], *, narrow: float, wide: float) -> Labels:
     Of at most 24 names those that are longer are broken into two lines; what is still too long is
     shortened.
     """
-    if current_look().width:
+    if current_look().width and narrow < wide:
         # Between a column and a page, labels have as much of the room as the figure.
         beyond = page_width() - COLUMN_WIDTH
         share = min(max(beyond / (PAGE_WIDTH - COLUMN_WIDTH), 0.0), 1.0)

@@ -61,7 +61,7 @@ SCORES_UNIT = "normalized score (0 = low bound, 1 = high bound)"
 SCORES_NOTE = "Lines: one standard deviation over runs, up and down."
 SPREAD_HEADING = "Spread over seeds per dataset"
 SPREAD_UNIT = "standard deviation over seeds (normalized score)"
-NO_SPREAD = "One run per cell: no spread over seeds to show."
+NO_SPREAD = "Fewer than two datasets have several runs of a model."
 BOX_NOTE = "Box: median and quartiles of the models. Whiskers: least and most noisy model."
 GROUPS_HEADING = "Groups of datasets"
 MARK_NOTE = "Corner: best of the group."
@@ -202,7 +202,7 @@ def draw_seed_spread(seeds: pd.DataFrame, *, order: Sequence[str] = ()) -> Figur
     """
     cells = seeds.rename(columns={"normalized_std": "value"})[[*CELL, "value"]]
     cells = cells.dropna().sort_values(CELL)
-    if cells.empty:
+    if cells["dataset"].nunique() < 2:
         raise NothingToDraw(NO_SPREAD)
     medians = cells.groupby("dataset")["value"].median().sort_values(ascending=False, kind="stable")
     datasets = list(medians.index[:MAX_DATASETS])

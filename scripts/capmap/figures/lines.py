@@ -52,6 +52,7 @@ LEFT = 0.5
 HEIGHT = 1.9
 ROW_HEIGHT = 0.19
 FRAME = "round,pad=0.25,rounding_size=0.7"
+ALIKE = "All aggregations rank the models alike."
 ONE_MODEL = "There is nothing to compare with one model."
 NUMBERS_NOTE = "Numbers: rank; equal numbers are ties."
 
@@ -409,6 +410,8 @@ def draw_rank_shift(ranking: pd.DataFrame) -> Figure:
     40 by IQM are drawn.
     """
     ranks = compare_ranks(ranking)
+    if ranks.nunique(axis=1).eq(1).all():
+        raise NothingToDraw(ALIKE)
     by_iqm = list(ranks.reset_index().sort_values(["iqm", "model"])["model"])
     cast = cast_models(ranks.index, by_iqm)
     models, notes = choose_models(ranks.index, by_iqm)

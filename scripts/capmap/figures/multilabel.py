@@ -54,6 +54,7 @@ LOOKS = {
     0: ("stays", FAINT_INK, "o"),
 }
 MAX_LABELS = 16
+LEAST_MODELS = 8
 LABEL_WIDTH = 1.5
 SHIFT_HEIGHT = 4.6
 RADIUS = 0.03
@@ -173,6 +174,8 @@ def draw_metric_rank_shift(rank_shift: pd.DataFrame, *, rank_by: str) -> Figure:
     own = rank_shift[(rank_shift["metric_a"] == "top1") & (rank_shift["metric_b"] == rank_by)]
     if own.empty:
         raise NothingToDraw("No model has both values.")
+    if own["model"].nunique() < LEAST_MODELS:
+        raise NothingToDraw(f"Fewer than {LEAST_MODELS} models have both ranks.")
     first = min(own["dataset_a"])
     other = min({*own["dataset_b"]} - {*own["dataset_a"]}, default=first)
     own = own[(own["dataset_a"] == first) & (own["dataset_b"] == other)]
@@ -187,7 +190,7 @@ def draw_metric_rank_shift(rank_shift: pd.DataFrame, *, rank_by: str) -> Figure:
     style: dict[str, Any] = {"linestyle": "none", "markeredgewidth": 0}
     sheet = make_sheet(
         width=page_width(),
-        height=SHIFT_HEIGHT,
+        height=min(SHIFT_HEIGHT, page_width() - LEFT),
         wording=Wording(heading, _name_axis(table, "a"), notes * (len(table) > MAX_LABELS)),
         left=LEFT,
         right=2 * PADDING,
@@ -344,7 +347,7 @@ def _draw_boxes(
             x = np.array([places.index(place) + shift for place in own["place"]])
             _draw_column(sheet.axes, x, own, color, 0.85 * room)
         step = -(-len(places) // MOST_TICKS)
-        sheet.axes.set_xticks(range(0, len(places), step), [str(one) for one in places[::step]])
+        sheet.axes.set_xticks(range(0, len(places), step), [f"{one:g}" for one in places[::step]])
         sheet.axes.set_xlim(-0.5, len(places) - 0.5)
     _share_values(sheets, 100 * pd.concat(panels)["value"])
     return sheets[0].figure

@@ -144,6 +144,7 @@ class Look:
         return self.font_size / BASE_SIZE
 
 
+_is_styled: ContextVar[bool] = ContextVar("is_styled", default=False)
 _worn: ContextVar[Look] = ContextVar("look", default=Look())  # noqa: B039 - it is frozen
 
 
@@ -249,10 +250,17 @@ def figure_style() -> Iterator[None]:
     ``rcParams`` has no say. Text is never read as mathematics, so names need no escapes. PDF text
     is Type 42 (TrueType), as publishers ask; SVG text is text.
     """
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(_SETTINGS)
+    if _is_styled.get():
         yield
+        return
+    token = _is_styled.set(True)
+    try:
+        with mpl.rc_context():
+            mpl.rcdefaults()
+            mpl.rcParams.update(_SETTINGS)
+            yield
+    finally:
+        _is_styled.reset(token)
 
 
 def model_styles(models: Iterable[str]) -> dict[str, ModelStyle]:
