@@ -54,6 +54,7 @@ LEAST_WIDTH = 0.8
 LEAST_LABEL = 0.6
 COLUMN_GAP = 1.5 * GAP
 MINUS = "\N{MINUS SIGN}"
+ONE_MODEL = "There is nothing to compare with one model."
 RANK_NOTE = "In brackets: confidence set of the rank."
 
 
@@ -135,10 +136,6 @@ class Sheet:
         layer.set(xlim=(0, self.width), ylim=(0, self.height))
         layer.set_axis_off()
         return layer
-
-    def hide_axes(self) -> None:
-        """Leave of the main axes but their label, as panels take their place."""
-        self.axes.set(frame_on=False, xticks=[], yticks=[])
 
     def write(self, text: str, *, x: float, y: float, **look: Any) -> Text:
         """Write text at a place relative to the main axes' lower left corner, in inches."""

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from capmap.figures.canvas import (
     GAP,
+    ONE_MODEL,
     PADDING,
     ROW_HEIGHT,
     NothingToDraw,
@@ -64,7 +65,6 @@ P_NOTE = "p: Wilcoxon signed-rank test, Holm-corrected over all pairs."
 R_NOTE = "r: matched-pairs rank-biserial correlation."
 HEADING = "Mean ranks and critical difference"
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
-ONE_MODEL = "One model: there are no ranks to compare."
 NO_DATASET = "No dataset has scores of all models, so there is no Nemenyi test."
 
 LABEL_WIDTH = 1.88

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from capmap.figures.canvas import (
     GAP,
+    ONE_MODEL,
     PADDING,
     RANK_NOTE,
     ROW_HEIGHT,
@@ -43,7 +44,6 @@ from capmap.wording import SHARED_LETTERS, depends_on_ridge, spell_statistic
 MIN_AXES = 1.1
 WIDE_LABEL = 2.6
 NO_INTERVAL = "Open marker: no interval."
-ONE_ROW = "There is nothing to compare with one model."
 LETTERS_WIDTH = 0.6
 UNIT_NOTES = {
     "runs": "Intervals: other runs on these datasets.",
@@ -97,7 +97,7 @@ def draw_forest(
     A model without an interval has an open marker, and a note says so.
     """
     if len(table) < 2:
-        raise NothingToDraw(ONE_ROW)
+        raise NothingToDraw(ONE_MODEL)
     kept = _keep_columns(list(table.index), columns)
     side = plan_columns({column.header: column.texts for column in kept})
     right = 2 * PADDING + max(side.width, 0.06)
@@ -248,16 +248,6 @@ def _join_spans(letters: str) -> str:
 
 
 ODDS = "200 points more: 76% of battles won. Elo depends on which models are compared."
-
-
-SEPARATED_NOTE = (
-    "In {:.1%} of the resamples some models only won or only lost: ends of intervals there depend "
-    "on the ridge of the fit."
-)
-
-
-# 10 battles won to one lost, in points.
-REACH = 400.0
 
 
 @figure_style()

@@ -36,7 +36,6 @@ from capmap.figures.lines import (
     cast_models,
     draw_bump,
     make_keys,
-    read_points,
 )
 from capmap.figures.marks import mark, write_points
 from capmap.figures.style import (
@@ -253,7 +252,7 @@ def draw_checkpoint_curves(
     )
     chosen = selected.set_index(["model", "training"])["step"].to_dict()
     for (model, training), rows in own.groupby(["model", "training"]):
-        points = read_points(rows, ["step", "mean", "ci_low", "ci_high"])
+        points = rows[["step", "mean", "ci_low", "ci_high"]].astype("float64").to_numpy()
         width = float(rows["width"].iloc[0])
         _draw_training(sheet, cast, str(model), points, chosen.get((model, training)), width)
     _dress_curves(sheet, metric, split, is_normalized=own["datasets"].max() > 1)

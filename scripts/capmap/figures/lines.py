@@ -17,6 +17,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodF
 from capmap.figures.canvas import (
     GAP,
     LEAST_LABEL,
+    ONE_MODEL,
     PADDING,
     NothingToDraw,
     Sheet,
@@ -53,7 +54,6 @@ HEIGHT = 1.9
 ROW_HEIGHT = 0.19
 FRAME = "round,pad=0.25,rounding_size=0.7"
 ALIKE = "All aggregations rank the models alike."
-ONE_MODEL = "There is nothing to compare with one model."
 NUMBERS_NOTE = "Numbers: rank; equal numbers are ties."
 
 METHODS = {
@@ -363,7 +363,7 @@ def make_panels(titles: Sequence[str], *, wording: Wording, keys: Sequence[Line2
         right=PADDING,
         keys={str(key.get_label()): key for key in keys},
     )
-    sheet.hide_axes()
+    sheet.axes.set(frame_on=False, xticks=[], yticks=[])
     width = (sheet.width + GUTTER) / len(titles)
     panels = []
     for position, title in enumerate(titles):
@@ -374,13 +374,6 @@ def make_panels(titles: Sequence[str], *, wording: Wording, keys: Sequence[Line2
         panel.write(title, x=0, y=sheet.height + 0.05)
         panels.append(panel)
     return panels
-
-
-def read_points(rows: pd.DataFrame, columns: Sequence[str]) -> FloatArray:
-    """Take place, estimate, low and high from columns, ordered by place; NaN where missing."""
-    numbers = rows[list(columns)].astype("Float64")
-    values = numbers.to_numpy(dtype=float, na_value=np.nan)
-    return np.asarray(values[np.argsort(values[:, 0], kind="stable")])
 
 
 def number_axis(axis: Axis, *, most: int) -> None:
