@@ -1,6 +1,8 @@
 """Draw a study's figures."""
 
 import logging
+import sys
+import warnings
 from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
@@ -8,11 +10,15 @@ from typing import Any
 
 from job import run_job
 
+# Matplotlib would load its axes in three dimensions, which take a tenth of all imports.
+sys.modules.setdefault("mpl_toolkits.mplot3d", None)  # type: ignore[arg-type]
+warnings.filterwarnings("ignore", "Unable to import Axes3D")
+
 # isort: split
-from capmap.artifacts import read_reasons, write_index
-from capmap.figures.canvas import NothingToDraw, draw_figure
-from capmap.figures.style import read_look, save_figure, wear_look
-from capmap.steps import read_place
+from capmap.artifacts import read_reasons, write_index  # noqa: E402
+from capmap.figures.canvas import NothingToDraw, draw_figure  # noqa: E402
+from capmap.figures.style import figure_style, read_look, save_figure, wear_look  # noqa: E402
+from capmap.steps import read_place  # noqa: E402
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +37,7 @@ def plot(
     Path(figures).mkdir(parents=True, exist_ok=True)
     read, reasons = cache(read_place), read_reasons(comparisons)
     for name, chosen in drawn.items():
-        with wear_look(read_look(chosen["look"])):
+        with figure_style(), wear_look(read_look(chosen["look"])):
             try:
                 figure = draw_figure(name, chosen["options"], folder, read, reasons)
             except NothingToDraw as reason:

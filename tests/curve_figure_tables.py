@@ -1,4 +1,4 @@
-"""Plausible tables of rank tests, profiles, ratings and conditions.
+"""Plausible tables of rank tests, profiles and ratings.
 
 The values need not be right: a figure computes nothing from them.
 """
@@ -17,11 +17,10 @@ def name(kind, count):
     return [f"{kind}-{number:02d}" for number in range(count)]
 
 
-def make_study(models, *, n_datasets=19, conditions=("rotated images",), seed=11):
+def make_study(models, *, n_datasets=19, seed=11):
     """Make plausible tables of all analyses of some models, the best first."""
     rng = np.random.default_rng(seed)
     scores = rng.normal(np.linspace(0.8, 0.4, len(models))[:, None], 0.1, (len(models), n_datasets))
-    ranking = np.arange(1, len(models) + 1)
     means = np.sort(scores.mean(axis=1))[::-1]
     elo = make_ranking(models, "elo", 1000 + 80 * (means - 0.6) / 0.1, 60.0)
     return {
@@ -31,7 +30,6 @@ def make_study(models, *, n_datasets=19, conditions=("rotated images",), seed=11
         "elo": elo.assign(separated=0.0),
         **make_rank_tables(models, scores),
         **make_profile_tables(models, scores),
-        **make_condition_tables(models, conditions, ranking, rng),
     }
 
 
@@ -65,18 +63,3 @@ def make_profile_tables(models, scores):
     for model, ratio in zip(models, ratios, strict=True):
         rows += [(model, t, np.mean(ratio <= t)) for t in np.unique(np.append(1.0, ratio))]
     return {"profiles": pd.DataFrame(rows, columns=["model", "tau", "fraction"])}
-
-
-def make_condition_tables(models, conditions, ranking, rng):
-    estimates, ranks = [], []
-    for condition in conditions:
-        noisy = np.argsort(np.argsort(ranking + rng.normal(0, len(models) / 6, len(models)))) + 1
-        table = {"condition": condition, "model": models, "rank": ranking, "rank_other": noisy}
-        ranks.append(pd.DataFrame(table))
-        estimates.append((condition, 0.7312, len(models), 12))
-    columns = ["condition", "kendall_tau", "models", "datasets"]
-    empty = {"condition": [], "model": [], "rank": [], "rank_other": []}
-    return {
-        "conditions": pd.DataFrame(estimates, columns=columns),
-        "condition_ranks": pd.concat(ranks) if ranks else pd.DataFrame(empty),
-    }

@@ -31,7 +31,7 @@ def plan_main(tables):
         "scores": lambda: make_figure("scores", tables["scores"], order=order),
         "intervals": lambda: make_figure("intervals", tables["ranking"]),
         "rank_shift": lambda: make_figure("rank_shift", tables["ranking"]),
-        "seed_spread": lambda: make_figure("seed_spread", tables["seeds"]),
+        "seed_spread": lambda: make_figure("seed_spread", tables["seeds"], order=order),
     }
 
 
@@ -51,12 +51,10 @@ def plan_comparisons(tables):
 def plan_curves(tables):
     order = list(choose(tables["ranking"])["model"])
     tests = (tables["mean_ranks"], tables["nemenyi"], tables["friedman"])
-    conditions = tables["conditions"], tables["condition_ranks"]
     return {
         "critical_difference": lambda: make_figure("critical_difference", *tests, alpha=0.05),
         "profiles": lambda: make_figure("profiles", tables["profiles"], order=order),
         "elo": lambda: make_figure("elo", tables["elo"], order=order, confidence_level=0.95),
-        "conditions": lambda: make_figure("conditions", *conditions, order=order),
     }
 
 
@@ -71,7 +69,7 @@ def plan_errors(tables):
     points = tables["validation"], tables["summary"]
     return {
         "fit": lambda: make_figure("prediction_fit", *points, dimension=5),
-        "curve": lambda: make_figure("error_curve", tables["error_curve"], confidence_level=0.9),
+        "curve": lambda: make_figure("error_curve", tables["error_curve"]),
     }
 
 

@@ -54,9 +54,9 @@ STUDIES = {
         (MODELS[:3],),
         (["only"],),
         (MODELS[:4], {"n_datasets": 1}),
-        (BACKBONES, {"conditions": ["fog " * 40 + end for end in "abcde"]}),
-        (HOSTILE[:14], {"conditions": HOSTILE[:3]}),
-        (name("m", 60), {"conditions": ["a", "b", "c"]}),
+        (BACKBONES,),
+        (HOSTILE[:14],),
+        (name("m", 60),),
     ],
     (plan_map, make_capabilities): [
         (["a"], ["D"]),
@@ -90,7 +90,7 @@ CASES = [(*how, given) for how, studies in STUDIES.items() for given in studies]
 SHUFFLED = {
     plan_main: (MODELS, MODELS[:3], {"missing": 0.1}),
     plan_comparisons: (MODELS[:4], MODELS[:2], {"missing": 0.5}),
-    plan_curves: (name("m", 11), {"conditions": ["a", "b"], "n_datasets": 5}),
+    plan_curves: (name("m", 11), {"n_datasets": 5}),
     plan_map: (MODELS[:6], VARIANTS[:9]),
     plan_errors: ({"methods": ("l2", "factors")},),
     plan_labels: (name("m", 30),),

@@ -1,4 +1,4 @@
-"""Figures of pairs, robustness, groups and improvability: legible, honest, and the same bytes."""
+"""Figures of pairs and groups: legible and honest."""
 
 import numpy as np
 import pandas as pd
@@ -49,7 +49,8 @@ def test_a_pair_without_a_dataset_in_common_is_hatched_and_said_to_be():
     assert np.ma.getmaskarray(figure.axes[0].collections[0].get_array()).all()
     assert "Hatched: no dataset in common." in drawn_words(figure)
     assert not cell_texts(figure)
-    figure = make_figure("pairwise_reference", apart, reference="a")
+    pairs = pd.concat([apart, make_pair(model_b="c")])
+    figure = make_figure("pairwise_reference", pairs, reference="a")
     assert NO_SHARED in drawn_words(figure)
     assert_legible(figure)
 
@@ -67,8 +68,9 @@ def test_groups_have_scores_with_ranks_and_mark_the_best():
 
 
 def test_the_reference_is_compared_with_the_difference_of_the_model():
-    figure = make_figure("pairwise_reference", make_pair(), reference="a")
-    line, interval, point = figure.axes[0].lines
+    pairs = pd.concat([make_pair(), make_pair(model_b="c", mean_difference=0.75)])
+    figure = make_figure("pairwise_reference", pairs, reference="a")
+    line, interval, point, *_ = figure.axes[0].lines
     assert list(line.get_xdata()) == [0, 0]
     assert tuple(interval.get_xdata()) == (-0.5, -0.125)
     assert list(point.get_xdata()) == [-0.25]

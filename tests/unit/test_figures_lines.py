@@ -1,8 +1,9 @@
-"""Figures of ranks, profiles, ratings, conditions and sample sizes: faithful to their tables."""
+"""Figures of ranks, profiles and ratings: faithful to their tables."""
 
 import pandas as pd
-from matplotlib.markers import CARETLEFT, CARETRIGHT
+import pytest
 
+from capmap.figures.canvas import NothingToDraw
 from capmap.figures.lines import trace_steps
 from tests.curve_figure_tables import make_study, name
 from tests.figure_checks import drawn_words
@@ -19,18 +20,10 @@ def test_a_profile_is_a_step_function_up_to_the_largest_ratio():
     assert other.get_xydata()[-1].tolist() == [4, 1]
 
 
-def test_endless_elo_intervals_leave_room_for_the_ratings():
-    elo = make_study(["a", "b"])["elo"].assign(elo=[1100.0, 900.0])
-    elo[["ci_low", "ci_high"]] = [[1000.0, 4500.0], [-2500.0, 1000.0]]
-    figure = make_figure("elo", elo, confidence_level=0.95)
-    low, high = figure.axes[0].get_xlim()
-    assert 400 < low < 500
-    assert 1500 < high < 1600
-    assert "Arrow: the interval goes on." in drawn_words(figure)
-    arrows = [line for line in figure.axes[0].lines if line.get_marker() in (CARETLEFT, CARETRIGHT)]
-    assert [(*line.get_xdata(), *line.get_ydata()) for line in arrows] == [(500, 1), (1500, 0)]
-    kept = make_figure("elo", elo.assign(ci_low=880.0, ci_high=1120.0), confidence_level=0.95)
-    assert "Arrow: the interval goes on." not in drawn_words(kept)
+def test_ratings_that_hang_on_the_ridge_of_the_fit_are_not_drawn():
+    elo = make_study(["a", "b"])["elo"].assign(separated=0.026)
+    with pytest.raises(NothingToDraw, match=r"2\.6% of the resamples"):
+        make_figure("elo", elo, confidence_level=0.95)
 
 
 def draw_critical(tables):
@@ -71,15 +64,3 @@ def test_critical_differences_are_drawn_at_the_ranks_of_the_common_datasets():
     )
     assert bar_spans(figure) == [(1.5, 2.75)]
     assert {"1.50", "1.75", "2.75"} <= set(drawn_words(figure))
-
-
-def test_a_line_leads_from_the_rank_here_to_the_rank_there_and_ties_stand_below_each_other():
-    ranks = pd.DataFrame({"model": list("abc"), "rank": [1, 2, 3], "rank_other": [3, 1, 1]})
-    row = ("dark", -1 / 3, 3, 1)
-    names = ["condition", "kendall_tau", "models", "datasets"]
-    figure = make_figure(
-        "conditions", pd.DataFrame([row], columns=names), ranks.assign(condition="dark")
-    )
-    heights = [tuple(line.get_ydata()) for line in figure.axes[0].lines]
-    assert heights == [(0, 2), (1, 0), (2, 1)]
-    assert "tau \N{MINUS SIGN}0.33, 3 models, 1 dataset in common" in " ".join(drawn_words(figure))

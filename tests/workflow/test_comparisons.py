@@ -112,7 +112,7 @@ def test_settings_change_the_results_that_use_them_alone(project: Checkout) -> N
     run = project.snakemake()
     assert run.status == 0, run.output
     assert run.rules == {"compare", "plot", "report", "index"}
-    figures = {"index", "bayes", "pairwise", "pairwise_reference", "critical_difference"}
+    figures = {"index", "pairwise", "pairwise_reference", "critical_difference"}
     names = {table for name in ("pairwise",) for table in INDEX[name]["tables"]}
     allowed = {f"full/figures/{name}" for name in figures}
     allowed |= {f"full/comparisons/{name}" for name in names | {"index"}}

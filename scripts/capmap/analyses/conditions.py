@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.analyses.declarations import Analysis, Step, Table
 from capmap.artifacts import read_parquet
 from capmap.ranking.aggregation import (
     compute_kendall_tau,
@@ -99,14 +99,6 @@ ANALYSIS = Analysis(
             "Score and rank of each model under both conditions, and the difference of its ranks.",
             " ".join(RANKS),
         ),
-    },
-    figures={
-        "conditions": Figure(
-            "Rank of each model under two conditions, on the datasets that both have.",
-            draw="capmap.figures.lines:draw_conditions",
-            reads=["conditions", "condition_ranks"],
-            order="ranking",
-        )
     },
     steps={
         "compare_conditions": Step(

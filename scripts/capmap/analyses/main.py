@@ -131,6 +131,7 @@ ANALYSIS = Analysis(
             "Spread of normalized scores over the runs of a cell, per dataset.",
             draw="capmap.figures.datasets:draw_seed_spread",
             reads=["seeds"],
+            order="ranking",
         ),
     },
     meanings={

@@ -43,7 +43,7 @@ ANALYSIS = Analysis(
     },
     figures={
         "error_curve": Figure(
-            "Errors and coverage of predictions by the number of results that models keep.",
+            "Errors of predictions by the number of results that models keep.",
             draw="capmap.figures.capabilities:draw_error_curve",
             reads=["error_curve"],
         ),

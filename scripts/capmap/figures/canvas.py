@@ -26,6 +26,7 @@ from capmap.figures.style import (
     SMALL_SIZE,
     TEXT_SIZE,
     arrange_models,
+    break_name,
     column_width,
     current_look,
     page_width,
@@ -37,6 +38,7 @@ from capmap.figures.style import (
 ROW_HEIGHT = 0.165
 MAX_MODELS = 40
 MAX_DATASETS = 60
+MOST_BROKEN = 24
 PADDING = 0.06
 GAP = 0.08
 HEADER_HEIGHT = 0.16
@@ -47,12 +49,12 @@ _LEADING = 1.3 / 72
 KEY_WIDTH = 0.3
 LINE_HEIGHT = 0.14
 
-# The least room for what is drawn, where a width is asked for; a figure that needs more is laid out
-# larger and made smaller as a whole.
-LEAST_WIDTH = 1.0
+# The least room for what is drawn, where a width is asked for; a figure that needs more is wider.
+LEAST_WIDTH = 0.8
 LEAST_LABEL = 0.6
 COLUMN_GAP = 1.5 * GAP
 MINUS = "\N{MINUS SIGN}"
+ONE_MODEL = "There is nothing to compare with one model."
 RANK_NOTE = "In brackets: confidence set of the rank."
 
 
@@ -134,10 +136,6 @@ class Sheet:
         layer.set(xlim=(0, self.width), ylim=(0, self.height))
         layer.set_axis_off()
         return layer
-
-    def hide_axes(self) -> None:
-        """Leave of the main axes but their label, as panels take their place."""
-        self.axes.set(frame_on=False, xticks=[], yticks=[])
 
     def write(self, text: str, *, x: float, y: float, **look: Any) -> Text:
         """Write text at a place relative to the main axes' lower left corner, in inches."""
@@ -237,12 +235,16 @@ def make_sheet(
 
 @dataclass(frozen=True)
 class Labels:
-    """Names of rows, their labels, the widest in inches, and the width of a figure with room."""
+    """Names of rows, their labels, the widest in inches, and the width of a figure with room.
+
+    Labels of two lines need `extra_height` inches more of their rows.
+    """
 
     names: list[str]
     texts: list[str]
     width: float
     sheet_width: float
+    extra_height: float = 0.0
 
 
 def fit_labels(names: Sequence[str], *, narrow: float, wide: float) -> Labels:
@@ -253,18 +255,28 @@ def fit_labels(names: Sequence[str], *, narrow: float, wide: float) -> Labels:
     names : sequence of str
         Names of the rows.
     narrow, wide : float
-        Room for a label in a column and in a page, in inches; longer names are shortened.
+        Room for a label in a column and in a page, in inches.
+
+    Notes
+    -----
+    Of at most 24 names those that are longer are broken into two lines; what is still too long is
+    shortened.
     """
-    if current_look().width:
+    if current_look().width and narrow < wide:
         # Between a column and a page, labels have as much of the room as the figure.
         beyond = page_width() - COLUMN_WIDTH
         share = min(max(beyond / (PAGE_WIDTH - COLUMN_WIDTH), 0.0), 1.0)
         room = narrow + (wide - narrow) * share + min(beyond, 0.0) / 2
         wide = min(wide, max(room, LEAST_LABEL))
     labels = shorten_names(names, width=wide, size=TEXT_SIZE)
-    width = widest(labels.values(), size=TEXT_SIZE)
+    texts = [labels[name] for name in names]
+    if len(names) <= MOST_BROKEN:
+        texts = [break_name(name, width=wide, size=TEXT_SIZE) or labels[name] for name in names]
+    lines = [line for text in texts for line in text.split("\n")]
+    width = widest(lines, size=TEXT_SIZE)
     sheet_width = column_width() if width <= narrow else page_width()
-    return Labels(list(names), [labels[name] for name in names], width, sheet_width)
+    extra = LINE_HEIGHT if len(lines) > len(texts) else 0.0
+    return Labels(list(names), texts, width, sheet_width, extra)
 
 
 def choose_models(models: Iterable[str], order: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:

@@ -1,17 +1,16 @@
 """The map of models and datasets, the gaps it is fitted to, and how well they are predicted."""
 
-from collections.abc import Sequence
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import PercentFormatter
 
 from capmap.figures.canvas import (
+    LINE_HEIGHT,
     PADDING,
+    TICKS_HEIGHT,
     NothingToDraw,
     Wording,
     format_decimal,
@@ -19,18 +18,15 @@ from capmap.figures.canvas import (
 )
 from capmap.figures.lines import (
     ERROR,
+    HEIGHT,
+    LEFT,
     METHODS,
-    draw_estimates,
-    dress_errors,
-    find_top,
     make_method_key,
     make_panels,
-    note_cut,
     number_axis,
-    read_points,
 )
 from capmap.figures.marks import Mark, mark_members
-from capmap.figures.scatter import Label, draw_labels, place_labels
+from capmap.figures.scatter import Label, name_points
 from capmap.figures.style import (
     FAINT_INK,
     GRID_COLOR,
@@ -43,8 +39,8 @@ from capmap.figures.style import (
     page_width,
     shorten_names,
 )
-from capmap.settings.choices import PREDICTION_LEVEL, Projection
-from capmap.wording import format_count, join_words
+from capmap.settings.choices import Projection
+from capmap.wording import format_count
 
 MAP_HEADING = "Map of models and datasets"
 NO_PLACE = "No model and no dataset has a place on the map."
@@ -77,6 +73,16 @@ LOW_HEIGHT = 1.2
 MAP_HEIGHT = 8.2
 NAME_WIDTH = 1.1
 MAX_LABELS = 250
+FIT_HEADING = "Predicted and true gaps of hidden results"
+TRUE = "true gap (0 = best, 1 = worst)"
+NO_METHOD = "No result was hidden and predicted."
+CURVE_HEADING = "Predictions for models with few results"
+CURVE_LABEL = "results left to the model; below: models"
+NO_CURVE = "No model has enough results to hide some of them."
+SHOWN = ("factors", "l2", "additive")
+LEAST, MOST = -0.5, 2.0
+MAX_POINTS = 4000
+APART = 0.05
 
 
 @figure_style()
@@ -107,8 +113,8 @@ def draw_map(
 
     Notes
     -----
-    Names with the most results are placed first; those that find no place are left out, and a note
-    counts them. Where the graph of results has several parts, each has its shape of markers.
+    Names with the most results are placed first; those that find no place are left out.
+    Where the graph of results has several parts, each has its shape of markers.
     """
     points = _describe_points(positions, models, datasets)
     if points.empty:
@@ -117,13 +123,11 @@ def draw_map(
     width = sheet_width - 2 * PADDING
     places, height = scale_points(points, width=width, height=MAP_HEIGHT, edge=MAP_EDGE)
     points = points.assign(x=places[:, 0], y=places[:, 1])
-    labels = _make_labels(points)
-    found = place_labels(labels, area=(width, height), points=places, radius=RADIUS)
-    unnamed = [kind for kind, place in zip_longest(points["kind"], found) if place is None]
+    notes = (NEAR, PROJECTIONS[projection], *([PARTS] if points["component"].max() > 1 else []))
     sheet = make_sheet(
         width=sheet_width,
         height=height,
-        wording=Wording(MAP_HEADING, "", _write_notes(points, unnamed, projection)),
+        wording=Wording(MAP_HEADING, "", notes),
         left=PADDING,
         right=PADDING,
         ticks=0.0,
@@ -138,13 +142,13 @@ def draw_map(
         }
         [drawn] = sheet.axes.plot(rows["x"], rows["y"], **look, zorder=3)
         mark_members(drawn, [_mark_point(place, points) for place in rows.index])
-    draw_labels(sheet.axes, labels, found)
+    name_points(sheet, _make_labels(points), points=places, radius=RADIUS)
     return sheet.figure
 
 
 def _mark_point(place: int, points: pd.DataFrame) -> Mark:
     """A point with what is nearest to it; the page can zoom into a figure with such marks."""
-    row = points.to_dict("index")[place]
+    row = points.loc[place].to_dict()
     places = points[["x", "y"]].to_numpy(float)
     apart = np.hypot(*(places - places[points.index.get_loc(place)]).T)
     nearest = points.assign(apart=apart).drop(index=place).sort_values("apart", kind="stable")
@@ -202,33 +206,6 @@ def _make_labels(points: pd.DataFrame) -> list[Label]:
         Label(texts[kind][name], SMALL_SIZE, KIND_COLORS[kind], (x, y))
         for kind, name, x, y in chosen[["kind", "name", "x", "y"]].itertuples(index=False)
     ]
-
-
-def _write_notes(
-    points: pd.DataFrame, unnamed: Sequence[str], projection: Projection
-) -> tuple[str, ...]:
-    notes = [NEAR, PROJECTIONS[projection]]
-    if points["component"].max() > 1:
-        notes.append(PARTS)
-    counts = {kind: unnamed.count(kind) for kind in LOOKS}
-    missing = [format_count(count, kind) for kind, count in counts.items() if count]
-    if missing:
-        notes.append(f"Without a name, for want of room: {join_words(missing)}.")
-    return tuple(notes)
-
-
-FIT_HEADING = "Predicted and true gaps of hidden results"
-TRUE = "true gap (0 = best, 1 = worst)"
-NO_METHOD = "No result was hidden and predicted."
-CURVE_HEADING = "Predictions for models with few results"
-CURVE_LABEL = "results left to the model; below: models"
-NO_CURVE = "No model has enough results to hide some of them."
-COVERAGE_TITLE = "hidden results within their interval"
-SHOWN = ("factors", "l2", "additive")
-LEAST, MOST = -0.5, 2.0
-MAX_POINTS = 4000
-APART = 0.11
-WIDE_GAP = 0.5
 
 
 @figure_style()
@@ -295,56 +272,48 @@ def draw_fit(validation: pd.DataFrame, summary: pd.DataFrame, *, dimension: int)
 
 
 @figure_style()
-def draw_error_curve(
-    error_curve: pd.DataFrame, *, confidence_level: float = PREDICTION_LEVEL
-) -> Figure:
-    """Draw error and coverage over the number of results that were left to a model.
+def draw_error_curve(error_curve: pd.DataFrame) -> Figure:
+    """Draw the error of predictions over the number of results that were left to a model.
 
     Parameters
     ----------
     error_curve : DataFrame
-        results, models, mse, mse_low, mse_high (may be empty), mse_additive, coverage (share of
-        hidden results within their prediction interval, 0 to 1). Rows in any order.
-    confidence_level : float
-        Nominal coverage, 0 to 1: a line.
+        results, models, mse, mse_low, mse_high (may be empty), mse_additive. Rows in any order.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A page wide (7 in).
+        A column wide (3.4 in).
     """
     known = error_curve.dropna(subset="mse").sort_values("results")
     if known.empty:
         raise NothingToDraw(NO_CURVE)
-    known = known.assign(place=np.arange(len(known), dtype=float), none=np.nan)
-    top = find_top(known[["mse", "mse_additive"]], known["mse_high"])
-    bars = ("Bars: intervals, wide where models are few.",) if known["mse_high"].any() else ()
-    notes = (*bars, *note_cut(known["mse_high"], top))
-    notes += (f"Dashed line: nominal coverage, {confidence_level:.4g}.",)
-    errors, coverage = make_panels(
-        ["error", COVERAGE_TITLE],
-        wording=Wording(CURVE_HEADING, CURVE_LABEL, notes),
-        keys=[make_method_key(name) for name in ("factors", "additive")],
-        gap=WIDE_GAP,
-        tick_lines=2,
+    sheet = make_sheet(
+        width=column_width(),
+        height=HEIGHT,
+        wording=Wording(CURVE_HEADING, CURVE_LABEL),
+        left=LEFT,
+        right=2 * PADDING,
+        ticks=TICKS_HEIGHT + LINE_HEIGHT,
+        keys={name: make_method_key(name) for name in ("factors", "additive")},
     )
-    for panel, name, column, apart in (
-        (errors, "additive", "mse_additive", APART / 2),
-        (errors, "factors", "mse", -APART / 2),
-        (coverage, "factors", "coverage", 0.0),
-    ):
-        ends = ["mse_low", "mse_high"] if column == "mse" else ["none", "none"]
-        points = read_points(known, ["place", column, *ends])
-        points[:, 0] += apart
-        draw_estimates(panel.axes, points, METHODS[name][1])
-        labels = [f"{row.results:.0f}\n{row.models:.0f}" for row in known.itertuples()]
-        panel.axes.set(xlim=(-0.5, len(known) - 0.5))
-        panel.axes.set_xticks(known["place"], labels, linespacing=1.15)
-    dress_errors(errors.axes, top)
-    errors.axes.set_ylabel(ERROR)
-    lowest = np.fmin(known["coverage"].min(), confidence_level)
-    coverage.axes.axhline(confidence_level, color=FAINT_INK, linestyle=(0, (4, 2)), linewidth=0.8)
-    coverage.axes.set_ylim(max(0.0, min(lowest - 0.1, 0.5)), 1.01)
-    coverage.axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    coverage.axes.grid(axis="y")
-    return errors.figure
+    places = np.arange(len(known), dtype=float)
+    for name, column, apart in (("additive", "mse_additive", APART), ("factors", "mse", -APART)):
+        look = METHODS[name][1]
+        if column == "mse":
+            ends = known[["mse_low", "mse_high"]].to_numpy(float)
+            there = np.isfinite(ends).all(axis=1)
+            x = places[there] + apart
+            sheet.axes.vlines(x, *ends[there].T, color=look.color, linewidth=0.8)
+        line: dict[str, Any] = {"color": look.color, "linestyle": look.line, "linewidth": 1.1}
+        values = known[column].to_numpy(float)
+        sheet.axes.plot(places + apart, values, marker=look.marker, markersize=3.2, **line)
+    largest = np.nanmax(known[["mse", "mse_additive"]].to_numpy(float))
+    highest = np.nanmax(known["mse_high"].to_numpy(float), initial=largest)
+    sheet.axes.set_ylim(0, 1.05 * min(highest, 1.6 * largest) or 1.0)
+    labels = [f"{row.results:.0f}\n{row.models:.0f}" for row in known.itertuples()]
+    sheet.axes.set_xticks(places, labels, linespacing=1.15)
+    number_axis(sheet.axes.yaxis, most=5)
+    sheet.axes.set_ylabel(ERROR)
+    sheet.axes.grid(axis="y")
+    return sheet.figure

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from capmap.figures.canvas import (
     GAP,
+    ONE_MODEL,
     PADDING,
     ROW_HEIGHT,
     NothingToDraw,
@@ -24,7 +25,7 @@ from capmap.figures.canvas import (
     make_sheet,
     write_p,
 )
-from capmap.figures.forest import draw_forest
+from capmap.figures.forest import Column, draw_forest
 from capmap.figures.heatmap import (
     DIVERGING,
     Mark,
@@ -32,6 +33,7 @@ from capmap.figures.heatmap import (
     Writing,
     draw_grid,
     mark_diagonal,
+    pivot_cells,
     span_evenly,
 )
 from capmap.figures.marks import mark
@@ -49,15 +51,8 @@ from capmap.figures.style import (
 from capmap.wording import MOST_LETTERED, count_things, format_p, split_letters
 
 # What a quantity of the pair (a, b) is for the pair (b, a).
-SWAPPED = {
-    "model_a": "model_b",
-    "ci_low": "ci_high",
-    "wins": "losses",
-    "p_a_better": "p_b_better",
-}
+SWAPPED = {"model_a": "model_b", "ci_low": "ci_high", "wins": "losses"}
 NEGATED = ("mean_difference", "ci_low", "ci_high", "effect_size")
-DECISIONS = {"a better": "b better", "b better": "a better"}
-NO_PAIR = "One model: there is no pair to compare."
 NO_SHARED = "no dataset in common"
 HATCH_NOTE = f"Hatched: {NO_SHARED}."
 
@@ -65,19 +60,17 @@ DIFFERENCE_HEADING = "Pairwise comparison"
 DIFFERENCE_UNIT = "mean difference in normalized score (row \N{MINUS SIGN} column)"
 REFERENCE_UNIT = "mean difference in normalized score (model \N{MINUS SIGN} reference)"
 COUNTS_NOTE = "Second line of a cell: datasets won/tied/lost by the row."
-COLUMN_NOTES = (
-    "w/t/l: datasets won/tied/lost against the reference. p: Wilcoxon signed-rank test, "
-    "Holm-corrected over all pairs.",
-    "r: matched-pairs rank-biserial correlation.",
-)
+WINS_NOTE = "w/t/l: datasets won/tied/lost against the reference."
+P_NOTE = "p: Wilcoxon signed-rank test, Holm-corrected over all pairs."
+R_NOTE = "r: matched-pairs rank-biserial correlation."
 HEADING = "Mean ranks and critical difference"
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
-ONE_MODEL = "One model: there are no ranks to compare."
 NO_DATASET = "No dataset has scores of all models, so there is no Nemenyi test."
 
 LABEL_WIDTH = 1.88
 TICK_GAP = 0.07
 EDGE = 0.08
+LEAST_AXIS = 1.5
 LEVEL_HEIGHT = 0.085
 TICK_LENGTH = 0.04
 ELBOW_COLOR = "#8A8A8A"
@@ -110,62 +103,16 @@ def mirror_pairs(pairwise: pd.DataFrame) -> pd.DataFrame:
     """
     swaps = {**SWAPPED, **{second: first for first, second in SWAPPED.items()}}
     mirrored = pairwise.rename(columns=swaps)[list(pairwise.columns)]
-    for name in pairwise.columns.intersection(list(NEGATED)):
-        mirrored[name] = -mirrored[name]
-    if "decision" in pairwise:
-        mirrored["decision"] = mirrored["decision"].replace(DECISIONS)
+    negated = pairwise.columns.intersection(list(NEGATED))
+    mirrored[negated] = -mirrored[negated]
     return pd.concat([pairwise, mirrored], ignore_index=True)
 
 
-def arrange_pairs(pairwise: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
-    """Index the pairs of some models by row and column, in both directions.
-
-    Returns
-    -------
-    DataFrame
-        Columns of the table; index (model_a, model_b), every pair of the models, themselves
-        included, in their order; missing values where the table lacks a pair.
-    """
-    both = pairwise["model_a"].isin(models) & pairwise["model_b"].isin(models)
-    places = pd.MultiIndex.from_product([models, models], names=["model_a", "model_b"])
-    return mirror_pairs(pairwise[both]).set_index(["model_a", "model_b"]).reindex(places)
-
-
-def square_pairs(values: "pd.Series[Any]", models: Sequence[str]) -> pd.DataFrame:
-    """Arrange a value per pair, in the order of `arrange_pairs`, as rows against columns."""
-    return pd.DataFrame(
-        values.to_numpy().reshape(len(models), len(models)),
-        index=pd.Index(models, name="model"),
-        columns=pd.Index(models, name="against"),
-    )
-
-
-def face_reference(pairwise: pd.DataFrame, reference: str, models: Sequence[str]) -> pd.DataFrame:
-    """Compare some models (as model_a) with the reference (as model_b).
-
-    Returns
-    -------
-    DataFrame
-        Index model, in the order of the models; the other columns of the table.
-    """
-    either = (pairwise["model_a"] == reference) | (pairwise["model_b"] == reference)
-    facing = mirror_pairs(pairwise[either])
-    facing = facing[facing["model_b"] == reference]
-    return facing.set_index("model_a").rename_axis("model").reindex(list(models))
-
-
-def list_paired(pairwise: pd.DataFrame) -> list[str]:
-    """All models of a table of pairs, by name."""
-    return sorted({*pairwise["model_a"], *pairwise["model_b"]})
-
-
-def write_counts(table: pd.DataFrame) -> list[str]:
+def _write_counts(pairs: pd.DataFrame) -> "pd.Series[Any]":
     """Write wins, ties and losses as ``9/1/0``; empty where a pair shares no dataset."""
-    counts = table[["wins", "ties", "losses"]].astype(float)
-    return [
-        "" if counts.sum() == 0 or counts.isna().any() else "/".join(f"{n:.0f}" for n in counts)
-        for _, counts in counts.iterrows()
-    ]
+    counts = pairs[["wins", "ties", "losses"]].fillna(0).astype(int)
+    texts = counts.astype(str).agg("/".join, axis=1)
+    return texts.where(counts.sum(axis=1) > 0, "")
 
 
 @figure_style()
@@ -195,55 +142,33 @@ def draw_comparison_matrix(
     A corner marks a pair whose Holm-corrected p value is below the level. A pair without a dataset
     in common is hatched.
     """
-    models, pairs, notes = _choose_pairs(pairwise, order)
-    table = square_pairs(pairs["mean_difference"], models)
+    pairs = mirror_pairs(pairwise).set_index(["model_a", "model_b"])
+    pairs.index.names = ["model", "against"]
+    models, notes = choose_models(pairs.index.get_level_values(0), order)
+
+    def square(values: "pd.Series[Any]") -> pd.DataFrame:
+        return pivot_cells(values, models, models)
+
+    table = square(pairs["mean_difference"])
     limit = span_evenly(table)
-    corner = f"Corner: Wilcoxon signed-rank test, Holm-corrected over all pairs, p < {alpha:g}."
-    return _draw_pairs(
-        table,
-        scale=Scale(DIFFERENCE_UNIT, -limit, limit, (), DIVERGING),
-        wording=Wording(DIFFERENCE_HEADING, "", (*notes, corner)),
-        writings=_write_cells(pairs, models),
-        marks=[Mark(square_pairs(pairs["wilcoxon_p_holm"] < alpha, models))],
-    )
-
-
-def _choose_pairs(
-    pairwise: pd.DataFrame, order: Sequence[str]
-) -> tuple[list[str], pd.DataFrame, tuple[str, ...]]:
-    """The models that a figure has room for, their pairs, and a note on those left out."""
-    models, notes = choose_models(list_paired(pairwise), order)
-    return models, arrange_pairs(pairwise, models), notes
-
-
-def _draw_pairs(
-    table: pd.DataFrame,
-    *,
-    scale: Scale,
-    wording: Wording,
-    writings: Sequence[Writing] = (),
-    marks: Sequence[Mark] = (),
-) -> Figure:
-    """Draw models against models, gray where one would meet itself, hatched where a pair lacks."""
+    notes += (f"Corner: Wilcoxon signed-rank test, Holm-corrected over all pairs, p < {alpha:g}.",)
     if table.isna().to_numpy().sum() > len(table):
-        wording = replace(wording, notes=(*wording.notes, HATCH_NOTE))
-    marks = [mark_diagonal(table), *marks]
-    return draw_grid(table, scale=scale, wording=wording, writings=writings, marks=marks).figure
-
-
-def _write_cells(pairs: pd.DataFrame, models: Sequence[str]) -> list[Writing]:
-    """Ways to write into the cells, the fullest first."""
-    differences = {decimals: _format_all(pairs["mean_difference"], decimals) for decimals in (3, 2)}
-    counts = pd.Series(write_counts(pairs), pairs.index)
-    both = [text.str.cat(counts, sep="\n").str.strip("\n") for text in differences.values()]
-    return [
-        *(Writing(square_pairs(text, models), COUNTS_NOTE) for text in both),
-        *(Writing(square_pairs(text, models)) for text in differences.values()),
+        notes += (HATCH_NOTE,)
+    texts = [
+        pairs["mean_difference"].map(lambda value, own=decimals: format_decimal(value, own))
+        for decimals in (3, 2)
     ]
-
-
-def _format_all(values: pd.Series, decimals: int) -> pd.Series:
-    return values.map(lambda value: format_decimal(value, decimals))
+    both = [text.str.cat(_write_counts(pairs), sep="\n").str.strip("\n") for text in texts]
+    return draw_grid(
+        table,
+        scale=Scale(DIFFERENCE_UNIT, -limit, limit, DIVERGING),
+        wording=Wording(DIFFERENCE_HEADING, "", notes),
+        writings=[
+            *(Writing(square(text).fillna(""), COUNTS_NOTE) for text in both),
+            *(Writing(square(text).fillna("")) for text in texts),
+        ],
+        marks=[mark_diagonal(table), Mark(square(pairs["wilcoxon_p_holm"]) < alpha)],
+    )
 
 
 @figure_style()
@@ -273,22 +198,22 @@ def draw_comparison_reference(
     value of Wilcoxon's signed-rank test, and the matched-pairs rank-biserial correlation r.
     """
     reference = reference or order[0]
-    heading = f"Difference from {reference}"
-    everyone = list_paired(pairwise)
-    models, notes = choose_models(set(everyone) - {reference}, order)
-    if not models:
-        raise NothingToDraw(NO_PAIR)
-    facing = face_reference(pairwise, reference, models)
+    everyone = {*pairwise["model_a"], *pairwise["model_b"]}
+    models, notes = choose_models(everyone - {reference}, order)
+    facing = mirror_pairs(pairwise)
+    facing = facing[facing["model_b"] == reference].set_index("model_a").reindex(models)
+    facing = facing.rename_axis("model")
     named = {"mean_difference": "estimate", "ci_low": "low", "ci_high": "high"}
+    p, r = facing["wilcoxon_p_holm"].map(write_p), facing["effect_size"].map(format_decimal)
     return draw_forest(
         facing.rename(columns=named),
         everyone=everyone,
-        columns={
-            "w/t/l": write_counts(facing),
-            "p (Holm)": [write_p(value) for value in facing["wilcoxon_p_holm"]],
-            "r": [format_decimal(value) for value in facing["effect_size"]],
-        },
-        wording=Wording(heading, REFERENCE_UNIT, (*notes, *COLUMN_NOTES)),
+        columns=[
+            Column("w/t/l", _write_counts(facing).tolist(), WINS_NOTE),
+            Column("p (Holm)", p.tolist(), P_NOTE),
+            Column("r", r.tolist(), R_NOTE),
+        ],
+        wording=Wording(f"Difference from {reference}", REFERENCE_UNIT, notes),
         line=0.0,
         empty=NO_SHARED,
     )
@@ -323,8 +248,9 @@ def draw_critical_difference(
     test compares. A bar joins models that it does not separate. Demšar draws the best rank at the
     right; here it is at the left, and an arrow says so. With fewer than two models, or
     an empty Nemenyi table, there is no diagram. The better half of the models is named at the left,
-    the other at the right, so no line crosses a name or another model's line. Bars of a level do
-    not touch. Of more than 40 models the best 40 are drawn, and of more than 12 bars the longest.
+    the other at the right, or all at the left of a narrow figure, so no line crosses a name or
+    another model's line. Bars of a level do not touch. Of more than 40 models the best 40 are
+    drawn, and of more than 12 bars the longest.
 
     References
     ----------
@@ -351,6 +277,7 @@ def draw_critical_difference(
         numbers=[f"{rank:.2f}" for rank in ranks],
         bars=stack_bars(longest[:MAX_BARS], ranks),
         critical_difference=difference,
+        rows=-(-len(ranks) // 2),
     )
     datasets = count_things(int(nemenyi["datasets"].iloc[0]), "dataset")
     notes = [
@@ -363,6 +290,8 @@ def draw_critical_difference(
     if len(groups) > MAX_BARS:
         few = f"The {MAX_BARS} longest of {len(groups)} bars"
         notes.append(f"{few}: models without one need not be separated.")
+    if page_width() - sum(plan.margins) < LEAST_AXIS:
+        plan = replace(plan, rows=len(ranks))
     sheet = _make_sheet(plan, Wording(HEADING, "", tuple(notes)))
     _draw_axis(sheet, plan)
     _draw_elbows(sheet, plan)
@@ -416,10 +345,17 @@ class _Plan:
     numbers: list[str]
     bars: list[Bar]
     critical_difference: float
+    rows: int
 
     @property
-    def rows(self) -> int:
-        return -(-len(self.ranks) // 2)
+    def margins(self) -> tuple[float, float]:
+        """Room for the names at the left and at the right."""
+        numbers = widest(self.numbers, size=TEXT_SIZE)
+        left, right = (
+            PADDING + widest(names, size=TEXT_SIZE) + numbers + 2.5 * GAP if names else 2 * PADDING
+            for names in (self.names[: self.rows], self.names[self.rows :])
+        )
+        return left, right
 
     @property
     def axis_height(self) -> float:
@@ -480,10 +416,7 @@ def stack_bars(groups: Sequence[Sequence[int]], ranks: Sequence[float]) -> list[
 
 
 def _make_sheet(plan: _Plan, wording: Wording) -> Sheet:
-    left, right = (
-        PADDING + widest(names, size=TEXT_SIZE) + widest(plan.numbers, size=TEXT_SIZE) + 2.5 * GAP
-        for names in (plan.names[: plan.rows], plan.names[plan.rows :])
-    )
+    left, right = plan.margins
     narrow = column_width() - left - right >= 0.8 + 0.1 * len(plan.ranks)
     sheet = make_sheet(
         width=column_width() if narrow else page_width(),

@@ -1,6 +1,6 @@
-"""A grid of colored cells, such as models against datasets, that shows which cells are empty."""
+"""The mark grid: colored cells, such as models against datasets, the empty ones hatched."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -44,8 +44,7 @@ COLUMN_LABEL = 1.2
 NARROW_COLUMNS = 8
 NARROW_CELL = 0.2
 LEAST_CELL = 0.115
-MAX_WRITTEN = 360
-MAX_OWN_TEXTS = 480
+MAX_WRITTEN = 480
 HATCH = {"hatch": "//////", "facecolor": "white", "edgecolor": "#CDCDCD"}
 SCALE_HEIGHT = 0.07
 SCALE_WIDTH = 1.6
@@ -75,20 +74,14 @@ class Scale:
         Quantity and unit.
     low, high : float
         Values of the first and the last color; values beyond have these colors too.
-    formats : sequence of callable
-        Ways to write a value into its cell; the first whose texts all fit is used.
     colors : str or Colormap
         From the lowest to the highest value.
-    integer : bool
-        Whether only whole numbers make sense on the scale.
     """
 
     label: str
     low: float
     high: float
-    formats: Sequence[Callable[[float], str]]
     colors: str | Colormap
-    integer: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,152 +119,83 @@ class Mark:
     color: str = ""
 
 
-def draw_heatmap(
-    table: pd.DataFrame,
-    *,
-    scale: Scale,
-    wording: Wording,
-    marks: Sequence[Mark] = (),
-    hover: pd.DataFrame | None = None,
-) -> Figure:
-    """Draw a table of models (rows) against datasets (columns) as colored cells.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Values, NaN where a cell is empty, in the order in which they are drawn.
-    scale : Scale
-        What the colors mean.
-    wording : Wording
-        Words around the axes; its x label is replaced.
-    marks : sequence of Mark
-        Signs in the cells, arranged as the table.
-    hover : DataFrame, optional
-        What pages show of the cells below their value, arranged as the table; NaN for nothing.
-
-    Notes
-    -----
-    More datasets than a page is wide become rows. Empty cells are hatched. Values are written into
-    the cells where they fit at 6 points and where there are at most 360. The colors are an image
-    in PDF and SVG files too, which keeps those of large tables small.
-    """
-    table = table.rename_axis(index="model", columns="dataset")
-    if table.shape[1] > MAX_MODELS:
-        table = table.T
-        marks = [replace(mark, cells=mark.cells.T) for mark in marks]
-        hover = None if hover is None else hover.T
-    return draw_grid(table, scale=scale, wording=wording, marks=marks, hover=hover).figure
-
-
 def draw_grid(
     table: pd.DataFrame,
     *,
     scale: Scale,
     wording: Wording,
-    writings: Sequence[Writing] = (),
+    writings: Sequence[Writing],
     marks: Sequence[Mark] = (),
     hover: pd.DataFrame | None = None,
-    head: float = 0.0,
-    least: float = LEAST_CELL,
-) -> Sheet:
-    """Draw any table as colored cells, with room for more around them.
+) -> Figure:
+    """Draw a table as colored cells.
 
     Parameters
     ----------
     table : DataFrame
         Values, NaN where a cell is empty, in the order in which they are drawn. Its index and its
-        columns are the labels, and their names say what the labels are. Of columns with several
-        levels the last one is the label.
+        columns are the labels, and their names say what the labels are.
     scale : Scale
         What the colors mean.
     wording : Wording
         Words around the axes; its x label is replaced by the name of the columns.
     writings : sequence of Writing
-        Ways to write into the cells; the first that fits is used, in at most 480 cells. Without
-        any, the values are written by the scale's formats.
+        Ways to write into the cells; the first that fits is used.
     marks : sequence of Mark
         Signs in the cells, drawn in this order.
     hover : DataFrame, optional
         What pages show of the cells below their value, arranged as the table; NaN for nothing.
-    head : float
-        Room between the cells and the scale of colors, in inches.
-    least : float
-        Width of a cell in inches, below which a figure is rather made smaller as a whole.
-
-    Returns
-    -------
-    Sheet
-        The drawn figure with its axes, whose unit is a cell; y runs down.
 
     Notes
     -----
-    Rows are higher where texts have several lines; such texts need a grid that stays within eight
-    inches. See `draw_heatmap` for the rest.
+    More than 40 columns become rows. Empty cells are hatched. At most 480 cells have texts, where
+    they fit at 6 points in at most eight inches. The colors are an image in PDF and SVG files too,
+    which keeps those of large tables small.
     """
-    rows, columns = str(table.index.name), str(table.columns.names[-1])
+    if table.shape[1] > MAX_MODELS:
+        table = table.T
+        writings = [replace(writing, texts=writing.texts.T) for writing in writings]
+        marks = [replace(mark, cells=mark.cells.T) for mark in marks]
+        hover = None if hover is None else hover.T
+    rows, columns = str(table.index.name), str(table.columns.name)
     labels = fit_labels(list(table.index), narrow=NARROW_LABEL, wide=WIDE_LABEL)
     left = PADDING + max(labels.width, 0.45) + GAP
     around = left + 2 * PADDING
     crowded = table.shape[1] > min(NARROW_COLUMNS, (column_width() - around) / NARROW_CELL)
-    sheet_width = page_width(around + table.shape[1] * least) if crowded else labels.sheet_width
+    least = around + table.shape[1] * LEAST_CELL
+    sheet_width = page_width(least) if crowded else labels.sheet_width
     cell_width = (sheet_width - around) / table.shape[1]
-    names, upright = _fit_columns(list(table.columns.get_level_values(-1)), cell_width)
-    room = cell_width - 0.03
-    if writings:
-        written = _fit_writing(writings, room, limit=MAX_OWN_TEXTS)
-    else:
-        written = _fit_writing(_write_values(table, scale), room, limit=MAX_WRITTEN)
+    names, upright = fit_columns(list(table.columns), cell_width)
+    written = _fit_writing(writings, cell_width - 0.03)
     notes = (*wording.notes, written.note) if written.note else wording.notes
+    row_height = max(_row_height(written.texts), ROW_HEIGHT + labels.extra_height)
     sheet = make_sheet(
         width=sheet_width,
-        height=table.shape[0] * _row_height(written.texts),
+        height=table.shape[0] * row_height,
         wording=replace(wording, x_label=columns, notes=notes),
         left=left,
         right=2 * PADDING,
-        head=SCALE_ROOM + HEADER_HEIGHT + head,
-        ticks=_measure_ticks(names, upright=upright),
+        head=SCALE_ROOM + HEADER_HEIGHT,
+        ticks=measure_ticks(names, upright=upright),
     )
     sheet.axes.patch.set(**HATCH)
-    mesh = color_cells(sheet, table, scale, head=head)
+    mesh = _color_cells(sheet, table, scale)
     _write_texts(sheet.axes, mesh, table.to_numpy(float), written.texts)
     _draw_marks(sheet, table, marks)
     texts = table.map(lambda value: f"{value:.4g}" if value == value else "")
     if hover is not None:
-        texts = texts + ("\n" + hover).fillna("").to_numpy()
-    headers = [str(header) for header in table.columns.get_level_values(-1)]
-    mark_cells(
-        sheet.axes,
-        list(table.index),
-        headers,
-        kinds=(rows, columns),
-        texts=texts.to_numpy().tolist(),
-    )
+        texts = texts + hover.map(lambda more: f"\n{more}" if more == more else "").to_numpy()
+    kinds, told = (rows, columns), texts.to_numpy().tolist()
+    mark_cells(sheet.axes, list(table.index), list(table.columns), kinds=kinds, texts=told)
     sheet.axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=90 if upright else 0)
     sheet.axes.set_yticks(np.arange(len(table)) + 0.5, labels.texts)
     sheet.axes.tick_params(length=0)
     sheet.head_rows(rows, distance=GAP / 2)
-    return sheet
+    return sheet.figure
 
 
-def color_cells(sheet: Sheet, table: pd.DataFrame, scale: Scale, *, head: float) -> ScalarMappable:
-    """Draw the cells of a table that have a value, and the scale of colors above them.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        Its axes get a cell as unit, with y running down; above them is room for the scale.
-    table : DataFrame
-        Values, NaN where a cell is empty.
-    scale : Scale
-        What the colors mean.
-    head : float
-        Room between the header of the cells and the scale of colors, in inches.
-
-    Returns
-    -------
-    ScalarMappable
-        The drawn cells, which turn values into colors.
-    """
+def _color_cells(sheet: Sheet, table: pd.DataFrame, scale: Scale) -> ScalarMappable:
+    """Draw the cells of a table that have a value, y running down, and the scale above them."""
     values = table.to_numpy(float)
     beyond = (values < scale.low).any() + 2 * (values > scale.high).any()
     mesh = sheet.axes.pcolormesh(
@@ -285,12 +209,16 @@ def color_cells(sheet: Sheet, table: pd.DataFrame, scale: Scale, *, head: float)
     )
     sheet.axes.set(xlim=(0, table.shape[1]), ylim=(table.shape[0], 0))
     sheet.axes.spines[["left", "bottom"]].set_visible(False)
+    left, bottom = PADDING - sheet.left, sheet.height + HEADER_HEIGHT + 0.12
+    sheet.write(scale.label, x=left, y=bottom + SCALE_HEIGHT + 0.05)
+    axes = sheet.add_axes(left=left + 0.06, bottom=bottom, width=SCALE_WIDTH, height=SCALE_HEIGHT)
+    axes.tick_params(length=1.5, pad=1.5, labelsize=SMALL_SIZE)
     bar = sheet.figure.colorbar(
         mesh,
-        cax=_add_scale(sheet, scale.label, head),
+        cax=axes,
         orientation="horizontal",
         extend=("neither", "min", "max", "both")[beyond],
-        ticks=MaxNLocator(4, integer=scale.integer),
+        ticks=MaxNLocator(4),
         format=StrMethodFormatter("{x:g}"),
     )
     bar.outline.set_linewidth(0)
@@ -357,9 +285,9 @@ def write_places(values: pd.DataFrame, ranks: pd.DataFrame, decimals: int) -> pd
     return values.map(lambda value: format_decimal(value, decimals)) + places
 
 
-def _fit_columns(names: Sequence[str], cell_width: float) -> tuple[list[str], bool]:
+def fit_columns(names: Sequence[str], cell_width: float) -> tuple[list[str], bool]:
     """Labels of columns, whole in one or two lines if they fit, and whether they stand upright."""
-    ways = [(cell_width - GAP / 2, False)]
+    ways = [(cell_width - GAP / 4, False)]
     if cell_width > 2.5 * LINE_HEIGHT:
         ways.append((COLUMN_LABEL, True))
     for room, upright in ways:
@@ -371,7 +299,7 @@ def _fit_columns(names: Sequence[str], cell_width: float) -> tuple[list[str], bo
     return [labels[name] for name in names], upright
 
 
-def _measure_ticks(labels: Sequence[str], *, upright: bool) -> float:
+def measure_ticks(labels: Sequence[str], *, upright: bool) -> float:
     """Height of the labels of the columns, with the gap above them, in inches."""
     if upright:
         lines = [line for label in labels for line in label.split("\n")]
@@ -394,16 +322,10 @@ def _write_texts(axes: Axes, mesh: ScalarMappable, values: FloatArray, texts: pd
             )
 
 
-def _write_values(table: pd.DataFrame, scale: Scale) -> Iterator[Writing]:
-    """Write the values of a table by each format of its scale."""
-    for write in scale.formats:
-        yield Writing(table.map(lambda value, write=write: write(value) if value == value else ""))
-
-
-def _fit_writing(ways: Iterable[Writing], room: float, *, limit: int) -> Writing:
+def _fit_writing(ways: Iterable[Writing], room: float) -> Writing:
     """Choose the first way of writing whose texts fit, or one without texts when none does."""
     for way in ways:
-        if way.texts.size > limit:
+        if way.texts.size > MAX_WRITTEN:
             break
         lines = [line for text in way.texts.to_numpy().ravel() for line in text.split("\n")]
         fits = widest(lines, size=SMALL_SIZE) <= room
@@ -446,12 +368,3 @@ def _find_contrast(mesh: ScalarMappable, value: Any, dark: float) -> str:
         return "black"
     brightness = np.dot(mesh.to_rgba(value)[:3], (0.299, 0.587, 0.114))
     return "white" if brightness < dark else "black"
-
-
-def _add_scale(sheet: Sheet, label: str, head: float) -> Axes:
-    """Axes for the scale of colors above the cells, under their label."""
-    left, bottom = PADDING - sheet.left, sheet.height + HEADER_HEIGHT + head + 0.12
-    sheet.write(label, x=left, y=bottom + SCALE_HEIGHT + 0.05)
-    axes = sheet.add_axes(left=left + 0.06, bottom=bottom, width=SCALE_WIDTH, height=SCALE_HEIGHT)
-    axes.tick_params(length=1.5, pad=1.5, labelsize=SMALL_SIZE)
-    return axes

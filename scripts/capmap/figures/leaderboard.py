@@ -1,9 +1,6 @@
 """Entries of a leaderboard: by dimension, from release to release, and over steps of training."""
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +13,9 @@ from capmap.figures.canvas import (
     GAP,
     MAX_MODELS,
     PADDING,
-    TICKS_HEIGHT,
     NothingToDraw,
     Sheet,
     Wording,
-    fit_labels,
     format_decimal,
     make_sheet,
 )
@@ -38,22 +33,16 @@ from capmap.figures.lines import (
     NUMBERS_NOTE,
     OTHERS_COLOR,
     Cast,
-    Ticks,
     cast_models,
     draw_bump,
-    gray_out,
     make_keys,
-    read_points,
 )
 from capmap.figures.marks import mark, write_points
 from capmap.figures.style import (
     TEXT_SIZE,
-    FloatArray,
     column_width,
     figure_style,
-    page_width,
     shorten_names,
-    widest,
 )
 from capmap.wording import find_statistic, label_scores
 
@@ -64,12 +53,7 @@ PARTIAL_NOTE = "Bar: too few datasets to be ranked."
 EMPTY_NOTE = "Hatched: no runs."
 
 HISTORY_HEADING = "Rank by release"
-NARROW_LABEL = 0.9
-WIDE_LABEL = 2.2
-TOLD_RELEASES = 5
 MOST_RELEASES = 10
-NARROW_RELEASES = 4
-RELEASE_LABEL = 1.0
 GAP_NOTE = "No mark: not in the release, or not ranked in it."
 HIDDEN_NOTE = "Left out: entries that neither end ranks, and those beyond the best."
 
@@ -125,11 +109,11 @@ def draw_leaderboard_dimensions(dimensions: pd.DataFrame) -> Figure:
     notes += (EMPTY_NOTE,) if scores.isna().to_numpy().any() else ()
     return draw_grid(
         scores,
-        scale=Scale(label_scores(statistic), *span_colors(scores), (), RISING),
+        scale=Scale(label_scores(statistic), *span_colors(scores), RISING),
         wording=Wording(DIMENSIONS_HEADING, "", notes),
         writings=_write_cells(scores, tables["rank"]),
         marks=(Mark(tables["rank"] == 1), Mark(partial, "bar")),
-    ).figure
+    )
 
 
 def _name_entries(entries: pd.DataFrame) -> dict[str, str]:
@@ -172,7 +156,7 @@ def draw_rank_history(rank_history: pd.DataFrame) -> Figure:
     -------
     matplotlib.figure.Figure
         A line per entry through its rank in each release, method below method, with its name at
-        the ends. A column wide (3.4 in), or a page (7 in) where names or releases need it.
+        the end. A column wide (3.4 in), or a page (7 in) where names or releases need it.
 
     Notes
     -----
@@ -182,74 +166,35 @@ def draw_rank_history(rank_history: pd.DataFrame) -> Figure:
     """
     history = rank_history.assign(submission="")
     releases = list(dict.fromkeys(history["release"]))
-    models, ranks = _choose_ranked(history, releases[-MOST_RELEASES:])
+    methods = dict(zip(history["model"], history["method"], strict=True))
+    ranks = _choose_ranked(history, releases[-MOST_RELEASES:], methods)
     notes: tuple[str, ...] = ()
-    if len(models) < history["model"].nunique():
+    if len(ranks) < len(methods):
         notes = (HIDDEN_NOTE,)
     if len(releases) > MOST_RELEASES:
         notes += (f"The last {MOST_RELEASES} of {len(releases)} releases.",)
-    notes += (GAP_NOTE,) if np.isnan(ranks).any() else ()
-    named, methods = _name_entries(history), _find_methods(history)
-    labels = fit_labels([named[model] for model in models], narrow=NARROW_LABEL, wide=WIDE_LABEL)
-    if len(releases) > NARROW_RELEASES:
-        labels = replace(labels, sheet_width=page_width())
-    releases = releases[-MOST_RELEASES:]
-    cast = cast_models(models, models)
+    notes += (GAP_NOTE,) if ranks.isna().to_numpy().any() else ()
+    named = _name_entries(history)
     return draw_bump(
         ranks,
-        labels=labels,
-        models=models,
-        looks=[gray_out(cast, model) for model in models],
-        groups=[methods[model] for model in models],
-        texts=[_write_ranks(releases, own) for own in ranks],
-        label_columns=partial(_label_releases, releases),
-        wording=Wording(HISTORY_HEADING, "release", (*notes, NUMBERS_NOTE)),
+        names=[named[model] for model in ranks.index],
+        cast=cast_models(ranks.index, list(ranks.index)),
+        groups=[methods[model] for model in ranks.index],
+        wording=Wording(HISTORY_HEADING, "", (*notes, NUMBERS_NOTE)),
     )
 
 
-def _choose_ranked(history: pd.DataFrame, releases: list[str]) -> tuple[list[str], FloatArray]:
-    """Entries with a name at one of the ends, by method and latest rank, and ranks by release."""
-    methods = _find_methods(history)
+def _choose_ranked(
+    history: pd.DataFrame, releases: list[str], methods: Mapping[str, str]
+) -> pd.DataFrame:
+    """Ranks by release of the entries that one of the ends ranks, by method and latest rank."""
     cells = history.set_index(["model", "release"])["rank"].astype("float64")
-    models = sorted(methods)
-    table = pivot_cells(cells, models, releases).to_numpy(dtype=float)
-    latest = np.where(np.isnan(table), np.inf, table)[:, ::-1].tolist()
-    order = sorted(range(len(models)), key=lambda row: (methods[models[row]], latest[row], row))
-    order = [row for row in order if np.isfinite(table[row, [0, -1]]).any()]
+    table = pivot_cells(cells, sorted(methods), releases)
+    table = table[table.iloc[:, [0, -1]].notna().any(axis=1)]
+    table = table.sort_values(releases[::-1], kind="stable", na_position="last")
+    table = table.sort_index(key=lambda models: models.map(methods), kind="stable")
     most = max(MAX_MODELS // len(set(methods.values())), 1)
-    counts: Counter[str] = Counter()
-    chosen = []
-    for row in order:
-        method = methods[models[row]]
-        counts[method] += 1
-        if counts[method] <= most:
-            chosen.append(row)
-    chosen = chosen[:MAX_MODELS]
-    return [models[row] for row in chosen], table[chosen]
-
-
-def _find_methods(history: pd.DataFrame) -> dict[str, str]:
-    """The method of each model in its last release."""
-    return dict(zip(history["model"], history["method"], strict=True))
-
-
-def _write_ranks(releases: list[str], ranks: FloatArray) -> str:
-    """Write the rank in each of the last releases."""
-    known = [
-        f"{release}: {rank:.0f}"
-        for release, rank in zip(releases, ranks, strict=True)
-        if np.isfinite(rank)
-    ]
-    return "\n".join(["rank by release", *known[-TOLD_RELEASES:]])
-
-
-def _label_releases(releases: list[str], room: float) -> Ticks:
-    """Label the releases, upright where they have no room beside each other."""
-    labels = shorten_names(releases, width=RELEASE_LABEL, size=TEXT_SIZE)
-    width = widest(labels.values(), size=TEXT_SIZE)
-    is_upright = width > room - GAP
-    height = GAP + width if is_upright else TICKS_HEIGHT
-    return Ticks([labels[release] for release in releases], 90 if is_upright else 0, height)
+    return table.groupby(table.index.map(methods)).head(most).head(MAX_MODELS)
 
 
 @figure_style()
@@ -307,7 +252,7 @@ def draw_checkpoint_curves(
     )
     chosen = selected.set_index(["model", "training"])["step"].to_dict()
     for (model, training), rows in own.groupby(["model", "training"]):
-        points = read_points(rows, ["step", "mean", "ci_low", "ci_high"])
+        points = rows[["step", "mean", "ci_low", "ci_high"]].astype("float64").to_numpy()
         width = float(rows["width"].iloc[0])
         _draw_training(sheet, cast, str(model), points, chosen.get((model, training)), width)
     _dress_curves(sheet, metric, split, is_normalized=own["datasets"].max() > 1)

@@ -1,8 +1,8 @@
-"""One curve per model: the best models in color, the others in gray."""
+"""The mark lines: curves and ranks of models, the best in color, and panels of errors."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,9 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodF
 
 from capmap.figures.canvas import (
     GAP,
-    MAX_MODELS,
+    LEAST_LABEL,
+    ONE_MODEL,
     PADDING,
-    TICKS_HEIGHT,
-    Labels,
     NothingToDraw,
     Sheet,
     Wording,
@@ -27,6 +26,7 @@ from capmap.figures.canvas import (
     fit_labels,
     make_sheet,
 )
+from capmap.figures.heatmap import fit_columns, measure_ticks
 from capmap.figures.marks import Mark, mark, mark_members, write_points
 from capmap.figures.style import (
     PALETTE,
@@ -53,28 +53,23 @@ LEFT = 0.5
 HEIGHT = 1.9
 ROW_HEIGHT = 0.19
 FRAME = "round,pad=0.25,rounding_size=0.7"
-NUMBERS_NOTE = "FloatArray: rank; equal numbers are ties."
+ALIKE = "All aggregations rank the models alike."
+NUMBERS_NOTE = "Numbers: rank; equal numbers are ties."
 
-HEADING = "Ranks under another condition"
-MAX_CONDITIONS = 4
-NARROW_LABEL = 0.9
-WIDE_LABEL = 2.4
-NO_CONDITION = "No other condition was given."
-NO_MODEL = "No model is in common with another condition."
 METHODS = {
     "factors": ("factors", ModelStyle(PALETTE[0], "o", "-")),
     "l2": ("L2", ModelStyle(PALETTE[3], "s", "-")),
     "additive": ("additive", ModelStyle(PALETTE[7], "X", (0, (4.0, 1.5)))),
 }
 ERROR = "mean squared error of gaps"
-LEAST_PANEL = 2.0
+LEAST_PANEL = 1.3
 GUTTER = 0.1
-TICK_LINE = 0.12
-LONGEST_BAR = 1.6
-FOOT = 0.015
 MARKER_SIZE = 3.2
-NARROW_SHIFT = 0.8
-WIDE_SHIFT = 2.2
+AVERAGE = "aggregation of normalized scores"
+LEAST_STEP = 0.35
+MOST_TICK = 0.75
+WIDE_LABEL = 2.4
+MOST_TOLD = 5
 
 
 @dataclass(frozen=True)
@@ -245,74 +240,76 @@ def trace_steps(x: npt.ArrayLike, y: npt.ArrayLike, *, end: float) -> FloatArray
     return np.column_stack([across, np.repeat(np.asarray(y, float), 2)])
 
 
-class Ticks(NamedTuple):
-    """Labels of columns, how they are turned in degrees, and the room below them in inches."""
-
-    labels: Sequence[str]
-    rotation: int
-    height: float
-
-
 def draw_bump(
-    ranks: FloatArray,
+    ranks: pd.DataFrame,
     *,
-    models: Sequence[str],
-    looks: Sequence[ModelStyle],
-    labels: Labels,
+    names: Sequence[str],
+    cast: Cast,
     groups: Sequence[str],
-    texts: Sequence[str],
-    label_columns: Callable[[float], Ticks],
     wording: Wording,
 ) -> Figure:
     """Draw ranks of models (rows) in several columns, group below group.
 
     Parameters
     ----------
-    ranks : ndarray of shape (models, columns)
-        NaN where a model has no rank.
-    models, looks : sequence
-        The names of the rows, and how they look.
-    labels : Labels
-        Of the rows, with the width of the figure.
-    groups, texts : sequence of str
-        Which models are ranked together, and what pages show of the line of each.
-    label_columns : callable
-        Labels columns that are so far apart, in inches.
+    ranks : DataFrame
+        Index model; a column of ranks each; NaN where a model has no rank.
+    names : sequence of str
+        What the models are called, at the right of the last rank of each.
+    cast : Cast
+        How the models look.
+    groups : sequence of str
+        Which models are ranked together.
     wording : Wording
-        Words around the axes.
+        Words around the axes; its x label is replaced by the name of the columns.
 
     Notes
     -----
     Tied models have the same number and stand below each other, in the order in which they came, so
     that a tie crosses no lines.
     """
-    heights = stack_ranks(ranks, groups)
-    rows = int(np.nanmax(heights, initial=0)) + 1
-    distance = (
-        widest([f"{rank:.0f}" for rank in ranks[np.isfinite(ranks)]], size=SMALL_SIZE) / 2 + GAP
-    )
-    side = PADDING + max(labels.width, 0.35) + distance
-    ticks = label_columns((labels.sheet_width - 2 * side) / max(ranks.shape[1] - 1, 1))
+    if len(ranks) < 2:
+        raise NothingToDraw(ONE_MODEL)
+    values = ranks.to_numpy(float)
+    heights = stack_ranks(values, groups)
+    rows, columns = int(np.nanmax(heights, initial=0)) + 1, len(ranks.columns)
+    numbers = [f"{rank:.0f}" for rank in values[np.isfinite(values)]]
+    distance = widest(numbers, size=SMALL_SIZE) / 2 + GAP
+    left, right = PADDING + MOST_TICK / 2, 2 * PADDING + distance
+    room = column_width() - left - right - LEAST_STEP * columns
+    labels = fit_labels(names, narrow=max(room, LEAST_LABEL), wide=max(room, WIDE_LABEL))
+    right += labels.width
+    step = (labels.sheet_width - left - right) / max(columns - 1, 1)
+    ticks, upright = fit_columns(list(map(str, ranks.columns)), min(step, MOST_TICK))
     sheet = make_sheet(
         width=labels.sheet_width,
-        height=rows * ROW_HEIGHT,
-        wording=wording,
-        left=side,
-        right=side,
-        ticks=ticks.height,
+        height=rows * (ROW_HEIGHT + labels.extra_height),
+        wording=replace(wording, x_label=str(ranks.columns.name)),
+        left=left,
+        right=right,
+        ticks=measure_ticks(ticks, upright=upright),
     )
-    for row, (model, look) in enumerate(zip(models, looks, strict=True)):
+    for row, model in enumerate(ranks.index):
+        look = gray_out(cast, model)
+        known = np.flatnonzero(np.isfinite(values[row]))
+        pairs = zip(ranks.columns[known], values[row, known], strict=True)
+        told = [f"{column}: {rank:.0f}" for column, rank in pairs]
         [line] = sheet.axes.plot(heights[row], color=look.color, linestyle=look.line, clip_on=False)
-        mark(line, model, text=texts[row])
-        _write_numbers(sheet, model, heights[row], ranks[row], look.color)
-        _label_ends(sheet, model, labels.texts[row], heights[row, [0, -1]] / rows, distance, rows)
-    sheet.axes.set_xticks(
-        range(ranks.shape[1]), ticks.labels, rotation=ticks.rotation, linespacing=1.0
-    )
-    sheet.axes.set(xlim=(0, max(1, ranks.shape[1] - 1)), ylim=(rows - 0.5, -0.5), yticks=[])
+        mark(line, model, text="\n".join(["rank", *told[-MOST_TOLD:]]))
+        frame = {"boxstyle": FRAME, "facecolor": "white", "edgecolor": look.color, "linewidth": 1.1}
+        style: dict[str, Any] = {"size": SMALL_SIZE, "ha": "center", "va": "center_baseline"}
+        for place in known:
+            spot = float(place), heights[row, place]
+            number = sheet.axes.text(*spot, f"{values[row, place]:.0f}", bbox=frame, **style)
+            mark(number, model, text=f"rank {values[row, place]:.0f}")
+        if len(known):
+            x = sheet.width * known[-1] / max(columns - 1, 1) + distance
+            y = sheet.height * (1 - (heights[row, known[-1]] + 0.5) / rows)
+            mark(sheet.write(labels.texts[row], x=x, y=y, va="center"), model)
+    sheet.axes.set_xticks(range(columns), ticks, rotation=90 if upright else 0, linespacing=1.0)
+    sheet.axes.set(xlim=(0, max(1, columns - 1)), ylim=(rows - 0.5, -0.5), yticks=[])
     sheet.axes.spines[["left", "bottom"]].set_visible(False)
     sheet.axes.grid(axis="x")
-    sheet.head_rows("model", distance=distance)
     return sheet.figure
 
 
@@ -332,134 +329,14 @@ def stack_ranks(ranks: FloatArray, groups: Sequence[str]) -> FloatArray:
     return heights
 
 
-def _write_numbers(
-    sheet: Sheet, model: str, heights: FloatArray, ranks: FloatArray, color: str
-) -> None:
-    """Write the ranks on a line."""
-    frame = {"boxstyle": FRAME, "facecolor": "white", "edgecolor": color, "linewidth": 1.1}
-    for column in np.flatnonzero(np.isfinite(heights)):
-        number = sheet.axes.text(
-            float(column),
-            heights[column],
-            f"{ranks[column]:.0f}",
-            size=SMALL_SIZE,
-            ha="center",
-            va="center_baseline",
-            bbox=frame,
-            zorder=3,
-        )
-        mark(number, model, text=f"rank {ranks[column]:.0f}")
-
-
-def _label_ends(
-    sheet: Sheet, model: str, label: str, ends: FloatArray, distance: float, rows: int
-) -> None:
-    """Write a name beside the first and the last column, clear of the marks."""
-    places = ((-distance, "right"), (sheet.width + distance, "left"))
-    for (x, side), end in zip(places, ends, strict=True):
-        if end == end:
-            y = sheet.height * (1 - end - 0.5 / rows)
-            mark(sheet.write(label, x=x, y=y, ha=side, va="center_baseline"), model)
-
-
-@figure_style()
-def draw_conditions(
-    conditions: pd.DataFrame, condition_ranks: pd.DataFrame, *, order: Sequence[str] = ()
-) -> Figure:
-    """Draw, per other condition, a line per model from its rank here to its rank there.
-
-    Parameters
-    ----------
-    conditions : DataFrame
-        condition, kendall_tau (may be empty), models, datasets.
-    condition_ranks : DataFrame
-        condition, model, rank, rank_other; rows in any order.
-    order : sequence of str
-        All models of the study, for their colors; empty: those of the table.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Condition below condition. A column wide (3.4 in), or a page (7 in) where names need it.
-
-    Notes
-    -----
-    Notes name the conditions from the top, with how alike the rankings are. At most the first four
-    conditions by name are drawn, and the best models of each, 40 rows in all. A model has its color
-    of all figures.
-    """
-    taus = conditions.sort_values("condition")
-    if taus.empty:
-        raise NothingToDraw(NO_CONDITION)
-    notes = [_describe(row) for row in taus[:MAX_CONDITIONS].itertuples()]
-    if len(taus) > MAX_CONDITIONS:
-        notes.append(f"First {MAX_CONDITIONS} of {len(taus)} conditions by name.")
-    drawn = []
-    limit = MAX_MODELS // min(len(taus), MAX_CONDITIONS)
-    for condition in taus["condition"][:MAX_CONDITIONS]:
-        own = condition_ranks[condition_ranks["condition"] == condition]
-        own = own.sort_values(["rank", "model"])
-        models, _ = choose_models(own["model"], list(own["model"]))
-        drawn.append(own[own["model"].isin(models[:limit])])
-        if len(own) > limit:
-            notes.append(f"Top {limit} of {len(own)} models.")
-    rows = pd.concat(drawn)
-    if rows.empty:
-        raise NothingToDraw(NO_MODEL)
-    ranks = rows[["rank", "rank_other"]].to_numpy(float)
-    styles = model_styles([*condition_ranks["model"], *order])
-    return draw_bump(
-        ranks,
-        models=list(rows["model"]),
-        looks=[styles[model] for model in rows["model"]],
-        labels=fit_labels(list(rows["model"]), narrow=NARROW_LABEL, wide=WIDE_LABEL),
-        groups=list(rows["condition"]),
-        texts=[f"rank {here:.0f}, then {there:.0f}" for here, there in ranks],
-        label_columns=lambda _: Ticks(["here", "there"], 0, TICKS_HEIGHT),
-        wording=Wording(HEADING, "condition", (*dict.fromkeys(notes), NUMBERS_NOTE)),
-    )
-
-
-def _describe(row: Any) -> str:
-    """Name a condition, how alike the rankings are, and what they have in common."""
-    shared = f"{count_things(int(row.models), 'model')}, "
-    shared += f"{count_things(int(row.datasets), 'dataset')} in common"
-    if np.isnan(row.kendall_tau):
-        return f"{row.condition}: too little in common for Kendall's tau ({shared})."
-    tau = f"Kendall's tau {row.kendall_tau:z.2f}".replace("-", "\N{MINUS SIGN}")
-    return f"{row.condition}: {tau}, {shared}."
-
-
-def make_method_key(method: str, *, line: Any = None) -> Line2D:
+def make_method_key(method: str) -> Line2D:
     """Make the sample of a method's curve for a legend, labeled with its name."""
     label, look = METHODS[method]
-    return make_curve_key(label, look, line=line)
+    style: Any = {"color": look.color, "linestyle": look.line, "linewidth": 1.2}
+    return Line2D([], [], marker=look.marker, markersize=MARKER_SIZE, label=label, **style)
 
 
-def make_curve_key(label: str, look: ModelStyle, *, line: Any = None) -> Line2D:
-    """Make the sample of a curve with markers for a legend, in its own line style or another."""
-    style: Any = line or look.line
-    return Line2D(
-        [],
-        [],
-        color=look.color,
-        linestyle=style,
-        linewidth=1.2,
-        marker=look.marker,
-        markersize=MARKER_SIZE,
-        label=label,
-    )
-
-
-def make_panels(
-    titles: Sequence[str],
-    *,
-    wording: Wording,
-    keys: Sequence[Line2D],
-    room: float = PADDING,
-    gap: float = GUTTER,
-    tick_lines: int = 1,
-) -> list[Sheet]:
+def make_panels(titles: Sequence[str], *, wording: Wording, keys: Sequence[Line2D]) -> list[Sheet]:
     """Make panels side by side under one legend, with one x label below all of them.
 
     Parameters
@@ -470,18 +347,12 @@ def make_panels(
         Words around the panels.
     keys : sequence of Line2D
         The legend's samples, each with its label.
-    room : float
-        Room at the right of each panel, in inches.
-    gap : float
-        Room at the left of each panel but the first, in inches.
-    tick_lines : int
-        Lines of the labels of places on the x axis.
 
     Returns
     -------
     list of Sheet
-        The panels, in a figure that is a column wide for one of them and a page for more; where
-        there is no gap for them, all but the first lack numbers at the y axis.
+        The panels, in a figure that is a column wide for one of them and a page for more; all but
+        the first lack numbers at the y axis.
     """
     across = column_width() if len(titles) == 1 else page_width(LEFT + len(titles) * LEAST_PANEL)
     sheet = make_sheet(
@@ -490,83 +361,19 @@ def make_panels(
         wording=wording,
         left=LEFT,
         right=PADDING,
-        ticks=TICKS_HEIGHT + (tick_lines - 1) * TICK_LINE,
         keys={str(key.get_label()): key for key in keys},
     )
-    sheet.hide_axes()
-    width = (sheet.width - (len(titles) - 1) * gap) / len(titles) - room
+    sheet.axes.set(frame_on=False, xticks=[], yticks=[])
+    width = (sheet.width + GUTTER) / len(titles)
     panels = []
     for position, title in enumerate(titles):
-        left = position * (width + room + gap)
-        panel = sheet.add_panel(left=left, bottom=0, width=width, height=sheet.height)
-        panel.axes.tick_params(labelleft=position == 0 or gap > GUTTER)
+        panel = sheet.add_panel(
+            left=position * width, bottom=0, width=width - GUTTER - PADDING, height=sheet.height
+        )
+        panel.axes.tick_params(labelleft=position == 0)
         panel.write(title, x=0, y=sheet.height + 0.05)
         panels.append(panel)
     return panels
-
-
-def draw_estimates(axes: Axes, points: FloatArray, look: ModelStyle) -> None:
-    """Draw a curve through estimates, with their intervals as bars.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to.
-    points : ndarray of shape (points, 4)
-        Place, estimate, low, high, ordered by place; NaN where missing.
-    look : ModelStyle
-        Color, marker and line style.
-    """
-    x, estimates, low, high = points.T
-    there = np.isfinite(low) & np.isfinite(high)
-    axes.vlines(x[there], low[there], high[there], color=look.color, linewidth=0.8, zorder=2)
-    line: Any = look.line
-    axes.plot(
-        x,
-        estimates,
-        color=look.color,
-        linestyle=line,
-        linewidth=1.1,
-        marker=look.marker,
-        markersize=MARKER_SIZE,
-        markeredgewidth=0,
-        zorder=3,
-    )
-
-
-def read_points(rows: pd.DataFrame, columns: Sequence[str]) -> FloatArray:
-    """Take place, estimate, low and high from columns, ordered by place; NaN where missing."""
-    numbers = rows[list(columns)].astype("Float64")
-    values = numbers.to_numpy(dtype=float, na_value=np.nan)
-    return np.asarray(values[np.argsort(values[:, 0], kind="stable")])
-
-
-def find_top(estimates: pd.DataFrame, highs: "pd.Series[float]") -> float:
-    """End of an axis from 0 with room for all estimates, and for intervals that are not too long.
-
-    Examples
-    --------
-    >>> estimates = pd.DataFrame({"mse": [0.1, 0.05]})
-    >>> round(find_top(estimates, pd.Series([0.12, 9.0])), 3)
-    0.168
-    """
-    values = read_points(estimates, list(estimates.columns))
-    largest = float(np.nanmax(values, initial=0.0))
-    ends = highs.astype("Float64").to_numpy(dtype=float, na_value=np.nan)
-    longest = float(np.nanmax(ends, initial=largest))
-    return 1.05 * min(longest, LONGEST_BAR * largest) or 1.0
-
-
-def note_cut(highs: "pd.Series[float]", top: float) -> tuple[str, ...]:
-    """Say that intervals go on, where some go beyond the end of their axis."""
-    return ("A bar that reaches the edge goes on.",) if (highs > top).any() else ()
-
-
-def dress_errors(axes: Axes, top: float) -> None:
-    """Let a y axis of errors start at 0, and a little below for markers, with few numbers."""
-    axes.set_ylim(-FOOT * top, top)
-    number_axis(axes.yaxis, most=5)
-    axes.grid(axis="y")
 
 
 def number_axis(axis: Axis, *, most: int) -> None:
@@ -587,7 +394,7 @@ def draw_rank_shift(ranking: pd.DataFrame) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        A line per model through its rank by each aggregation, with its name at both ends.
+        A line per model through its rank by each aggregation.
 
     Notes
     -----
@@ -596,24 +403,18 @@ def draw_rank_shift(ranking: pd.DataFrame) -> Figure:
     40 by IQM are drawn.
     """
     ranks = compare_ranks(ranking)
+    if ranks.nunique(axis=1).eq(1).all():
+        raise NothingToDraw(ALIKE)
     by_iqm = list(ranks.reset_index().sort_values(["iqm", "model"])["model"])
     cast = cast_models(ranks.index, by_iqm)
     models, notes = choose_models(ranks.index, by_iqm)
     notes += cast.notes
     ranks = ranks.loc[models]
-    names = [AGGREGATION_NAMES[str(name)].replace(" ", "\n") for name in ranks]
-    known = [own[np.isfinite(own)] for own in ranks.to_numpy()]
+    ranks.columns = pd.Index([AGGREGATION_NAMES[str(name)] for name in ranks], name=AVERAGE)
     return draw_bump(
-        ranks.to_numpy(),
-        labels=fit_labels(models, narrow=NARROW_SHIFT, wide=WIDE_SHIFT),
-        models=models,
-        looks=[gray_out(cast, model) for model in models],
+        ranks,
+        names=models,
+        cast=cast,
         groups=[""] * len(models),
-        texts=["ranks " + ", ".join(f"{rank:.0f}" for rank in own) for own in known],
-        label_columns=lambda _: Ticks(names, 0, 0.29),
-        wording=Wording(
-            heading="Rank by each aggregation",
-            x_label="aggregation of normalized scores",
-            notes=(*notes, NUMBERS_NOTE),
-        ),
+        wording=Wording("Rank by each aggregation", "", (*notes, NUMBERS_NOTE)),
     )

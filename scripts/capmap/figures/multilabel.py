@@ -27,7 +27,7 @@ from capmap.figures.canvas import (
 )
 from capmap.figures.lines import make_panels, number_axis
 from capmap.figures.marks import Mark, mark_members
-from capmap.figures.scatter import Label, draw_labels, place_labels
+from capmap.figures.scatter import Label, name_points
 from capmap.figures.style import (
     FAINT_INK,
     PALETTE,
@@ -54,6 +54,7 @@ LOOKS = {
     0: ("stays", FAINT_INK, "o"),
 }
 MAX_LABELS = 16
+LEAST_MODELS = 8
 LABEL_WIDTH = 1.5
 SHIFT_HEIGHT = 4.6
 RADIUS = 0.03
@@ -173,6 +174,8 @@ def draw_metric_rank_shift(rank_shift: pd.DataFrame, *, rank_by: str) -> Figure:
     own = rank_shift[(rank_shift["metric_a"] == "top1") & (rank_shift["metric_b"] == rank_by)]
     if own.empty:
         raise NothingToDraw("No model has both values.")
+    if own["model"].nunique() < LEAST_MODELS:
+        raise NothingToDraw(f"Fewer than {LEAST_MODELS} models have both ranks.")
     first = min(own["dataset_a"])
     other = min({*own["dataset_b"]} - {*own["dataset_a"]}, default=first)
     own = own[(own["dataset_a"] == first) & (own["dataset_b"] == other)]
@@ -182,20 +185,13 @@ def draw_metric_rank_shift(rank_shift: pd.DataFrame, *, rank_by: str) -> Figure:
     )
     last = int(table[["rank_a", "rank_b"]].to_numpy().max())
     low, high = 1 - 0.04 * last, 1.04 * last
-    area = (page_width() - LEFT - 2 * PADDING, SHIFT_HEIGHT)
-    across, down = (table[["rank_a", "rank_b"]].to_numpy(float) - low).T / (high - low)
-    points = np.column_stack([across, 1 - down]) * area
-    labels = _label_shifts(table, points)
-    diagonal = ((0.0, area[1]), (area[0], 0.0))
-    found = place_labels(labels, area=area, points=points, radius=RADIUS, lines=[diagonal])
-    named = sum(place is not None for place in found)
-    note = f"Named: {named} of {format_count(len(table), 'model')}, by the largest shifts."
+    notes = (f"Named: the {MAX_LABELS} largest shifts, where there is room.",)
     signs = np.sign(table["shift"])
     style: dict[str, Any] = {"linestyle": "none", "markeredgewidth": 0}
     sheet = make_sheet(
         width=page_width(),
-        height=area[1],
-        wording=Wording(heading, _name_axis(table, "a"), (note,) * (named < len(table))),
+        height=min(SHIFT_HEIGHT, page_width() - LEFT),
+        wording=Wording(heading, _name_axis(table, "a"), notes * (len(table) > MAX_LABELS)),
         left=LEFT,
         right=2 * PADDING,
         keys={
@@ -218,23 +214,19 @@ def draw_metric_rank_shift(rank_shift: pd.DataFrame, *, rank_by: str) -> Figure:
     for axis in (sheet.axes.xaxis, sheet.axes.yaxis):
         axis.set_ticks([1, *(tick for tick in ticks if 1 < tick <= last)])
     sheet.axes.grid()
-    draw_labels(sheet.add_layer(), labels, found)
+    points = table[["rank_a", "rank_b"]].to_numpy(float)
+    first = table["model"][:MAX_LABELS]
+    names = shorten_names(first, width=LABEL_WIDTH, size=SMALL_SIZE)
+    labels = []
+    for model, shift, (x, y) in zip(
+        table["model"][:MAX_LABELS], table["shift"], points.tolist(), strict=False
+    ):
+        text = f"{shift:+d}".replace("-", MINUS) if shift else "±0"
+        color = LOOKS[int(np.sign(shift))][1]
+        labels.append(Label(f"{names[model]} {text}", SMALL_SIZE, color, (x, y)))
+    diagonal = [((low, low), (high, high))]
+    name_points(sheet, labels, points=points, radius=RADIUS, lines=diagonal)
     return sheet.figure
-
-
-def _label_shifts(table: pd.DataFrame, points: FloatArray) -> list[Label]:
-    """Labels of the largest shifts, such as ``ResNet-50 +12``."""
-    chosen = table.head(MAX_LABELS)
-    names = shorten_names(chosen["model"], width=LABEL_WIDTH, size=SMALL_SIZE)
-    return [
-        Label(
-            f"{names[model]} {f'{shift:+d}'.replace('-', MINUS) if shift else '±0'}",
-            SMALL_SIZE,
-            LOOKS[int(np.sign(shift))][1],
-            (float(x), float(y)),
-        )
-        for model, shift, (x, y) in zip(chosen["model"], chosen["shift"], points, strict=False)
-    ]
 
 
 def _name_axis(table: pd.DataFrame, side: str) -> str:
@@ -355,7 +347,7 @@ def _draw_boxes(
             x = np.array([places.index(place) + shift for place in own["place"]])
             _draw_column(sheet.axes, x, own, color, 0.85 * room)
         step = -(-len(places) // MOST_TICKS)
-        sheet.axes.set_xticks(range(0, len(places), step), [str(one) for one in places[::step]])
+        sheet.axes.set_xticks(range(0, len(places), step), [f"{one:g}" for one in places[::step]])
         sheet.axes.set_xlim(-0.5, len(places) - 0.5)
     _share_values(sheets, 100 * pd.concat(panels)["value"])
     return sheets[0].figure

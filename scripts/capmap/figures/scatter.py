@@ -1,7 +1,7 @@
 """The mark scatter, named points that no name covers, and scores against what models cost."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -24,6 +24,7 @@ from capmap.figures.lines import choose_log_ticks, number_axis
 from capmap.figures.marks import Mark, mark_members, write_estimates
 from capmap.figures.style import (
     FAINT_INK,
+    INK,
     PALETTE,
     SMALL_SIZE,
     FloatArray,
@@ -51,7 +52,8 @@ LABELS = {
     "cost": "cost",
     "date": "year of publication",
 }
-NO_COST = "The cost of no model is known."
+LEAST_MODELS = 3
+NO_COST = "Of fewer than three ranked models the cost is known."
 FRONT, OTHERS = PALETTE[0], "#8C8C8C"
 HEIGHT, WIDE_HEIGHT, LEFT, RADIUS = 2.4, 3.6, 0.5, 0.035
 NAME_WIDTH, NARROW_MODELS, MAX_LABELS = 1.2, 12, 60
@@ -144,6 +146,41 @@ def place_labels(
     return places
 
 
+def name_points(
+    sheet: Sheet,
+    labels: Sequence[Label],
+    *,
+    points: FloatArray,
+    radius: float,
+    lines: Sequence[Line] = (),
+) -> None:
+    """Name points of the axes of a finished sheet, where there is room.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        Its axes have their scales and limits.
+    labels : sequence of Label
+        The most important first; of the first points.
+    points, lines : ndarray and sequence of lines
+        What no label covers; as the labels' points in the units of the axes.
+    radius : float
+        Of the points' markers, in inches.
+    """
+    layer = sheet.add_layer()
+
+    def place(data: Any) -> FloatArray:
+        shown = sheet.axes.transData.transform(np.asarray(data, float).reshape(-1, 2))
+        return np.asarray(layer.transData.inverted().transform(shown))
+
+    spots = place([label.point for label in labels]).tolist()
+    moved = [replace(label, point=(x, y)) for label, (x, y) in zip(labels, spots, strict=True)]
+    paths = [((a, b), (c, d)) for a, b, c, d in place(lines).reshape(-1, 4).tolist()]
+    area = (sheet.width, sheet.height)
+    found = place_labels(moved, area=area, points=place(points), radius=radius, lines=paths)
+    draw_labels(layer, moved, found)
+
+
 def draw_labels(axes: Axes, labels: Sequence[Label], places: Sequence[Place | None]) -> None:
     """Draw the labels that have a place, with their lines, on axes whose unit is an inch."""
     drawn = [(label, place) for label, place in zip(labels, places, strict=True) if place]
@@ -220,73 +257,70 @@ def draw_frontier(frontier: pd.DataFrame, *, against: str) -> Figure:
 
     Notes
     -----
-    Models on the front have a color and are named first; names that find no place are left out, and
-    a note counts them and models whose cost is not known.
+    Models on the front have a color and are named first; names that find no place are left out. A
+    note counts models whose cost is not known.
     """
-    heading = HEADING.format(LABELS[against])
     table = frontier.dropna(subset="cost").sort_values(
         ["on_front", "score", "model"], ascending=[False, False, True], ignore_index=True
     )
-    if table.empty:
+    if len(table) < LEAST_MODELS:
         raise NothingToDraw(NO_COST)
     is_log = against != "date" and table["cost"].max() >= LOG_FROM * table["cost"].min()
-    width = column_width() if len(table) <= NARROW_MODELS else page_width()
-    area = (width - LEFT - 2 * PADDING, HEIGHT if len(table) <= NARROW_MODELS else WIDE_HEIGHT)
-    limits = _span(table["cost"], is_log=is_log), _span_scores(table)
-    points = np.column_stack(
-        [
-            _place(table["cost"], limits[0], is_log=is_log) * area[0],
-            _place(table["score"], limits[1]) * area[1],
-        ]
-    )
-    labels = _label(table, points)
-    lines = _trace_front(points[table["on_front"].to_numpy(bool)])
-    found = place_labels(labels, area=area, points=points, radius=RADIUS, lines=lines)
-    unnamed = len(table) - sum(place is not None for place in found)
-    unit = f"{LABELS[against]}{' (log scale)' if is_log else ''}"
+    low, high = table["score"].min(), table["score"].max()
+    room = (high - low) or 0.1
+    ends = table[["ci_low", "ci_high"]].clip(low - room, high + room)
     notes = ["Colored: no model scores as high at the same cost or less. Line: the front."]
-    notes += [f"Without a name, for want of room: {format_count(unnamed, 'model')}."] * bool(
-        unnamed
-    )
     lacking = len(frontier) - len(table)
     notes += [f"Without a known cost: {format_count(lacking, 'model')}."] * bool(lacking)
-    beyond = (table["ci_high"] > limits[1][1]) | (table["ci_low"] < limits[1][0])
-    notes += ["A bar that reaches the edge goes on."] * bool(beyond.any())
+    is_cut = not ends.equals(table[["ci_low", "ci_high"]])
+    notes += ["A bar that reaches the edge goes on."] * is_cut
+    is_narrow = len(table) <= NARROW_MODELS
     sheet = make_sheet(
-        width=width,
-        height=area[1],
-        wording=Wording(heading, unit, tuple(notes)),
+        width=column_width() if is_narrow else page_width(),
+        height=HEIGHT if is_narrow else WIDE_HEIGHT,
+        wording=Wording(
+            HEADING.format(LABELS[against]),
+            f"{LABELS[against]}{' (log scale)' if is_log else ''}",
+            tuple(notes),
+        ),
         left=LEFT,
         right=2 * PADDING,
     )
-    _draw_models(sheet, table)
-    _dress_axes(sheet, limits, is_log=is_log)
-    draw_labels(sheet.add_layer(), labels, found)
+    _draw_models(sheet, table.assign(low=ends["ci_low"], high=ends["ci_high"]))
+    front = table.loc[table["on_front"].astype(bool), ["cost", "score"]].sort_values("cost")
+    _dress_axes(sheet, is_log=is_log, is_cut=is_cut)
+    points = table[["cost", "score"]].to_numpy(float)
+    names = shorten_names(table["model"], width=NAME_WIDTH, size=SMALL_SIZE)
+    shown = zip(table["model"], table["on_front"], points.tolist(), strict=True)
+    labels = [
+        Label(names[model], SMALL_SIZE, FRONT if is_front else FAINT_INK, (x, y))
+        for model, is_front, (x, y) in shown
+    ]
+    lines = _trace_front(front.itertuples(index=False, name=None))
+    name_points(sheet, labels[:MAX_LABELS], points=points, radius=RADIUS, lines=lines)
     return sheet.figure
 
 
-def _trace_front(points: FloatArray) -> list[Line]:
+def _trace_front(points: Iterable[Point]) -> list[Line]:
     """The lines of the front: from each of its points to the right, then up to the next."""
-    ordered = [(float(x), float(y)) for x, y in points[np.argsort(points[:, 0])]]
     return [
         line
-        for (x, y), (right, high) in pairwise(ordered)
+        for (x, y), (right, high) in pairwise(points)
         for line in (((x, y), (right, y)), ((right, y), (right, high)))
     ]
 
 
 def _draw_models(sheet: Sheet, table: pd.DataFrame) -> None:
-    """Draw the front, then all models with their intervals."""
-    front = table[table["on_front"]].sort_values("cost")
-    if len(front):
-        step: Any = {"color": FRONT, "linewidth": 0.9, "alpha": 0.6, "zorder": 1.5}
-        sheet.axes.step(front["cost"], front["score"], where="post", **step)
+    """Draw the front, then all models with their intervals above their markers."""
+    front = table[table["on_front"].astype(bool)].sort_values("cost")
+    step: Any = {"color": FRONT, "linewidth": 0.9, "alpha": 0.6, "zorder": 1.5}
+    sheet.axes.step(front["cost"], front["score"], where="post", **step)
+    known = table.dropna(subset=["low", "high"])
+    bars = sheet.axes.vlines(known["cost"], known["low"], known["high"], color=INK, linewidth=0.7)
+    bars.set_zorder(3.5)
+    mark_members(bars, [Mark(name) for name in known["model"]])
     for is_front, color in ((False, OTHERS), (True, FRONT)):
         own = table[table["on_front"].astype(bool) == is_front]
-        known = own.dropna(subset=["ci_low", "ci_high"])
-        ends = known[["cost", "ci_low", "ci_high"]].to_numpy(float).T
-        bars = sheet.axes.vlines(*ends, color=color, linewidth=0.8, alpha=0.7, zorder=2)
-        mark_members(bars, [Mark(name) for name in known["model"]])
         [drawn] = sheet.axes.plot(
             own["cost"], own["score"], "o", color=color, markersize=4, linestyle="none", zorder=3
         )
@@ -298,20 +332,19 @@ def _draw_models(sheet: Sheet, table: pd.DataFrame) -> None:
         mark_members(drawn, marks)
 
 
-def _dress_axes(
-    sheet: Sheet, limits: tuple[tuple[float, float], tuple[float, float]], *, is_log: bool
-) -> None:
+def _dress_axes(sheet: Sheet, *, is_log: bool, is_cut: bool) -> None:
     axes = sheet.axes
+    axes.margins(x=0.06, y=0.0 if is_cut else 0.06)
+    most = max(3, int(sheet.width / 0.6))
     if is_log:
         axes.set_xscale("log")
-        ticks = choose_log_ticks(*limits[0], count=max(3, int(sheet.width / 0.6)))
-        axes.xaxis.set_major_locator(FixedLocator(ticks))
+        axes.xaxis.set_major_locator(FixedLocator(choose_log_ticks(*axes.get_xlim(), count=most)))
         axes.xaxis.set_minor_locator(NullLocator())
     else:
-        number_axis(axes.xaxis, most=max(3, int(sheet.width / 0.6)))
+        number_axis(axes.xaxis, most=most)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _write_cost(value)))
     number_axis(axes.yaxis, most=5)
-    axes.set(xlim=limits[0], ylim=limits[1], ylabel="normalized score")
+    axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim(), ylabel="normalized score")
     axes.grid()
 
 
@@ -327,44 +360,3 @@ def _write_cost(value: float) -> str:
         if value >= 10 * size or (value >= size and size > UNITS[-1][0]):
             return f"{value / size:.4g}{sign}"
     return f"{value:.6g}"
-
-
-def _span(
-    values: "pd.Series[float] | pd.DataFrame", *, is_log: bool = False
-) -> tuple[float, float]:
-    """Ends of an axis, a little beyond the values, and apart where these are all the same."""
-    numbers = values.to_numpy(float)
-    numbers = numbers[np.isfinite(numbers)]
-    if is_log:
-        low, high = np.log10(numbers.min()), np.log10(numbers.max())
-        return float(10 ** (low - 0.05 * (high - low))), float(10 ** (high + 0.05 * (high - low)))
-    low, high = float(numbers.min()), float(numbers.max())
-    margin = 0.06 * (high - low) or 0.1
-    return low - margin, high + margin
-
-
-def _span_scores(table: pd.DataFrame) -> tuple[float, float]:
-    """Ends of the axis of scores: with the intervals, as far as these are not too long."""
-    low, high = float(table["score"].min()), float(table["score"].max())
-    room = (high - low) or 0.1
-    ends = table[["score", "ci_low", "ci_high"]].clip(low - room, high + room)
-    return _span(ends)
-
-
-def _place(
-    values: "pd.Series[float]", limits: tuple[float, float], *, is_log: bool = False
-) -> FloatArray:
-    """Where values are on an axis, from 0 to 1."""
-    turn = np.log10 if is_log else np.asarray
-    low, high = (float(turn(end)) for end in limits)
-    return np.asarray((turn(values.to_numpy(float)) - low) / (high - low))
-
-
-def _label(table: pd.DataFrame, points: FloatArray) -> list[Label]:
-    names = shorten_names(table["model"], width=NAME_WIDTH, size=SMALL_SIZE)
-    return [
-        Label(names[model], SMALL_SIZE, FRONT if is_front else FAINT_INK, (float(x), float(y)))
-        for model, is_front, (x, y) in zip(
-            table["model"][:MAX_LABELS], table["on_front"], points, strict=False
-        )
-    ]

@@ -13,6 +13,7 @@ from io import BytesIO
 from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import matplotlib as mpl
 import numpy as np
@@ -120,7 +121,7 @@ class Look:
     Parameters
     ----------
     width : float
-        Of the file, in inches; 0: as the figure needs.
+        Of the file, in inches, if there is room for its text; 0: as the figure needs.
     font_size : float
         Of most text, in points. Rows, lines and marks grow with it.
     palette : str or tuple of str
@@ -142,11 +143,8 @@ class Look:
         """How much larger text and all that goes with it is than by default."""
         return self.font_size / BASE_SIZE
 
-    def choose_scale(self, width: float) -> float:
-        """How much larger the file of a figure is that was laid out with a width, in inches."""
-        return self.width / width if self.width else self.enlarged
 
-
+_is_styled: ContextVar[bool] = ContextVar("is_styled", default=False)
 _worn: ContextVar[Look] = ContextVar("look", default=Look())  # noqa: B039 - it is frozen
 
 
@@ -182,7 +180,7 @@ def page_width(least: float = 0.0) -> float:
     Parameters
     ----------
     least : float
-        What the layout needs. A figure that is to be narrower is made smaller as a whole.
+        What the layout needs, as text keeps its size: the figure is at least so wide.
     """
     look = current_look()
     return max((look.width or PAGE_WIDTH) / look.enlarged, least if look.width else 0.0)
@@ -252,14 +250,21 @@ def figure_style() -> Iterator[None]:
     ``rcParams`` has no say. Text is never read as mathematics, so names need no escapes. PDF text
     is Type 42 (TrueType), as publishers ask; SVG text is text.
     """
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(_SETTINGS)
+    if _is_styled.get():
         yield
+        return
+    token = _is_styled.set(True)
+    try:
+        with mpl.rc_context():
+            mpl.rcdefaults()
+            mpl.rcParams.update(_SETTINGS)
+            yield
+    finally:
+        _is_styled.reset(token)
 
 
 def model_styles(models: Iterable[str]) -> dict[str, ModelStyle]:
-    """Give each model of a study its color, marker and line style.
+    """Give each model of a study its color, marker and line style, by its name.
 
     Parameters
     ----------
@@ -269,10 +274,13 @@ def model_styles(models: Iterable[str]) -> dict[str, ModelStyle]:
     Returns
     -------
     dict of str to ModelStyle
-        In name order. The style depends on the set of names only, so all figures agree.
+        In name order.
 
     Notes
     -----
+    A name decides on the style, and of models with the same one the second takes the next that is
+    free. So all figures of a study agree, and another model or another name changes few colors.
+
     The eight colors are Okabe and Ito's without yellow, which is too faint on white, and with a
     violet. Models beyond eight use the colors again with the next marker and line style: 56
     models look different, even in one color. Beyond that styles repeat, beside the
@@ -285,18 +293,22 @@ def model_styles(models: Iterable[str]) -> dict[str, ModelStyle]:
     Examples
     --------
     >>> model_styles(["b", "a"])["a"]
-    ModelStyle(color='#0072B2', marker='o', line='-')
+    ModelStyle(color='#D55E00', marker='o', line='-')
     """
     look = current_look()
-    names = sorted(set(models))
-    palette = sample_palette(look.palette, len(names)) if look.palette else PALETTE
+    numbers = {model: crc32(model.encode("utf-8", "surrogatepass")) for model in set(models)}
+    palette = sample_palette(look.palette, len(numbers)) if look.palette else PALETTE
+    taken: set[int] = set()
     styles = {}
-    for position, model in enumerate(names):
-        lap, place = divmod(position, len(palette))
-        lap %= len(MARKERS)
+    for model in sorted(numbers, key=lambda model: (numbers[model], model)):
+        turned = [(numbers[model] + step) % len(palette) for step in range(len(palette))]
+        places = [lap * len(palette) + place for lap in range(len(MARKERS)) for place in turned]
+        free = next((place for place in places if place not in taken), places[0])
+        taken.add(free)
+        lap, place = divmod(free, len(palette))
         color = look.colors.get(model, palette[place])
         styles[model] = ModelStyle(color, MARKERS[lap], LINE_STYLES[lap])
-    return styles
+    return dict(sorted(styles.items()))
 
 
 def model_colors(models: Iterable[str]) -> dict[str, str]:
@@ -305,7 +317,7 @@ def model_colors(models: Iterable[str]) -> dict[str, str]:
     Examples
     --------
     >>> model_colors(["b", "a"])
-    {'a': '#0072B2', 'b': '#E69F00'}
+    {'a': '#D55E00', 'b': '#E69F00'}
     """
     return {model: style.color for model, style in model_styles(models).items()}
 
@@ -333,7 +345,7 @@ def save_figure(figure: Figure, paths: Sequence[str | Path]) -> None:
     for path, name in formats.items():
         if name not in ("svg", *_METADATA):
             raise ValueError(f"{path}: figures are written as .pdf, .svg or .png.")
-    scale = current_look().choose_scale(float(figure.get_size_inches()[0]))
+    scale = current_look().enlarged
     with figure_style():
         for path, name in formats.items():
             if name == "svg":
