@@ -33,7 +33,8 @@ class Study:
     def write_runs(self, models: int) -> None:
         """Draw the runs."""
         runs = draw_benchmark(0, models=models, datasets=4, seeds=2)
-        write_parquet(self.folder / "normalized/runs.parquet", runs.assign(ranked=True))
+        runs = runs.assign(ranked=True, raw=runs["score"])
+        write_parquet(self.folder / "normalized/runs.parquet", runs)
         put(INDEPENDENT, self.folder / "tables/dependence.csv")
 
     def analyse(self) -> None:

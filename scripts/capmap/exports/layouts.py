@@ -226,7 +226,7 @@ def read_table(
             *find_no_rows(opened.lines, rejected, source=source),
             *doubts,
             *faults,
-            *grid.problems,
+            *_name_empty(grid, names),
         ],
         columns=list(sheet.columns),
         counts={
@@ -252,6 +252,20 @@ def _describe_reading(plan: _Plan, titles: Sequence[str], source: str) -> Readin
         "path": source,
         "files": 1,
     }
+
+
+def _name_empty(grid: _Grid, names: Mapping[str, pa.Array]) -> list[Problem]:
+    """Say of which model and dataset each missing score is; empty cells of wide tables are none."""
+    rows = iter(np.flatnonzero(grid.numbers.kinds == Kind.EMPTY).tolist())
+    problems = []
+    for problem in grid.problems:
+        if problem.code == "empty_score":
+            row = next(rows)
+            model, dataset = (quote_name(names[role][row].as_py()) for role in NAMED[:2])
+            text = f"The score of {model} on {dataset} is missing, so the row is left out."
+            problem = replace(problem, reason=text)
+        problems.append(problem)
+    return problems
 
 
 class _NamedSheet(NamedTuple):

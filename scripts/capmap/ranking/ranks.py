@@ -193,8 +193,8 @@ def find_level(p: FloatArray, alpha: float) -> float:
 
     Examples
     --------
-    >>> find_level(np.array([0.001, 0.02, 0.04, 0.5]), 0.06)
-    0.02
+    >>> find_level(np.array([0.001, 0.01, 0.04, 0.5]), 0.06)
+    0.03
     """
     steps = alpha / np.arange(len(p), 0, -1)
     rejected = int(np.append(np.sort(p) > steps, True).argmax())
