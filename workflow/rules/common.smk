@@ -13,12 +13,10 @@ def find_root(folder):
     try:
         root = Path(distribution("capmap").locate_file("capmap/project"))
     except PackageNotFoundError:
-        raise WorkflowError(
-            "A module from a repository needs its library: install capmap of the same version."
-        )
+        raise WorkflowError("Install capmap of the same version for this module.")
     # The scripts, which Snakemake copies one by one, find the others here.
-    others = filter(None, [os.getenv("PYTHONPATH")])
-    os.environ.update(PYTHONPATH=os.pathsep.join([str(root / "scripts"), *others]))
+    others = [os.environ["PYTHONPATH"]] if os.getenv("PYTHONPATH") else []
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(root / "scripts"), *others])
     return root
 
 
@@ -56,8 +54,7 @@ def study_of(wildcards):
 
 def cfg(*paths, **found):
     """Settings of a job's study as a plain dict, such as `seed` of "bootstrap/seed", and more."""
-    listed = " ".join(paths).split()
-    named = {Path(path).name: path for path in listed} | found
+    named = {Path(path).name: path for path in " ".join(paths).split()} | found
 
     def read(wildcards):
         study = study_of(wildcards)
@@ -108,10 +105,9 @@ def shards(place, names="", number=lambda study: range(study.read("bootstrap/sha
 
     def read(wildcards):
         study = study_of(wildcards)
-        is_made = not names or analyses.is_asked(study, *names.split())
-        return expand(
-            place, study=study.name, shard=ask(number, study) if is_made else []
-        )
+        if names and not analyses.is_asked(study, *names.split()):
+            return []
+        return expand(place, study=study.name, shard=ask(number, study))
 
     return read
 
