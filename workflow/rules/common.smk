@@ -15,8 +15,8 @@ def find_root(folder):
     except PackageNotFoundError:
         raise WorkflowError("Install capmap of the same version for this module.")
     # The scripts, which Snakemake copies one by one, find the others here.
-    others = [os.environ["PYTHONPATH"]] if os.getenv("PYTHONPATH") else []
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(root / "scripts"), *others])
+    others = filter(None, [os.getenv("PYTHONPATH")])
+    os.environ.update(PYTHONPATH=os.pathsep.join([str(root / "scripts"), *others]))
     return root
 
 
