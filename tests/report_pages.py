@@ -155,9 +155,11 @@ def _draw_points(models: list[str], datasets: list[str]) -> tuple[pd.DataFrame, 
 def draw_study(folder: Path, models: list[str], datasets: list[str]) -> Path:
     """Make the page of a study; in the place of a spread stands a map."""
     tables = make_tables(models, datasets)
+    moved = tables["ranking"].copy()
+    moved.loc[(moved["statistic"] == "median") & (moved["rank"] <= 2), "rank"] = [2, 1]
     drawn = {
         "intervals": make_figure("intervals", tables["ranking"]),
-        "rank_shift": make_figure("rank_shift", tables["ranking"]),
+        "rank_shift": make_figure("rank_shift", moved),
         "scores": make_figure("scores", tables["scores"], order=models),
         "seed_spread": make_figure("capability_map", *_draw_points(models, datasets)),
     }
