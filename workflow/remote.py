@@ -23,8 +23,8 @@ from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_storage_plugins.io import Mtime
 
 from capmap.addresses import hide, reveal
+from capmap.downloads import BLOCK, LATER, ask_server
 from capmap.errors import ConfigError
-from capmap.inputs.configuration import BLOCK, LATER, ask_server
 
 LOGIN = "Check the credentials: SNAKEMAKE_STORAGE_S3_ACCESS_KEY and _SECRET_KEY."
 S3_REMEDIES = {403: LOGIN, 404: "Check the names of the bucket and of the object."}

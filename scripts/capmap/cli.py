@@ -17,8 +17,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import yaml
 
 from capmap.addresses import ADDRESS, hide_everywhere, hide_in_text
+from capmap.downloads import list_texts
 from capmap.errors import CapmapError, ConfigError, explain_machine
-from capmap.inputs.configuration import list_texts
 from capmap.settings.files import read_config
 from capmap.wording import count_things, find_nearest
 

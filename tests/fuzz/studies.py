@@ -5,8 +5,8 @@ from typing import Any
 
 from capmap.attributes import find_attribute_faults
 from capmap.exports import Exports
-from capmap.inputs import analyses, exports
-from capmap.inputs.studies import Study
+from capmap.inputs import analyses
+from capmap.inputs.studies import Study, list_exports
 from capmap.validation import Validation
 from capmap.validation.study import check_exports
 
@@ -15,9 +15,10 @@ def read_exports_of(config: Mapping[str, Any], study: str) -> tuple[Exports, Val
     """Read and validate the exports of a checked study, as its first job does."""
     settings = config["studies"][study]
     known = Study(study, settings)
+    files = list_exports(known)
     return check_exports(
-        exports.list_exports(known),
-        names=exports.list_names(known),
+        files,
+        names=files,
         patterns=settings["exports"],
         settings=settings,
         named=analyses.list_named(known),

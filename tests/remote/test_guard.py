@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from capmap.inputs import configuration
+from capmap import downloads
 from tests.remote.servers import ExportServer, serve_exports
 
 sys.path.append(str(Path(__file__).parents[2] / "workflow"))
@@ -51,7 +51,7 @@ def open_s3(tmp_path: Path, server: ExportServer) -> Open:
 
 
 def test_a_server_that_says_nothing_is_given_up_on(open_http, server, monkeypatch):
-    monkeypatch.setattr(configuration, "DEADLINES", (0.3, 0.3))
+    monkeypatch.setattr(downloads, "DEADLINES", (0.3, 0.3))
     server.files = {"/a.csv": (b"x", 0.0)}
     server.faults = {"/a.csv": "silent"}
     with pytest.raises(remote.RemoteError) as fault:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from capmap.analyses import ANALYSES, FIGURES, INDEX, STEPS
 from capmap.errors import ConfigError
 from capmap.exports.submissions import INFORMATION, RESULTS
-from capmap.inputs import analyses, exports, predictions, studies
+from capmap.inputs import analyses, studies
 from capmap.inputs.configuration import check_files
 from capmap.inputs.studies import Study
 from capmap.multilabel.dumps import Cell
@@ -22,9 +22,8 @@ def make_config(**given: Any) -> dict[str, Any]:
 
 
 def make_study(**given: Any) -> Study:
-    """A study "s" with these settings; URLs are opened in angles."""
-    settings = make_config(s={"exports": "", **given})["studies"]["s"]
-    return Study("s", settings, open_url="<{}>".format)
+    """A study "s" with these settings."""
+    return Study("s", make_config(s={"exports": "", **given})["studies"]["s"])
 
 
 def touch(*paths: str, text: str = "x") -> None:
@@ -73,21 +72,12 @@ def test_rules_of_exports_match_the_studies_of_their_formats() -> None:
 # Exports
 
 
-def test_globs_are_sorted_and_urls_are_opened() -> None:
+def test_globs_are_sorted_and_urls_stay() -> None:
     touch("d/b.csv", "d/a.csv", "d/deep/c.csv", "e.csv")
     (Path("d") / "folder.csv").mkdir()
     study = make_study(exports=["e.csv", "https://h/x*.csv", "d/*.csv"])
-    found = {
-        "e.csv": "e.csv",
-        "https://h/x*.csv": "<https://h/x*.csv>",
-        "d/a.csv": "d/a.csv",
-        "d/b.csv": "d/b.csv",
-    }
-    assert exports.find_exports(study) == found
-    assert list(exports.find_exports(study)) == list(found)
-    assert exports.list_exports(study) == list(found.values())
-    assert exports.list_names(study) == list(found)
-    assert exports.list_names(make_study(exports="d/**/*.csv")) == [
+    assert studies.list_exports(study) == ["e.csv", "https://h/x*.csv", "d/a.csv", "d/b.csv"]
+    assert studies.list_exports(make_study(exports="d/**/*.csv")) == [
         "d/a.csv",
         "d/b.csv",
         "d/deep/c.csv",
@@ -97,12 +87,12 @@ def test_globs_are_sorted_and_urls_are_opened() -> None:
 def test_files_are_read_in_the_order_of_their_numbers() -> None:
     names = ["log_1.csv", "log_2.csv", "log_10.csv"]
     touch(*names)
-    assert exports.list_names(make_study(exports="log_*.csv")) == names
+    assert studies.list_exports(make_study(exports="log_*.csv")) == names
 
 
 def test_a_file_may_be_called_like_a_glob() -> None:
     touch("runs [1].csv", "runs 1.csv")
-    assert exports.list_names(make_study(exports="runs [1].csv")) == ["runs [1].csv"]
+    assert studies.list_exports(make_study(exports="runs [1].csv")) == ["runs [1].csv"]
 
 
 @pytest.mark.parametrize("second", ["d/./a.csv", "./d/a.c*", "./d/{model}.csv"])
@@ -118,24 +108,24 @@ def test_names_that_snakemake_would_replace_are_refused(name: str) -> None:
     touch(f"d/{name}")
     message = f"rename d/{name}; a name cannot have braces or <words>."
     with refused(f"studies.s.exports: {message}"):
-        exports.find_exports(make_study(exports="d/*"))
+        studies.list_exports(make_study(exports="d/*"))
 
 
 @pytest.mark.parametrize("name", ["a < b.csv", "a<B>.csv", "a [b].csv"])
 def test_other_names_are_taken(name: str) -> None:
     touch(f"d/{name}")
-    assert exports.list_names(make_study(exports="d/*")) == [f"d/{name}"]
+    assert studies.list_exports(make_study(exports="d/*")) == [f"d/{name}"]
 
 
 def test_frozen_bounds_are_a_file_a_url_or_none() -> None:
     touch("b.csv")
     assert find_references_of("b.csv") == ["b.csv"]
-    assert find_references_of("s3://b/c.csv") == ["<s3://b/c.csv>"]
+    assert find_references_of("s3://b/c.csv") == ["s3://b/c.csv"]
     assert find_references_of("") == []
 
 
 def find_references_of(path: str) -> list[str]:
-    return exports.find_references(make_study(normalization={"references": path}))
+    return studies.find_references(make_study(normalization={"references": path}))
 
 
 def test_frozen_bounds_have_to_be_there_and_not_of_the_study() -> None:
@@ -159,9 +149,9 @@ def test_the_order_in_which_files_were_made_does_not_matter(
     table = make_study(exports=f"{folder}/*/{RESULTS}")
     board = make_study(exports=str(folder), format="submission")
     dumps = make_study(exports=f"{folder}/{{model}}/{{dataset}}.npy", format="predictions")
-    assert exports.list_exports(table) == [f"{path}/{RESULTS}" for path in paths]
-    assert exports.list_submissions(board) == paths
-    assert list(predictions.find_dumps(dumps)) == [f"{path}/d.npy" for path in paths]
+    assert studies.list_exports(table) == [f"{path}/{RESULTS}" for path in paths]
+    assert studies.list_submissions(board) == paths
+    assert list(studies.find_dumps(dumps)) == [f"{path}/d.npy" for path in paths]
 
 
 # Leaderboards
@@ -178,19 +168,19 @@ def test_an_export_is_a_submission_or_a_folder_of_some() -> None:
     Path("sub/empty").mkdir()
     study = make_board(exports=["one", "sub", "o*"])
     folders = ["one", "sub/a", "sub/b", "sub/empty", "sub/lost"]
-    assert exports.list_submissions(study) == folders
+    assert studies.list_submissions(study) == folders
     files = [f"one/{RESULTS}", f"one/{INFORMATION}", f"sub/a/{INFORMATION}", f"sub/b/{RESULTS}"]
-    assert exports.list_submission_files(study) == files
-    assert exports.list_names(study) == files
+    assert studies.list_submission_files(study) == files
+    assert studies.list_exports(study) == files
 
 
 def test_a_folder_that_is_a_link_out_of_the_submissions_is_no_submission() -> None:
     touch(f"elsewhere/{RESULTS}", f"sub/a/{RESULTS}")
     Path("sub/link").symlink_to(Path("elsewhere").absolute())
     with pytest.raises(ConfigError, match=r"sub/link is a link out of sub\. If it is yours, name"):
-        exports.list_submissions(make_board(exports="sub"))
+        studies.list_submissions(make_board(exports="sub"))
     Path("mine").symlink_to("elsewhere")
-    assert exports.list_submissions(make_board(exports="mine")) == ["mine"]
+    assert studies.list_submissions(make_board(exports="mine")) == ["mine"]
 
 
 BENCHMARK = """
@@ -203,36 +193,36 @@ dimensions: {one: [d], both: [d, e]}
 def test_dimensions_are_those_of_the_benchmark_and_the_groups() -> None:
     touch("b.yaml", text=BENCHMARK)
     study = make_board(benchmark="b.yaml", groups={"one": {"datasets": ["e"]}})
-    assert exports.find_dimensions(study) == {"one": ["e"], "both": ["d", "e"]}
-    assert exports.find_dimensions(make_board()) == {}
-    assert exports.find_descriptions(study)["datasets"] == {"d": "", "e": ""}
-    assert exports.find_descriptions(make_board()) == {"datasets": {}, "dimensions": {}}
+    assert studies.find_dimensions(study) == {"one": ["e"], "both": ["d", "e"]}
+    assert studies.find_dimensions(make_board()) == {}
+    assert studies.find_descriptions(study)["datasets"] == {"d": "", "e": ""}
+    assert studies.find_descriptions(make_board()) == {"datasets": {}, "dimensions": {}}
 
 
 def test_a_benchmark_rules_tables_and_submissions() -> None:
     touch("b.yaml", text=BENCHMARK)
     kinds = ["long", "matrix", "submission", "checkpoints", "predictions"]
     found = [make_study(format=kind, benchmark="b.yaml") for kind in kinds]
-    ruled = [exports.find_benchmark_rules(study) for study in found]
+    ruled = [studies.find_benchmark_rules(study) for study in found]
     assert ruled == [["b.yaml"]] * 3 + [[]] * 2
 
 
 def test_a_benchmark_has_to_be_readable() -> None:
     touch("b.yaml", text="title: [")
     with pytest.raises(ConfigError, match=r"^studies\.s\.benchmark: .*b\.yaml"):
-        exports.find_dimensions(make_board(benchmark="b.yaml"))
+        studies.find_dimensions(make_board(benchmark="b.yaml"))
 
 
 def test_releases_are_sorted_files() -> None:
     touch("r/2.csv", "r/1.csv")
     study = make_board(leaderboard={"releases": "r/*.csv"})
-    assert exports.find_releases(study) == ["r/1.csv", "r/2.csv"]
-    assert exports.find_releases(make_board()) == []
+    assert studies.find_releases(study) == ["r/1.csv", "r/2.csv"]
+    assert studies.find_releases(make_board()) == []
     with refused(
         "studies.s.leaderboard.releases: no file matches 'q/*.csv'. When you publish, copy "
         "results/s/leaderboard/entries.csv there."
     ):
-        exports.find_releases(make_board(leaderboard={"releases": "q/*.csv"}))
+        studies.find_releases(make_board(leaderboard={"releases": "q/*.csv"}))
 
 
 # Predictions
@@ -253,12 +243,12 @@ def make_composed(**given: Any) -> Study:
 def test_dumps_are_found_by_model_dataset_and_seed() -> None:
     touch("d/b/V1/0.npy", "d/a/V1/1.npy", "d/a/V1/0.npy", "d/a/V1/0.txt")
     study = make_study(format="predictions", exports="d/{model}/{dataset}/{seed}.npy")
-    assert predictions.find_dumps(study) == {
+    assert studies.find_dumps(study) == {
         "d/a/V1/0.npy": Cell("a", "V1", "0"),
         "d/a/V1/1.npy": Cell("a", "V1", "1"),
         "d/b/V1/0.npy": Cell("b", "V1", "0"),
     }
-    assert exports.list_names(study) == list(predictions.find_dumps(study))
+    assert studies.list_exports(study) == list(studies.find_dumps(study))
 
 
 @pytest.mark.parametrize(
@@ -279,11 +269,11 @@ def test_dumps_are_found_by_model_dataset_and_seed() -> None:
 def test_dumps_that_cannot_be_told_apart_are_refused(exports: Any, message: str) -> None:
     touch("d/a/V1.npy", "d/V1_a.npy")
     with refused(f"studies.s.exports: {message}"):
-        predictions.find_dumps(make_study(format="predictions", exports=exports))
+        studies.find_dumps(make_study(format="predictions", exports=exports))
 
 
 def test_dumps_of_several_paths_are_put_together() -> None:
-    cells = predictions.find_dumps(make_composed())
+    cells = studies.find_dumps(make_composed())
     assert list(cells) == [
         f"d/{model}/{name}.npy" for model in "mn" for name in ("PatchML/3", "PatchML/4", "V1")
     ]
@@ -292,11 +282,11 @@ def test_dumps_of_several_paths_are_put_together() -> None:
 
 def test_images_are_composed_before_there_are_dumps() -> None:
     tables = [f"results/s/patchml/{name}" for name in ("skipped.csv", "3/composed.csv")]
-    assert predictions.list_objects(make_composed()) == tables
+    assert studies.list_objects(make_composed()) == tables
     waiting = make_composed(exports="e/{model}/{dataset}.npy")
-    assert predictions.find_dumps(waiting) == {}
-    assert predictions.list_objects(waiting) == [*tables, "results/s/patchml/4/composed.csv"]
-    assert predictions.list_objects(make_composed(patchml={})) == []
+    assert studies.find_dumps(waiting) == {}
+    assert studies.list_objects(waiting) == [*tables, "results/s/patchml/4/composed.csv"]
+    assert studies.list_objects(make_composed(patchml={})) == []
 
 
 def test_all_dumps_of_a_model_are_in_one_shard() -> None:
@@ -305,14 +295,14 @@ def test_all_dumps_of_a_model_are_in_one_shard() -> None:
     study = make_study(
         format="predictions", exports="d/{model}/{dataset}.npy", bootstrap={"shards": 4}
     )
-    shards = predictions.shard_dumps(study)
+    shards = studies.shard_dumps(study)
     assert 1 < len(shards) <= 4
     of_shards = [{cell.model for cell in dumps.values()} for dumps in shards.values()]
     assert sorted(model for names in of_shards for model in names) == models
     for shard, dumps in shards.items():
-        assert predictions.list_dumps(study, shard=shard) == list(dumps)
-        assert predictions.list_cells(study, shard=shard) == [list(cell) for cell in dumps.values()]
-    assert predictions.list_shards(study) == [*shards]
+        assert studies.list_dumps(study, shard=shard) == list(dumps)
+        assert studies.list_cells(study, shard=shard) == [list(cell) for cell in dumps.values()]
+    assert studies.list_shards(study) == [*shards]
 
 
 def test_a_shard_needs_labels_of_its_datasets_and_the_classes() -> None:
@@ -323,10 +313,9 @@ def test_a_shard_needs_labels_of_its_datasets_and_the_classes() -> None:
         exports="d/{model}/{dataset}/{seed}.npy",
         predictions={"classes": "c.txt", "datasets": datasets},
     )
-    (shard,) = predictions.shard_dumps(study)
-    files = predictions.list_label_files(study, shard=shard)
+    (shard,) = studies.shard_dumps(study)
+    files = studies.list_label_files(study, shard=shard)
     assert files == ["c.txt", "v1.json", "v1/0.txt", "v1/1.txt"]
-    assert predictions.list_datasets(study) == ["V1", "V2"]
 
 
 # Analyses

@@ -107,7 +107,7 @@ def test_a_log_that_cannot_be_opened_is_one_line_too(tmp_path, capsys, monkeypat
 
 
 def test_an_export_whose_name_is_no_unicode_is_refused():
-    study = Study("s", {}, str, str)
+    study = Study("s", {})
     with pytest.raises(ConfigError, match=r"rename 'runs/.udcff\.csv'; the name .* not Unicode"):
         study.check_name("exports", os.fsdecode(b"runs/\xff.csv"))
 

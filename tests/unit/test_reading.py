@@ -7,8 +7,7 @@ import pytest
 import yaml
 
 from capmap.artifacts import unpack_columns
-from capmap.inputs.exports import find_exports
-from capmap.inputs.studies import Study, check_config
+from capmap.inputs.studies import Study, check_config, list_exports
 from capmap.validation.study import check_exports
 from tests.workbooks import make_xlsx
 
@@ -170,9 +169,9 @@ CASES = {
 def check_study(text):
     """Read and validate the exports of a study from its settings, without any error."""
     settings = check_config({"studies": {"s": yaml.safe_load(text)}})["studies"]["s"]
-    found = find_exports(Study("s", settings))
+    found = list_exports(Study("s", settings))
     read, result = check_exports(
-        list(found.values()), names=list(found), patterns=settings["exports"], settings=settings
+        found, names=found, patterns=settings["exports"], settings=settings
     )
     assert result.errors == []
     return read, result
@@ -219,5 +218,5 @@ def test_a_file_that_does_not_match_is_told(exports, message, tmp_path, monkeypa
     write_files({"runs/a/x-y.txt": ""}, tmp_path)
     settings = check_config({"studies": {"s": {"exports": exports}}})["studies"]["s"]
     with pytest.raises(Exception, match=r"^studies\.s\.exports: ") as caught:
-        find_exports(Study("s", settings))
+        list_exports(Study("s", settings))
     assert message in str(caught.value)

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from capmap.artifacts import digest_file
-from capmap.inputs.configuration import is_named, list_texts
+from capmap.downloads import is_named, list_texts
 from tests.workflow.checkouts import PROJECT, copy_project
 
 SHARED = PROJECT.parent / "shared"

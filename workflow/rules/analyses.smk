@@ -32,7 +32,7 @@ rule compare:
         ),
         evaluations=asked("checkpoints", "results/{study}/", "evaluations.parquet"),
         entries=asked("releases", "results/{study}/leaderboard/", "entries.csv"),
-        releases=files(exports.find_releases),
+        releases=files(studies.find_releases),
     output:
         comparisons=report(
             directory("results/{study}/comparisons"),

@@ -24,11 +24,14 @@ ROOT = find_root(workflow.current_basedir)
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from capmap.analyses import INDEX, STEPS
-from capmap.inputs import analyses, exports, predictions, studies
+from capmap.inputs import analyses, studies
 from capmap.inputs.configuration import ask, load_configuration
 from library import attempts, code
+from locks import release_lock
 
 PREFIX = getattr(workflow.modifier.path_modifier, "prefix", None) or ""
+if workflow.is_main_process and not workflow.dryrun and (released := release_lock()):
+    logger.warning(released)
 config = load_configuration(config, workflow, ROOT / "config.yaml", PREFIX)
 STUDIES = config["run"]
 
@@ -39,28 +42,26 @@ wildcard_constraints:
     number="[0-9]+",
 
 
-def open_url(url):
-    """A file on a server, which a storage plugin fetches."""
-    # Not above: it would slow the start of the jobs of all studies.
-    from remote import open_remote
+def open_input(path):
+    """A result, a file on a server, or one on this machine, which no prefix of a module moves."""
+    if "://" in path:
+        from remote import open_remote  # which is slow to import
 
-    return open_remote(storage, url)
+        return open_remote(storage, path)
+    return path if path.startswith("results/") else local(path)
 
 
 def study_of(wildcards):
     """The study of a job, as the library sees it."""
-    return ask(studies.find_study, config["studies"], wildcards.study, open_url, PREFIX)
+    return ask(studies.find_study, config["studies"], wildcards.study, PREFIX)
 
 
 def cfg(*paths, **found):
     """Settings of a job's study as a plain dict, such as `seed` of "bootstrap/seed", and more."""
     named = {Path(path).name: path for path in " ".join(paths).split()} | found
-
-    def read(wildcards):
-        study = study_of(wildcards)
-        return {name: ask(study.find, find) for name, find in named.items()}
-
-    return read
+    return lambda wildcards: {
+        name: ask(study_of(wildcards).find, find) for name, find in named.items()
+    }
 
 
 def unwatched(**found):
@@ -84,9 +85,7 @@ def files(find, **kinds):
         given = {name: kind(wildcards[name]) for name, kind in kinds.items()}
         found = ask(study_of(wildcards).find, find, **given)
         found = [found] if isinstance(find, str) else found
-        # Files of the user on this machine stay where they are in a module with a prefix.
-        is_given = lambda path: type(path) is str and not path.startswith("results/")
-        return [local(path) if is_given(path) else path for path in found if path]
+        return [open_input(path) for path in found if path]
 
     return read
 

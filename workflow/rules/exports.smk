@@ -12,9 +12,9 @@ CHECKED = "format checksums metrics datasets normalization select incomplete dup
 rule validate:
     """Exports → runs, or every problem that they have."""
     input:
-        exports=files(exports.list_exports),
-        references=files(exports.find_references),
-        benchmark=files(exports.find_benchmark_rules),
+        exports=files(studies.list_exports),
+        references=files(studies.find_references),
+        benchmark=files(studies.find_benchmark_rules),
     output:
         runs="results/{study}/runs.parquet",
         validation="results/{study}/validation.json",
@@ -35,7 +35,7 @@ rule validate:
             CHECKED,
             "failed header_rows reading fields values summary take columns where metric "
             "decimal",
-            names=exports.list_names,
+            names=studies.list_exports,
             patterns="exports",
             renamed="figures/names",
         ),
@@ -51,8 +51,8 @@ rule normalize:
     """Runs → normalized runs, and the bounds that made them."""
     input:
         runs="results/{study}/runs.parquet",
-        references=files(exports.find_references),
-        benchmark=files(exports.find_benchmark_rules),
+        references=files(studies.find_references),
+        benchmark=files(studies.find_benchmark_rules),
     output:
         normalized="results/{study}/normalized/runs.parquet",
         bounds="results/{study}/normalized/bounds.csv",

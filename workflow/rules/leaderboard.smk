@@ -14,8 +14,8 @@ LEADERBOARD = (
 use rule validate as validate_submissions with:
     input:
         benchmark=files("benchmark"),
-        files=files(exports.list_submission_files),
-        references=files(exports.find_references),
+        files=files(studies.list_submission_files),
+        references=files(studies.find_references),
     output:
         runs="results/{study}/runs.parquet",
         validation="results/{study}/validation.json",
@@ -26,8 +26,8 @@ use rule validate as validate_submissions with:
         cfg=cfg(
             CHECKED,
             "submission columns decimal",
-            names=exports.list_names,
-            folders=exports.list_submissions,
+            names=studies.list_exports,
+            folders=studies.list_submissions,
             renamed="figures/names",
         ),
         checked=unwatched(named=analyses.list_named),
@@ -35,8 +35,8 @@ use rule validate as validate_submissions with:
 
 use rule validate as validate_checkpoints with:
     input:
-        exports=files(exports.list_exports),
-        references=files(exports.find_references),
+        exports=files(studies.list_exports),
+        references=files(studies.find_references),
     output:
         runs="results/{study}/runs.parquet",
         validation="results/{study}/validation.json",
@@ -47,7 +47,7 @@ use rule validate as validate_checkpoints with:
         cfg=cfg(
             CHECKED,
             "columns where metric decimal",
-            names=exports.list_names,
+            names=studies.list_exports,
             checkpoints=lambda study: {**study.read("checkpoints"), "rankings": []},
             renamed="figures/names",
         ),
@@ -62,7 +62,7 @@ rule lead:
         bounds="results/{study}/normalized/bounds.csv",
         ranking="results/{study}/tables/ranking.csv",
         replicates=shards("results/{study}/bootstrap/{shard}.parquet"),
-        descriptions=files(exports.list_descriptions),
+        descriptions=files(studies.list_descriptions),
         benchmark=files("benchmark"),
     output:
         table("results/{study}/leaderboard/entries", "csv tex json"),
@@ -108,8 +108,8 @@ rule board:
         study="{study}",
         cfg=cfg(
             "title bootstrap/confidence leaderboard/about",
-            groups=exports.find_dimensions,
-            descriptions=exports.find_descriptions,
+            groups=studies.find_dimensions,
+            descriptions=studies.find_descriptions,
         ),
         library=code("board"),
     script:

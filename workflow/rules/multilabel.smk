@@ -6,7 +6,7 @@ runs.parquet and validation.json, as exports do.
 """
 
 MULTILABEL = "metrics.csv summary.csv rank_shift.csv label_counts.csv degradation.csv"
-DUMPS = predictions.list_shards
+DUMPS = studies.list_shards
 SCORES = shards("results/{study}/multilabel/scores/{shard}.parquet", number=DUMPS)
 FACTS = shards("results/{study}/multilabel/facts/{shard}.json", number=DUMPS)
 
@@ -66,8 +66,8 @@ rule compose:
 rule evaluate:
     """Scores and labels of some models → outcomes of images, metrics, and what is wrong."""
     input:
-        dumps=files(predictions.list_dumps, shard=int),
-        labels=files(predictions.list_label_files, shard=int),
+        dumps=files(studies.list_dumps, shard=int),
+        labels=files(studies.list_label_files, shard=int),
     output:
         outcomes="results/{study}/multilabel/outcomes/{shard}.parquet",
         scores="results/{study}/multilabel/scores/{shard}.parquet",
@@ -83,14 +83,14 @@ rule evaluate:
         runtime=attempts(60),
     params:
         study="{study}",
-        cells=lambda wildcards: predictions.list_cells(
+        cells=lambda wildcards: studies.list_cells(
             study_of(wildcards), shard=int(wildcards.shard)
         ),
         cfg=cfg(
             "predictions/classes bootstrap/confidence bootstrap/seed",
-            replicates=studies.count_of_images,
-            datasets=predictions.find_labels,
-            subgroups=predictions.find_subgroups,
+            replicates=analyses.count_of_images,
+            datasets=studies.find_labels,
+            subgroups=studies.find_subgroups,
             renamed="figures/names",
         ),
         library=code("evaluate"),
@@ -102,16 +102,16 @@ use rule validate as validate_predictions with:
     input:
         scores=SCORES,
         facts=FACTS,
-        objects=files(predictions.list_objects),
-        references=files(exports.find_references),
+        objects=files(studies.list_objects),
+        references=files(studies.find_references),
     wildcard_constraints:
         study=studies.match_studies(config, "predictions"),
     params:
         cfg=cfg(
             CHECKED,
             "multilabel/rank_by",
-            names=exports.list_names,
-            subgroups=predictions.find_subgroups,
+            names=studies.list_exports,
+            subgroups=studies.find_subgroups,
             renamed="figures/names",
         ),
         checked=unwatched(named=analyses.list_named),
@@ -127,7 +127,7 @@ rule compare_labels:
             number=DUMPS,
         ),
         facts=FACTS,
-        labels=files(predictions.list_counted),
+        labels=files(studies.list_counted),
     output:
         table("results/{study}/multilabel/metrics"),
         table("results/{study}/multilabel/summary", "csv tex"),

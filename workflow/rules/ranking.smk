@@ -54,7 +54,7 @@ rule bootstrap:
             "bootstrap/replicates bootstrap/confidence bootstrap/interval bootstrap/seed "
             "bootstrap/shards",
             groups=analyses.read_groups,
-            dimensions=exports.find_estimated,
+            dimensions=studies.find_estimated,
         ),
         library=code("bootstrap"),
     script:

@@ -15,8 +15,7 @@ from capmap.artifacts import unpack_columns
 from capmap.drafting.words import WORDS, guess_direction, has_word, split_words
 from capmap.exports import Exports
 from capmap.exports.doubts import list_doubtful
-from capmap.inputs.exports import find_exports
-from capmap.inputs.studies import Study, check_config
+from capmap.inputs.studies import Study, check_config, list_exports
 from capmap.metrics import find_metric
 from capmap.problems import Problem
 from capmap.validation.study import Validation, check_exports
@@ -168,14 +167,11 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
     draft.note("exports", "found", ", ".join(counts) + ".")
 
 
-def _check(draft: Draft) -> tuple[Exports, Validation, dict[str, str]]:
+def _check(draft: Draft) -> tuple[Exports, Validation, list[str]]:
     settings = check_config({"studies": {"draft": draft.settings}})["studies"]["draft"]
-    files = find_exports(Study("draft", settings, open_url=str))
+    files = list_exports(Study("draft", settings))
     read, result = check_exports(
-        list(files.values()),
-        names=list(files),
-        patterns=settings["exports"],
-        settings=settings,
+        files, names=files, patterns=settings["exports"], settings=settings
     )
     return read, result, files
 

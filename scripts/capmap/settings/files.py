@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from capmap.errors import ConfigError
-from capmap.settings.checking import render_place
+from capmap.settings.checking import Place, render_place
 from capmap.wording import find_nearest, list_names, quote_name
 
 # More than any study has settings, and less than it takes a second to read.
@@ -54,30 +54,52 @@ def open_yaml(path: str) -> Document:
         loader = _Loader(text)
         node = loader.get_single_node()
         # Before sections are merged (<<), which puts keys beside those that win over them.
-        faults = sorted(_find_faults(node)) if node else []
-        content = loader.construct_document(node) if node and not faults else None
+        keys = [*_list_keys(node, (), set())]
+        twice = [(place[-1], mark, first) for place, mark, first in keys if mark is not first]
+        content = loader.construct_document(node) if node and not twice else None
     except yaml.MarkedYAMLError as error:
         raise ConfigError(_explain(path, error)) from error
     except (ValueError, LookupError, RecursionError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: it is no YAML ({' '.join(str(error).split())}).") from error
     return Document(
         content,
-        [f"{path}, line {line}, column {column}: {fault}" for line, column, fault in faults],
-        {render_place(place): line for place, line in _list_lines(node, (), set())},
+        [
+            f"{path}, line {mark.line + 1}, column {mark.column + 1}: the key {key!r} stands "
+            f"twice, first at line {first.line + 1}. Keep one of them."
+            for key, mark, first in twice
+        ],
+        {render_place(place): first.line + 1 for place, _, first in keys},
     )
 
 
-def _list_lines(
-    node: yaml.Node | None, place: tuple[str, ...], seen: set[int]
-) -> Iterator[tuple[tuple[str, ...], int]]:
-    """List the keys of sections with their lines; of a section that is repeated, the first."""
-    if not isinstance(node, yaml.MappingNode) or id(node) in seen:
+def find_line(documents: Mapping[str, Document], place: str) -> str:
+    """Say in which line of which file a setting stands, or what is around one that is missing."""
+    while place:
+        for path, document in documents.items():
+            if place in document.lines:
+                return f"{path}, line {document.lines[place]}: "
+        place = place.rpartition(".")[0]
+    return ""
+
+
+def _list_keys(
+    node: yaml.Node | None, place: Place, seen: set[int]
+) -> Iterator[tuple[Place, yaml.Mark, yaml.Mark]]:
+    """List the places of keys, their marks, and those of the same key where it stands first."""
+    if id(node) in seen:
         return
     seen.add(id(node))
-    for key, value in node.value:
-        if isinstance(key.value, str):
-            yield (*place, key.value), key.start_mark.line + 1
-            yield from _list_lines(value, (*place, key.value), seen)
+    if isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value):
+            yield from _list_keys(item, (*place, number), seen)
+    elif isinstance(node, yaml.MappingNode):
+        firsts: dict[str, yaml.Mark] = {}
+        for key, value in node.value:
+            name, mark = str(key.value), key.start_mark
+            first = mark if name == "<<" else firsts.setdefault(name, mark)
+            yield (*place, name), mark, first
+            if first is mark:
+                yield from _list_keys(value, (*place, name), seen)
 
 
 def _read_text(path: str) -> str:
@@ -94,32 +116,6 @@ def _read_text(path: str) -> str:
     if len(data) > LARGEST:
         raise ConfigError(f"{path}: it has more than {LARGEST} bytes, which settings never need.")
     return text
-
-
-def _find_faults(root: yaml.Node) -> Iterator[tuple[int, int, str]]:
-    """Find keys that stand twice."""
-    seen, open_nodes = set(), [root]
-    while open_nodes:
-        node = open_nodes.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, yaml.SequenceNode):
-            open_nodes += node.value
-        elif isinstance(node, yaml.MappingNode):
-            open_nodes += [child for pair in node.value for child in pair]
-            yield from _find_twice(node)
-
-
-def _find_twice(node: yaml.MappingNode) -> Iterator[tuple[int, int, str]]:
-    firsts: dict[str, int] = {}
-    for key, _ in node.value:
-        name, mark = key.value, key.start_mark
-        if isinstance(name, str) and name != "<<":
-            if name in firsts:
-                fault = f"the key {name!r} stands twice, first at line {firsts[name]}. "
-                yield mark.line + 1, mark.column + 1, f"{fault}Keep one of them."
-            firsts.setdefault(name, mark.line + 1)
 
 
 def read_config(path: str) -> dict[str, Any]:

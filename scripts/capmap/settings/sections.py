@@ -227,8 +227,20 @@ class Transform(Rule):
     scale_rmse: RmseScale = Field(ABSENT, description="Maps an error r to 1 - r * std.")
 
 
+def _refuse_reversed(rule: Section) -> Section:
+    """Refuse a lower bound that is not below the upper one."""
+    low, high = getattr(rule, "low", None), getattr(rule, "high", None)
+    if isinstance(low, int | float) and isinstance(high, int | float) and low >= high:
+        remedy = "Give the lower score as low, also where it is the better one"
+        text = f"low {low} is not below high {high}. {remedy}; direction says which is better."
+        raise ValueError(text)
+    return rule
+
+
 class ScoreRule(Rule):
     """A rule of a metric or a dataset, which states what it names and leaves out the rest."""
+
+    _check_bounds = model_validator(mode="after")(_refuse_reversed)
 
     direction: Direction = Field(
         ABSENT, description='Whether the higher ("max") or the lower ("min") score is better.'
@@ -243,6 +255,8 @@ class ScoreRule(Rule):
 
 class Normalization(Section):
     """Bounds of every dataset for which neither `datasets` nor `metrics` give any."""
+
+    _check_bounds = model_validator(mode="after")(_refuse_reversed)
 
     low: Bound = Field(
         "natural",
@@ -383,6 +397,12 @@ class CheckpointRanking(Section):
         description="Formula over names of metrics, such as 0.7 * accuracy - 0.3 * ece; higher is "
         "better. Numbers, names, + - * / ( ), min, max, mean, abs, log and sqrt.",
     )
+
+    @model_validator(mode="after")
+    def _refuse_both(self) -> "CheckpointRanking":
+        if self.metric and self.expression:
+            raise ValueError("it has a metric and an expression. Keep one of them.")
+        return self
 
 
 class Checkpoints(Section):

@@ -1,10 +1,10 @@
 """The settings of a study, and of all studies."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
-from capmap.analyses import ANALYSES, INDEX
+from capmap.analyses import ANALYSES, FIGURES, INDEX
 from capmap.settings.choices import (
     Cut,
     Decimal,
@@ -58,6 +58,7 @@ from capmap.settings.sections import (
     Unique,
     Whole,
 )
+from capmap.wording import find_nearest, quote_name
 
 FORMATS: list[Literal["pdf", "svg", "png"]] = ["pdf", "svg"]
 
@@ -115,6 +116,14 @@ class Bootstrap(Section):
     )
     seed: Whole = Field(0, description="Seed from which all random streams of the study derive.")
     shards: Whole = Field(1, ge=1, le=1000, description="Jobs over which the models are spread.")
+
+    @field_validator("unit")
+    @classmethod
+    def _refuse_seeds(cls, unit: str, info: ValidationInfo) -> str:
+        if unit == "seeds" and info.data.get("interval") == "percentile":
+            remedy = "Set interval to calibrated, or unit to auto."
+            raise ValueError(f"only calibrated intervals can be over seeds. {remedy}")
+        return unit
 
 
 class DatasetLabels(Section):
@@ -229,6 +238,27 @@ class Figures(Section):
     )
     only: Unique[Name] = Field([], description="The figures to draw; empty means all.")
     skip: Unique[Name] = Field([], description="Figures not to draw.")
+
+    @field_validator("width", "only", "skip")
+    @classmethod
+    def _refuse_unknown(cls, given: Any) -> Any:
+        for name in given if isinstance(given, dict | list) else ():
+            if name not in FIGURES:
+                near = find_nearest(name, FIGURES)
+                meant = f"Did you mean {quote_name(near)}?" if near else "See docs/results.md."
+                raise ValueError(f"there is no figure {quote_name(name)}. {meant}")
+        return given
+
+    @field_validator("names")
+    @classmethod
+    def _refuse_shared(cls, names: dict[str, str]) -> dict[str, str]:
+        firsts: dict[str, str] = {}
+        for old, new in names.items():
+            first = firsts.setdefault(new, old)
+            if first != old:
+                both = f"{quote_name(first)} and {quote_name(old)} would both be called"
+                raise ValueError(f"{both} {quote_name(new)}. Give each its own.")
+        return names
 
 
 class Study(Section):
