@@ -84,7 +84,8 @@ def test_the_reference_is_compared_with_the_difference_of_the_model():
 
 
 def test_an_interval_beyond_the_scale_does_not_hide_the_others():
-    pairs = make_pair(ci_low=-0.1, ci_high=4.0, wilcoxon_p_holm=1.0)
+    wide = {"ci_low": -0.1, "ci_high": 4.0, "wilcoxon_p_holm": 1.0}
+    pairs = pd.concat([make_pair(**wide), make_pair(model_b="c", **wide)])
     figure = make_figure("pairwise_reference", pairs, reference="a")
     _, interval, *_ = figure.axes[0].lines
     assert interval.get_xdata().tolist() == [-1, 0.1]

@@ -33,6 +33,7 @@ from capmap.figures.style import (
     FAINT_INK,
     PALETTE,
     SMALL_SIZE,
+    TEXT_SIZE,
     FloatArray,
     ModelStyle,
     arrange_models,
@@ -41,6 +42,7 @@ from capmap.figures.style import (
     figure_style,
     model_styles,
     page_width,
+    shorten_names,
     widest,
 )
 from capmap.ranking.table import compare_ranks
@@ -293,10 +295,11 @@ def draw_bump(
         right=right,
         ticks=measure_ticks(ticks, upright=upright),
     )
-    for group in dict.fromkeys(groups) if len(set(groups)) > 1 else ():
+    short = shorten_names(groups, width=sheet.width, size=TEXT_SIZE)
+    for group in dict.fromkeys(groups) if len(short) > 1 else ():
         first = np.nanmin(heights[[own == group for own in groups]], initial=rows)
         y = sheet.height * (1 - first / rows) + HEADER_HEIGHT / 2
-        sheet.write(group, x=-MOST_TICK / 2, y=y, color=FAINT_INK, va="center")
+        sheet.write(short[group], x=-MOST_TICK / 2, y=y, color=FAINT_INK, va="center")
     for row, model in enumerate(ranks.index):
         look = gray_out(cast, model)
         known = np.flatnonzero(np.isfinite(values[row]))

@@ -121,12 +121,9 @@ def draw_metric_lines(summary: pd.DataFrame, degradation: pd.DataFrame) -> Figur
     lines = dict(zip(datasets, ("-", DASHES), strict=True))
     listed = ", ".join(f"{place} {model}" for place, model in enumerate(first.index, 1))
     notes = (f"Models: {listed}.",) if len(first) <= MOST_LISTED else ()
-    wording = Wording(
-        "Metrics on two datasets", "models, the best on the first dataset first", notes
-    )
     panels = make_panels(
         [METRICS[name] for name in known],
-        wording=wording,
+        wording=Wording("Metrics on two datasets", "models, best by the solid line first", notes),
         keys=[
             Line2D([], [], color="black", linestyle=lines[name], label=names[name])
             for name in datasets
