@@ -53,7 +53,7 @@ def make_rank_tables(models, scores):
     return {
         "mean_ranks": pd.DataFrame(table | {"nemenyi_group": letters}),
         "nemenyi": nemenyi.assign(critical_difference=cd, datasets=n),
-        "friedman": pd.DataFrame({"test": ["friedman"], "p": [2e-5]}),
+        "friedman": pd.DataFrame({"test": ["friedman"], "p_dependent": [2e-5]}),
     }
 
 

@@ -57,11 +57,17 @@ def test_a_pair_without_a_dataset_in_common_is_hatched_and_said_to_be():
 
 def test_groups_have_scores_with_ranks_and_mark_the_best():
     groups = pd.DataFrame(
-        [("g", "a", 0.5, 2), ("g", "b", 0.75, 1), ("h", "b", 0.25, 1)],
+        [
+            ("", "b", 0.6, 1),
+            ("", "a", 0.4, 2),
+            ("g", "a", 0.5, 2),
+            ("g", "b", 0.75, 1),
+            ("h", "b", 0.25, 1),
+        ],
         columns=["group", "model", "score", "rank"],
     ).assign(unit="runs", statistic="iqm")
     figure = make_figure("groups", groups)
-    # b has mean rank 1, a has 2; h leaves a out.
+    # b is the first of the headline; h leaves a out.
     assert cell_texts(figure) == {(0, 0): ".750 (1)", (0, 1): ".250 (1)", (1, 0): ".500 (2)"}
     assert marked_cells(figure, 0) == {(0, 0), (0, 1)}
     assert "Hatched: left out of the group." in drawn_words(figure)
@@ -75,3 +81,14 @@ def test_the_reference_is_compared_with_the_difference_of_the_model():
     assert tuple(interval.get_xdata()) == (-0.5, -0.125)
     assert list(point.get_xdata()) == [-0.25]
     assert {"1/2/7", ".010", f"{MINUS}.50"} <= set(drawn_words(figure))
+
+
+def test_an_interval_beyond_the_scale_does_not_hide_the_others():
+    wide = {"ci_low": -0.1, "ci_high": 4.0, "wilcoxon_p_holm": 1.0}
+    pairs = pd.concat([make_pair(**wide), make_pair(model_b="c", **wide)])
+    figure = make_figure("pairwise_reference", pairs, reference="a")
+    _, interval, *_ = figure.axes[0].lines
+    assert interval.get_xdata().tolist() == [-1, 0.1]
+    words = drawn_words(figure)
+    assert "An interval that reaches \N{PLUS-MINUS SIGN}1 goes on." in words
+    assert "p (Holm)" not in words

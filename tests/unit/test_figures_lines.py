@@ -48,6 +48,8 @@ def test_the_critical_difference_is_as_long_as_its_bracket():
     assert "Mean ranks over the 14 datasets common to all models." in " ".join(words)
     segments = [line for lines in figure.axes[0].collections for line in lines.get_segments()]
     assert [1.0, 2.25] in [segment[:, 0].tolist() for segment in segments]
+    tables["nemenyi"] = tables["nemenyi"].assign(critical_difference=9.5)
+    assert "longer than the axis" in " ".join(drawn_words(draw_critical(tables)))
 
 
 def test_critical_differences_are_drawn_at_the_ranks_of_the_common_datasets():
@@ -59,7 +61,7 @@ def test_critical_differences_are_drawn_at_the_ranks_of_the_common_datasets():
         "critical_difference",
         ranks.assign(datasets=9),
         nemenyi.assign(critical_difference=1.6, datasets=4),
-        pd.DataFrame({"test": ["friedman"], "p": [0.01]}),
+        pd.DataFrame({"test": ["friedman"], "p_dependent": [0.01]}),
         alpha=0.05,
     )
     assert bar_spans(figure) == [(1.5, 2.75)]

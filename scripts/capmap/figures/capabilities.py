@@ -69,6 +69,7 @@ RADIUS = 0.035
 MOST_TOLD = 5
 NARROW_POINTS = 24
 MAP_EDGE = 0.25
+LEAST_MAP = 5.5
 LOW_HEIGHT = 1.2
 MAP_HEIGHT = 8.2
 NAME_WIDTH = 1.1
@@ -109,7 +110,8 @@ def draw_map(
     Returns
     -------
     matplotlib.figure.Figure
-        A column wide (3.4 in) up to 24 points, beyond that a page (7 in), and at most 9 in high.
+        A column wide (3.4 in) up to 24 points, beyond that a page (7 in; of another
+        width, at least 5.5), and at most 9 in high.
 
     Notes
     -----
@@ -119,7 +121,7 @@ def draw_map(
     points = _describe_points(positions, models, datasets)
     if points.empty:
         raise NothingToDraw(NO_PLACE)
-    sheet_width = column_width() if len(points) <= NARROW_POINTS else page_width()
+    sheet_width = column_width() if len(points) <= NARROW_POINTS else page_width(LEAST_MAP)
     width = sheet_width - 2 * PADDING
     places, height = scale_points(points, width=width, height=MAP_HEIGHT, edge=MAP_EDGE)
     points = points.assign(x=places[:, 0], y=places[:, 1])

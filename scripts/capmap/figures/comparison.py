@@ -58,7 +58,7 @@ HATCH_NOTE = f"Hatched: {NO_SHARED}."
 
 DIFFERENCE_HEADING = "Pairwise comparison"
 DIFFERENCE_UNIT = "mean difference in normalized score (row \N{MINUS SIGN} column)"
-REFERENCE_UNIT = "mean difference in normalized score (model \N{MINUS SIGN} reference)"
+REFERENCE_UNIT = "mean difference (normalized score)"
 COUNTS_NOTE = "Second line of a cell: datasets won/tied/lost by the row."
 WINS_NOTE = "w/t/l: datasets won/tied/lost against the reference."
 P_NOTE = "p: Wilcoxon signed-rank test, Holm-corrected over all pairs."
@@ -151,7 +151,9 @@ def draw_comparison_matrix(
 
     table = square(pairs["mean_difference"])
     limit = span_evenly(table)
-    notes += (f"Corner: Wilcoxon signed-rank test, Holm-corrected over all pairs, p < {alpha:g}.",)
+    is_sure = square(pairs["wilcoxon_p_holm"]) < alpha
+    if is_sure.to_numpy().any():
+        notes += (f"Corner: Wilcoxon signed-rank test, Holm-corrected, p < {alpha:g}.",)
     if table.isna().to_numpy().sum() > len(table):
         notes += (HATCH_NOTE,)
     texts = [
@@ -167,7 +169,7 @@ def draw_comparison_matrix(
             *(Writing(square(text).fillna(""), COUNTS_NOTE) for text in both),
             *(Writing(square(text).fillna("")) for text in texts),
         ],
-        marks=[mark_diagonal(table), Mark(square(pairs["wilcoxon_p_holm"]) < alpha)],
+        marks=[mark_diagonal(table), Mark(is_sure)],
     )
 
 
@@ -195,7 +197,8 @@ def draw_comparison_reference(
     Notes
     -----
     At the right stand the model's wins/ties/losses against the reference, the Holm-corrected p
-    value of Wilcoxon's signed-rank test, and the matched-pairs rank-biserial correlation r.
+    value of Wilcoxon's signed-rank test, if any is below 1, and the matched-pairs rank-biserial
+    correlation r.
     """
     reference = reference or order[0]
     everyone = {*pairwise["model_a"], *pairwise["model_b"]}
@@ -204,17 +207,18 @@ def draw_comparison_reference(
     facing = facing[facing["model_b"] == reference].set_index("model_a").reindex(models)
     facing = facing.rename_axis("model")
     named = {"mean_difference": "estimate", "ci_low": "low", "ci_high": "high"}
-    p, r = facing["wilcoxon_p_holm"].map(write_p), facing["effect_size"].map(format_decimal)
+    p, r = facing["wilcoxon_p_holm"], facing["effect_size"].map(format_decimal)
     return draw_forest(
         facing.rename(columns=named),
         everyone=everyone,
         columns=[
             Column("w/t/l", _write_counts(facing).tolist(), WINS_NOTE),
-            Column("p (Holm)", p.tolist(), P_NOTE),
+            Column("p (Holm)", p.map(write_p).tolist() if p.lt(1).any() else [], P_NOTE),
             Column("r", r.tolist(), R_NOTE),
         ],
         wording=Wording(f"Difference from {reference}", REFERENCE_UNIT, notes),
         line=0.0,
+        most=1.0,
         empty=NO_SHARED,
     )
 
@@ -233,7 +237,7 @@ def draw_critical_difference(
         model_a, model_b, rank_difference (a minus b) of all pairs, and critical_difference and
         datasets, the same in all rows; may be empty.
     friedman : DataFrame
-        test and p; the row ``friedman`` is told in a note.
+        test and p_dependent; the row ``friedman`` is told in a note.
     alpha : float
         Level of the tests, between 0 and 1.
 
@@ -319,7 +323,7 @@ def _place_ranks(nemenyi: pd.DataFrame) -> "pd.Series[float]":
 
 def _describe_friedman(friedman: pd.DataFrame, alpha: float) -> tuple[str, ...]:
     """Result of the Friedman test, and what follows where it finds nothing."""
-    p = friedman.loc[friedman["test"] == "friedman", "p"].dropna()
+    p = friedman.loc[friedman["test"] == "friedman", "p_dependent"].dropna()
     if p.empty:
         return ()
     value = float(p.iloc[0])
@@ -427,7 +431,7 @@ def _make_sheet(plan: _Plan, wording: Wording) -> Sheet:
         head=PADDING,
         ticks=0.0,
     )
-    end = max(_last_rank(plan), 1 + plan.critical_difference)
+    end = _last_rank(plan)
     pad = EDGE * (end - 1) / (sheet.width - 2 * EDGE)
     sheet.axes.set_xlim(1 - pad, end + pad)
     sheet.axes.set_ylim(0, plan.height)
@@ -452,7 +456,7 @@ def _draw_axis(sheet: Sheet, plan: _Plan) -> None:
     _add_lines(sheet, lines, colors=INK, linewidths=0.8)
     for tick in ticks:
         sheet.axes.text(tick, top + TICK_LENGTH + 0.03, f"{tick}", ha="center")
-    text = "\N{LEFTWARDS ARROW} better    mean rank"
+    text = "mean rank (\N{LEFTWARDS ARROW} better)"
     sheet.write(text, x=EDGE, y=top + 0.23, color=FAINT_INK)
 
 
@@ -490,6 +494,9 @@ def _write_names(sheet: Sheet, plan: _Plan) -> None:
 
 def _draw_bracket(sheet: Sheet, plan: _Plan, label: str) -> None:
     length, y = plan.critical_difference, plan.axis_height + 0.44
+    if 1 + length > _last_rank(plan):
+        sheet.write(f"{label}, longer than the axis", x=EDGE, y=y + 0.07)
+        return
     ends: list[Segment] = [[(x, y - 0.03), (x, y + 0.03)] for x in (1, 1 + length)]
     _add_lines(sheet, [[(1, y), (1 + length, y)], *ends], colors=INK, linewidths=1.2)
     sheet.write(label, x=EDGE, y=y + 0.07)

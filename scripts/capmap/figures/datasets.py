@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -22,8 +21,6 @@ from capmap.figures.canvas import (
     fit_labels,
     format_decimal,
     make_sheet,
-    plan_columns,
-    write_columns,
 )
 from capmap.figures.heatmap import (
     DIVERGING,
@@ -42,12 +39,10 @@ from capmap.figures.marks import mark_members
 from capmap.figures.style import (
     GRID_COLOR,
     PALETTE,
-    TEXT_SIZE,
     figure_style,
     model_colors,
-    shorten_names,
 )
-from capmap.ranking.table import choose_of_groups
+from capmap.ranking.table import choose, choose_of_groups
 from capmap.wording import label_scores
 
 MOST_KEYED = len(PALETTE)
@@ -58,11 +53,10 @@ WIDE_LABEL = 2.1
 CELL = ["model", "dataset"]
 SCORES_HEADING = "Scores per dataset"
 SCORES_UNIT = "normalized score (0 = low bound, 1 = high bound)"
-SCORES_NOTE = "Lines: one standard deviation over runs, up and down."
+SCORES_NOTE = "Lines beyond points: one standard deviation over runs."
 SPREAD_HEADING = "Spread over seeds per dataset"
 SPREAD_UNIT = "standard deviation over seeds (normalized score)"
 NO_SPREAD = "Fewer than two datasets have several runs of a model."
-BOX_NOTE = "Box: median and quartiles of the models. Whiskers: least and most noisy model."
 GROUPS_HEADING = "Groups of datasets"
 MARK_NOTE = "Corner: best of the group."
 PLACE_NOTE = "In brackets: rank within the group."
@@ -191,14 +185,9 @@ def draw_seed_spread(seeds: pd.DataFrame, *, order: Sequence[str] = ()) -> Figur
     Returns
     -------
     matplotlib.figure.Figure
-        A row per dataset with several runs, the noisiest (by its median model) on top. A column
-        wide (3.4 in), or a page (7 in) where names need it.
-
-    Notes
-    -----
-    Up to 8 models have points in their colors. Of more models boxes show median and quartiles,
-    whiskers the extremes, and the noisiest of each dataset is named at the right. At most the 60
-    noisiest datasets are drawn.
+        Points up to 8 models and 12 datasets, beyond that a heat map of at most the first 40
+        models and the 60 noisiest datasets, by their median model the noisiest first. A column wide
+        (3.4 in), or a page (7 in) where names need it.
     """
     cells = seeds.rename(columns={"normalized_std": "value"})[[*CELL, "value"]]
     cells = cells.dropna().sort_values(CELL)
@@ -209,51 +198,21 @@ def draw_seed_spread(seeds: pd.DataFrame, *, order: Sequence[str] = ()) -> Figur
     notes: tuple[str, ...] = ()
     if len(medians) > MAX_DATASETS:
         notes = (f"The {MAX_DATASETS} noisiest of {len(medians)} datasets.",)
-    models, _ = choose_models(seeds["model"], order)
-    if len(models) <= MOST_KEYED:
+    models, model_note = choose_models(seeds["model"], order)
+    notes += model_note
+    if len(models) <= MOST_KEYED and len(datasets) <= MOST_STRIPPED:
         cells = cells.assign(spread=0.0, text=cells["value"].map("{:.3f}".format))
         wording = Wording(SPREAD_HEADING, SPREAD_UNIT, notes)
         return draw_strip(cells, datasets=datasets, models=models, wording=wording)
-    return _draw_boxes(cells, datasets, Wording(SPREAD_HEADING, SPREAD_UNIT, (*notes, BOX_NOTE)))
-
-
-def _draw_boxes(cells: pd.DataFrame, datasets: Sequence[str], wording: Wording) -> Figure:
-    """Draw a box of values per dataset, and name its largest."""
-    labels = fit_labels(datasets, narrow=0.0, wide=WIDE_LABEL)
-    largest = cells.loc[cells.groupby("dataset")["value"].idxmax()].set_index("dataset")["model"]
-    names = shorten_names(largest, width=WIDE_LABEL, size=TEXT_SIZE)
-    side = plan_columns({"noisiest model": [names[largest[dataset]] for dataset in datasets]})
-    sheet = make_sheet(
-        width=labels.sheet_width,
-        height=len(datasets) * (ROW_HEIGHT + labels.extra_height),
-        wording=wording,
-        left=PADDING + max(labels.width, 0.45) + GAP,
-        right=2 * PADDING + side.width,
+    table = pivot_cells(cells.set_index(CELL)["value"], models, datasets)
+    if table.isna().to_numpy().any():
+        notes += ("Hatched: no spread.",)
+    return draw_grid(
+        table,
+        scale=Scale(SPREAD_UNIT, *span_colors(table), "Oranges"),
+        wording=Wording(SPREAD_HEADING, "", notes),
+        writings=_write_decimals(table, (3, 2)),
     )
-    values = [cells.loc[cells["dataset"] == dataset, "value"].to_numpy() for dataset in datasets]
-    edge = {"color": "#8C8C8C", "linewidth": 0.5, "solid_capstyle": "butt"}
-    sheet.axes.boxplot(
-        values,
-        positions=range(len(datasets)),
-        widths=0.6,
-        whis=(0, 100),
-        orientation="horizontal",
-        showcaps=False,
-        showfliers=False,
-        patch_artist=True,
-        manage_ticks=False,
-        boxprops={"facecolor": "#DDDDDD", "edgecolor": "#8C8C8C", "linewidth": 0.5},
-        whiskerprops=edge,
-        medianprops={"color": "black", "linewidth": 1.2, "solid_capstyle": "butt"},
-    )
-    sheet.axes.set_xlim(0, 1.04 * cells["value"].max() or 1.0)
-    sheet.axes.grid()
-    sheet.limit_ticks()
-    texts = [f"median {np.median(own):.3f}, largest {own.max():.3f}" for own in values]
-    told = [f"{text} ({largest[dataset]})" for text, dataset in zip(texts, datasets, strict=True)]
-    sheet.label_rows(labels.texts, header="dataset", names=labels.names, texts=told)
-    write_columns(sheet, side)
-    return sheet.figure
 
 
 @figure_style()
@@ -269,8 +228,8 @@ def draw_groups(ranking: pd.DataFrame) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        A heat map of at most 40 models, the best by mean rank over its groups first, and the first
-        40 groups by name. A column wide (3.4 in), or a page (7 in) where names need it.
+        A heat map of at most 40 models, the best of the headline first, and the first 40 groups
+        by name. A column wide (3.4 in), or a page (7 in) where names need it.
 
     Notes
     -----
@@ -279,10 +238,7 @@ def draw_groups(ranking: pd.DataFrame) -> Figure:
     groups = choose_of_groups(ranking)
     if groups.empty:
         raise NothingToDraw("No model is ranked in a group.")
-    means = groups.groupby("model")["rank"].mean().reset_index()
-    models, notes = choose_models(
-        groups["model"], list(means.sort_values(["rank", "model"])["model"])
-    )
+    models, notes = choose_models(groups["model"], list(choose(ranking)["model"]))
     names = sorted(set(groups["group"]))
     if len(names) > MAX_MODELS:
         notes = (*notes, f"First {MAX_MODELS} of {len(names)} groups by name.")

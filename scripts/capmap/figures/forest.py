@@ -42,9 +42,10 @@ from capmap.ranking.table import choose
 from capmap.wording import SHARED_LETTERS, depends_on_ridge, spell_statistic
 
 MIN_AXES = 1.1
-WIDE_LABEL = 2.6
+WIDE_LABEL = 3.6
 NO_INTERVAL = "Open marker: no interval."
 LETTERS_WIDTH = 0.6
+BEYOND = "An interval that reaches \N{PLUS-MINUS SIGN}{:g} goes on."
 UNIT_NOTES = {
     "runs": "Intervals: other runs on these datasets.",
     "seeds": "Intervals: other seeds on these datasets.",
@@ -72,6 +73,7 @@ def draw_forest(
     columns: Sequence[Column],
     wording: Wording,
     line: float | None = None,
+    most: float = np.inf,
     empty: str = "",
 ) -> Figure:
     """Draw estimates with their intervals, one model below the other.
@@ -89,6 +91,8 @@ def draw_forest(
         Words around the axes.
     line : float, optional
         Where a vertical line says that there is no difference.
+    most : float
+        Intervals are drawn up to this distance from 0, and a note says so.
     empty : str
         What is written in a row without an estimate.
 
@@ -110,6 +114,8 @@ def draw_forest(
     notes = (*wording.notes, *(column.note for column in kept if any(column.texts) and column.note))
     if (table["estimate"].notna() & table[["low", "high"]].isna().any(axis=1)).any():
         notes = (*notes, NO_INTERVAL)
+    if table[["low", "high"]].abs().gt(most).any(axis=None):
+        notes = (*notes, BEYOND.format(most))
     sheet = make_sheet(
         width=column_width() if is_narrow else page_width(),
         height=len(table) * (ROW_HEIGHT + labels.extra_height),
@@ -130,7 +136,7 @@ def draw_forest(
             text.set(color=FAINT_INK, va="center_baseline")
         elif np.isfinite([low, high]).all():
             bar: Any = {"linewidth": 4.5, "alpha": 0.45, "solid_capstyle": "butt"}
-            sheet.axes.plot((low, high), (row, row), **bar, **look)
+            sheet.axes.plot(np.clip((low, high), -most, most), (row, row), **bar, **look)
             sheet.axes.plot(estimate, row, marker="|", markersize=6.5, markeredgewidth=1.4, **look)
         else:
             sheet.axes.plot(estimate, row, "o", markersize=4, markerfacecolor="white", **look)
@@ -210,7 +216,8 @@ def draw_intervals(ranking: pd.DataFrame) -> Figure:
     everyone = choose(ranking)
     own = everyone
     name = spell_statistic(own["statistic"].iloc[0]).removesuffix(" (IQM)").capitalize()
-    wording = Wording(f"{name} with interval", f"{name} of normalized scores", ())
+    heading = f"{name} with interval" if own["ci_low"].notna().any() else name
+    wording = Wording(heading, f"{name} of normalized scores", ())
     if own["unit"].iloc[0] == "runs_and_datasets" and own["behind"].notna().any():
         own = _subtract_first(own.dropna(subset="behind"))
         heading = f"{name}, difference to the first"
@@ -245,9 +252,6 @@ def _join_spans(letters: str) -> str:
     runs = groupby(enumerate(letters), key=lambda item: ord(item[1]) - item[0])
     parts = ["".join(letter for _, letter in run) for _, run in runs]
     return "".join(f"{part[0]}\N{EN DASH}{part[-1]}" if len(part) > 2 else part for part in parts)
-
-
-ODDS = "200 points more: 76% of battles won. Elo depends on which models are compared."
 
 
 @figure_style()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,9 @@ from capmap.figures.style import (
 ROW_HEIGHT = 0.15
 NARROW_LABEL = 1.1
 WIDE_LABEL = 2.1
-COLUMN_LABEL = 1.2
+WIDEST_LABEL = 3.6
+ROOMY_CELL = 0.45
+COLUMN_LABEL = 1.6
 NARROW_COLUMNS = 8
 NARROW_CELL = 0.2
 LEAST_CELL = 0.115
@@ -51,6 +53,7 @@ SCALE_WIDTH = 1.6
 SCALE_ROOM = 0.4
 LINE_HEIGHT = SMALL_SIZE * 1.25 / 72
 MAX_WRITTEN_HEIGHT = 8.0
+MOST_HEIGHT = 7.2
 CORNER_SIZE = 0.055
 DARK = 0.5
 VERY_DARK = 0.3
@@ -61,7 +64,6 @@ DIVERGING = LinearSegmentedColormap.from_list("diverging", ("#D98200", "#F7F7F7"
 RISING = LinearSegmentedColormap.from_list("rising", ("#F4F7FB", "#3B82BD"))
 
 FloatArray = npt.NDArray[np.float64]
-Signs = Literal["corner", "bar", "whole"]
 
 
 @dataclass(frozen=True)
@@ -108,15 +110,13 @@ class Mark:
     ----------
     cells : DataFrame of bool
         Which cells, arranged as the table.
-    sign : {"corner", "bar", "whole"}
-        A triangle in the upper right corner, a bar at the bottom, or a cover of the whole cell.
-    color : str
-        Color of the sign; black, or white on a very dark cell, where empty.
+    is_cover : bool
+        Whether it is a gray cover of the whole cell, instead of a triangle in the upper right
+        corner that is black, or white on a very dark cell.
     """
 
     cells: pd.DataFrame
-    sign: Signs = "corner"
-    color: str = ""
+    is_cover: bool = False
 
 
 def draw_grid(
@@ -158,7 +158,9 @@ def draw_grid(
         marks = [replace(mark, cells=mark.cells.T) for mark in marks]
         hover = None if hover is None else hover.T
     rows, columns = str(table.index.name), str(table.columns.name)
-    labels = fit_labels(list(table.index), narrow=NARROW_LABEL, wide=WIDE_LABEL)
+    spare = page_width() - 3 * PADDING - GAP - ROOMY_CELL * table.shape[1]
+    wide = min(max(spare, WIDE_LABEL), WIDEST_LABEL)
+    labels = fit_labels(list(table.index), narrow=NARROW_LABEL, wide=wide)
     left = PADDING + max(labels.width, 0.45) + GAP
     around = left + 2 * PADDING
     crowded = table.shape[1] > min(NARROW_COLUMNS, (column_width() - around) / NARROW_CELL)
@@ -169,6 +171,8 @@ def draw_grid(
     written = _fit_writing(writings, cell_width - 0.03)
     notes = (*wording.notes, written.note) if written.note else wording.notes
     row_height = max(_row_height(written.texts), ROW_HEIGHT + labels.extra_height)
+    if written.texts.empty:
+        row_height = min(row_height, MOST_HEIGHT / len(table))
     sheet = make_sheet(
         width=sheet_width,
         height=table.shape[0] * row_height,
@@ -247,7 +251,7 @@ def pivot_cells(
 def mark_diagonal(table: pd.DataFrame) -> Mark:
     """Gray out the cells of a square table in which a model would meet itself."""
     same = pd.DataFrame(np.eye(len(table), dtype=bool), table.index, table.columns)
-    return Mark(same, "whole", GRID_COLOR)
+    return Mark(same, is_cover=True)
 
 
 def span_evenly(values: pd.DataFrame) -> float:
@@ -289,7 +293,7 @@ def fit_columns(names: Sequence[str], cell_width: float) -> tuple[list[str], boo
     """Labels of columns, whole in one or two lines if they fit, and whether they stand upright."""
     ways = [(cell_width - GAP / 4, False)]
     if cell_width > 2.5 * LINE_HEIGHT:
-        ways.append((COLUMN_LABEL, True))
+        ways += [(0.75 * COLUMN_LABEL, True), (COLUMN_LABEL, True)]
     for room, upright in ways:
         whole = [break_name(name, width=room, size=TEXT_SIZE) for name in names]
         if all(whole):
@@ -343,23 +347,19 @@ def _row_height(texts: pd.DataFrame) -> float:
 def _draw_marks(sheet: Sheet, table: pd.DataFrame, marks: Sequence[Mark]) -> None:
     mesh, values = sheet.axes.collections[0], table.to_numpy(float)
     size = (sheet.width / table.shape[1], sheet.height / table.shape[0])
+    across, down = (min(CORNER_SIZE / length, 0.4) for length in size)
+    cover, corner = [(0, 0), (1, 0), (1, 1), (0, 1)], [(1 - across, 0), (1, 0), (1, down)]
     for mark in marks:
         rows, columns = np.nonzero(mark.cells.to_numpy(bool))
-        outline = np.array(_outline_sign(mark.sign, *size))
+        outline = np.array(cover if mark.is_cover else corner)
         places = outline + np.column_stack([columns, rows])[:, None, :]
         marked = values[rows, columns]
-        colors = [mark.color or _find_contrast(mesh, value, VERY_DARK) for value in marked]
+        colors = [
+            GRID_COLOR if mark.is_cover else _find_contrast(mesh, value, VERY_DARK)
+            for value in marked
+        ]
         signs = PolyCollection(list(places), facecolors=colors, linewidths=0)
         sheet.axes.add_collection(signs, autolim=False)
-
-
-def _outline_sign(sign: Signs, width: float, height: float) -> list[tuple[float, float]]:
-    """Corners of a sign in a cell of a size in inches: from the left and the top, 0 to 1."""
-    if sign == "corner":
-        across, down = (min(CORNER_SIZE / length, 0.4) for length in (width, height))
-        return [(1 - across, 0.0), (1.0, 0.0), (1.0, down)]
-    left, top, bottom = (0.0, 0.0, 1.0) if sign == "whole" else (0.15, 0.87, 0.96)
-    return [(left, top), (1 - left, top), (1 - left, bottom), (left, bottom)]
 
 
 def _find_contrast(mesh: ScalarMappable, value: Any, dark: float) -> str:

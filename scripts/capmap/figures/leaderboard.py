@@ -49,7 +49,7 @@ from capmap.wording import find_statistic, label_scores
 DIMENSIONS_HEADING = "Leaderboard by dimension"
 PLACE_NOTE = "In brackets: rank in the dimension."
 BEST_NOTE = "Corner: first in the dimension."
-PARTIAL_NOTE = "Bar: too few datasets to be ranked."
+PARTIAL_NOTE = "In brackets: rank in the dimension; without one: too few datasets."
 EMPTY_NOTE = "Hatched: no runs."
 
 HISTORY_HEADING = "Rank by release"
@@ -86,8 +86,7 @@ def draw_leaderboard_dimensions(dimensions: pd.DataFrame) -> Figure:
 
     Notes
     -----
-    The first of each method in a dimension has a corner, an entry that is incomplete in a dimension
-    a bar, and one without runs in it is hatched.
+    The first of each method in a dimension has a corner, and one without runs in it is hatched.
     """
     names = list(dict.fromkeys(dimensions["dimension"]))
     models, notes = _choose_first(dimensions)
@@ -100,26 +99,31 @@ def draw_leaderboard_dimensions(dimensions: pd.DataFrame) -> Figure:
     cells = cells[["score", "rank", "complete"]].astype("float64")
     tables = {str(column): pivot_cells(cells[column], models, names) for column in cells}
     labels = _name_entries(dimensions)
+    methods = dimensions.drop_duplicates("model").set_index("model")["method"]
+    if len(set(methods)) > 1:
+        labels = {model: f"{label}, {methods[model]}" for model, label in labels.items()}
     for table in tables.values():
         table.index = pd.Index([labels[model] for model in models], name="entry")
     scores = tables["score"]
-    partial = tables["complete"] == 0
     notes = (*notes, BEST_NOTE)
-    notes += (PARTIAL_NOTE,) if partial.to_numpy().any() else ()
+    place_note = PARTIAL_NOTE if (tables["complete"] == 0).to_numpy().any() else PLACE_NOTE
     notes += (EMPTY_NOTE,) if scores.isna().to_numpy().any() else ()
     return draw_grid(
         scores,
         scale=Scale(label_scores(statistic), *span_colors(scores), RISING),
         wording=Wording(DIMENSIONS_HEADING, "", notes),
-        writings=_write_cells(scores, tables["rank"]),
-        marks=(Mark(tables["rank"] == 1), Mark(partial, "bar")),
+        writings=_write_cells(scores, tables["rank"], place_note),
+        marks=(Mark(tables["rank"] == 1),),
     )
 
 
 def _name_entries(entries: pd.DataFrame) -> dict[str, str]:
-    """The label of each model."""
+    """The label of each model among those of its method."""
     firsts = entries.drop_duplicates("model")
-    return dict(zip(firsts["model"], label_entries(firsts), strict=True))
+    labels: dict[str, str] = {}
+    for _, own in firsts.groupby("method", dropna=False):
+        labels |= dict(zip(own["model"], label_entries(own), strict=True))
+    return labels
 
 
 def _choose_first(dimensions: pd.DataFrame) -> tuple[list[str], tuple[str, ...]]:
@@ -136,9 +140,9 @@ def _choose_first(dimensions: pd.DataFrame) -> tuple[list[str], tuple[str, ...]]
     return kept["model"].tolist(), (f"The first {len(kept)} of {len(entries)} entries.",)
 
 
-def _write_cells(scores: pd.DataFrame, ranks: pd.DataFrame) -> Sequence[Writing]:
+def _write_cells(scores: pd.DataFrame, ranks: pd.DataFrame, note: str) -> Sequence[Writing]:
     """Ways to write scores with ranks, the fullest first."""
-    ways = [Writing(write_places(scores, ranks, decimals), PLACE_NOTE) for decimals in (3, 2)]
+    ways = [Writing(write_places(scores, ranks, decimals), note) for decimals in (3, 2)]
     return [*ways, Writing(scores.map(format_decimal))]
 
 

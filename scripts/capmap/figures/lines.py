@@ -16,6 +16,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodF
 
 from capmap.figures.canvas import (
     GAP,
+    HEADER_HEIGHT,
     LEAST_LABEL,
     ONE_MODEL,
     PADDING,
@@ -29,8 +30,10 @@ from capmap.figures.canvas import (
 from capmap.figures.heatmap import fit_columns, measure_ticks
 from capmap.figures.marks import Mark, mark, mark_members, write_points
 from capmap.figures.style import (
+    FAINT_INK,
     PALETTE,
     SMALL_SIZE,
+    TEXT_SIZE,
     FloatArray,
     ModelStyle,
     arrange_models,
@@ -39,6 +42,7 @@ from capmap.figures.style import (
     figure_style,
     model_styles,
     page_width,
+    shorten_names,
     widest,
 )
 from capmap.ranking.table import compare_ranks
@@ -167,7 +171,8 @@ def choose_log_ticks(low: float, high: float, *, count: int) -> list[float]:
 
     Notes
     -----
-    They are 1, 2, 5, 10, … or powers of ten, thinned; even steps where the ends are close.
+    They are 1, 1.5, 2, 3, … or 1, 2, 5, … or powers of ten, thinned; even steps where the ends are
+    close.
 
     Examples
     --------
@@ -176,7 +181,7 @@ def choose_log_ticks(low: float, high: float, *, count: int) -> list[float]:
     """
     first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
     decades = range(first, last + 1)
-    for factors in ((1, 2, 5), (1, 3), (1,)):
+    for factors in ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
         ticks = [factor * 10.0**power for power in decades for factor in factors]
         inside = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
         if 3 <= len(inside) <= count:
@@ -277,7 +282,8 @@ def draw_bump(
     distance = widest(numbers, size=SMALL_SIZE) / 2 + GAP
     left, right = PADDING + MOST_TICK / 2, 2 * PADDING + distance
     room = column_width() - left - right - LEAST_STEP * columns
-    labels = fit_labels(names, narrow=max(room, LEAST_LABEL), wide=max(room, WIDE_LABEL))
+    spare = page_width() - left - right - MOST_TICK * columns
+    labels = fit_labels(names, narrow=max(room, LEAST_LABEL), wide=max(room, spare, WIDE_LABEL))
     right += labels.width
     step = (labels.sheet_width - left - right) / max(columns - 1, 1)
     ticks, upright = fit_columns(list(map(str, ranks.columns)), min(step, MOST_TICK))
@@ -289,18 +295,25 @@ def draw_bump(
         right=right,
         ticks=measure_ticks(ticks, upright=upright),
     )
+    short = shorten_names(groups, width=sheet.width, size=TEXT_SIZE)
+    for group in dict.fromkeys(groups) if len(short) > 1 else ():
+        first = np.nanmin(heights[[own == group for own in groups]], initial=rows)
+        y = sheet.height * (1 - first / rows) + HEADER_HEIGHT / 2
+        sheet.write(short[group], x=-MOST_TICK / 2, y=y, color=FAINT_INK, va="center")
     for row, model in enumerate(ranks.index):
         look = gray_out(cast, model)
         known = np.flatnonzero(np.isfinite(values[row]))
         pairs = zip(ranks.columns[known], values[row, known], strict=True)
         told = [f"{column}: {rank:.0f}" for column, rank in pairs]
-        [line] = sheet.axes.plot(heights[row], color=look.color, linestyle=look.line, clip_on=False)
+        width = 1.3 if model in cast.colored else 0.6
+        style: Any = {"color": look.color, "linestyle": look.line, "linewidth": width}
+        [line] = sheet.axes.plot(heights[row], clip_on=False, **style)
         mark(line, model, text="\n".join(["rank", *told[-MOST_TOLD:]]))
-        frame = {"boxstyle": FRAME, "facecolor": "white", "edgecolor": look.color, "linewidth": 1.1}
-        style: dict[str, Any] = {"size": SMALL_SIZE, "ha": "center", "va": "center_baseline"}
+        frame = {"boxstyle": FRAME, "facecolor": "white", "edgecolor": look.color, "lw": width}
+        text: Any = {"size": SMALL_SIZE, "ha": "center", "va": "center_baseline"}
         for place in known:
             spot = float(place), heights[row, place]
-            number = sheet.axes.text(*spot, f"{values[row, place]:.0f}", bbox=frame, **style)
+            number = sheet.axes.text(*spot, f"{values[row, place]:.0f}", bbox=frame, **text)
             mark(number, model, text=f"rank {values[row, place]:.0f}")
         if len(known):
             x = sheet.width * known[-1] / max(columns - 1, 1) + distance

@@ -30,6 +30,7 @@ from capmap.figures.marks import Mark, mark_members
 from capmap.figures.scatter import Label, name_points
 from capmap.figures.style import (
     FAINT_INK,
+    PAGE_WIDTH,
     PALETTE,
     SMALL_SIZE,
     TEXT_SIZE,
@@ -47,6 +48,7 @@ DASHES: Any = (0, (3.0, 1.2))
 LEFT = 0.5
 DATASET_WIDTH = 1.6
 MARKED = 60
+MOST_LISTED = 6
 
 LOOKS = {
     1: ("rises", PALETTE[0], "^"),
@@ -117,9 +119,11 @@ def draw_metric_lines(summary: pd.DataFrame, degradation: pd.DataFrame) -> Figur
         raise NothingToDraw("There are no two datasets with a metric of the same models.")
     names = shorten_names(datasets, width=DATASET_WIDTH, size=TEXT_SIZE)
     lines = dict(zip(datasets, ("-", DASHES), strict=True))
+    listed = ", ".join(f"{place} {model}" for place, model in enumerate(first.index, 1))
+    notes = (f"Models: {listed}.",) if len(first) <= MOST_LISTED else ()
     panels = make_panels(
         [METRICS[name] for name in known],
-        wording=Wording("Metrics on two datasets", "models, the best on the first dataset first"),
+        wording=Wording("Metrics on two datasets", "models, best by the solid line first", notes),
         keys=[
             Line2D([], [], color="black", linestyle=lines[name], label=names[name])
             for name in datasets
@@ -169,7 +173,7 @@ def draw_metric_rank_shift(rank_shift: pd.DataFrame, *, rank_by: str) -> Figure:
     -------
     matplotlib.figure.Figure
         A page wide (7 in); the best ranks are at the left and on top, so models above the line
-        rise. The 16 largest shifts are named, as far as there is room.
+        rise. The 16 largest shifts are named, fewer in a smaller figure.
     """
     own = rank_shift[(rank_shift["metric_a"] == "top1") & (rank_shift["metric_b"] == rank_by)]
     if own.empty:
@@ -183,15 +187,16 @@ def draw_metric_rank_shift(rank_shift: pd.DataFrame, *, rank_by: str) -> Figure:
     table = own.assign(size=own["shift"].abs()).sort_values(
         ["size", "model"], ascending=[False, True]
     )
+    most = round(MAX_LABELS * min(1.0, page_width() / PAGE_WIDTH))
     last = int(table[["rank_a", "rank_b"]].to_numpy().max())
     low, high = 1 - 0.04 * last, 1.04 * last
-    notes = (f"Named: the {MAX_LABELS} largest shifts, where there is room.",)
+    notes = (f"Named: the {most} largest shifts, where there is room.",)
     signs = np.sign(table["shift"])
     style: dict[str, Any] = {"linestyle": "none", "markeredgewidth": 0}
     sheet = make_sheet(
         width=page_width(),
         height=min(SHIFT_HEIGHT, page_width() - LEFT),
-        wording=Wording(heading, _name_axis(table, "a"), notes * (len(table) > MAX_LABELS)),
+        wording=Wording(heading, _name_axis(table, "a"), notes * (len(table) > most)),
         left=LEFT,
         right=2 * PADDING,
         keys={
@@ -215,12 +220,10 @@ def draw_metric_rank_shift(rank_shift: pd.DataFrame, *, rank_by: str) -> Figure:
         axis.set_ticks([1, *(tick for tick in ticks if 1 < tick <= last)])
     sheet.axes.grid()
     points = table[["rank_a", "rank_b"]].to_numpy(float)
-    first = table["model"][:MAX_LABELS]
+    first = table["model"][:most]
     names = shorten_names(first, width=LABEL_WIDTH, size=SMALL_SIZE)
     labels = []
-    for model, shift, (x, y) in zip(
-        table["model"][:MAX_LABELS], table["shift"], points.tolist(), strict=False
-    ):
+    for model, shift, (x, y) in zip(first, table["shift"], points.tolist(), strict=False):
         text = f"{shift:+d}".replace("-", MINUS) if shift else "±0"
         color = LOOKS[int(np.sign(shift))][1]
         labels.append(Label(f"{names[model]} {text}", SMALL_SIZE, color, (x, y)))

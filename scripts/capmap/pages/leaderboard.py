@@ -18,7 +18,7 @@ REPEATED = ["method", "name", "submission"]
 PARTS_OF_ENTRIES = ["dimensions", "raw", "normalized"]
 ENTRIES = {
     "switch": "Method",
-    "within": "with",
+    "within": "of method",
     "noun": "Model",
     "about": {
         "backbone": "Backbone",
@@ -32,7 +32,7 @@ ENTRIES = {
 }
 TRAININGS = {
     "switch": "Ranking",
-    "within": "by",
+    "within": "of ranking",
     "noun": "Training",
     "about": {
         "backbone": "Model",
