@@ -19,18 +19,13 @@ import pandas as pd
 from shapes import Shape
 
 from capmap.analyses.ranks import compare_mean_ranks, measure_allowance, tabulate_rank_tests
-from capmap.claims import (
-    claim_decisions,
-    claim_mean_ranks,
-    claim_nemenyi,
-    claim_pairs,
-)
-from capmap.comparison.pairwise import compare_pairs
-from capmap.comparison.signed_rank import compare_posteriors
+from capmap.claims import claim_decisions, claim_mean_ranks, claim_nemenyi, claim_pairs
+from capmap.ranking.aggregation import arrange_runs
 from capmap.ranking.dependence import INDEPENDENT, Dependence, measure_dependence
 from capmap.ranking.estimates import Options, bootstrap_models
+from capmap.ranking.pairs import compare_pairs
 from capmap.ranking.ranks import rank_models
-from capmap.ranking.score_matrix import arrange_runs
+from capmap.ranking.signed_rank import compare_posteriors
 from capmap.rng import make_stream
 from capmap.settings.choices import Statistic, Unit
 from capmap.tables import write_table

@@ -9,9 +9,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
-from capmap.analyses import load_analysis
+from capmap.analyses import Analysis, Table, load_analysis
 from capmap.analyses.columns import COLUMNS
-from capmap.analyses.declarations import Analysis, Table
 
 INDEX = Path(__file__).parents[1] / "scripts/capmap/analyses/index.json"
 PAGE = Path(__file__).parent / "results.md"
@@ -25,7 +24,7 @@ ASIDE = r"^((?:\S+ ){6,}?\S+), (?:and|with|by|mean|also|over|which|where|among|a
 EXPLAINED = ("_low", "_high", "_low_all", "_high_all", "_a", "_b")
 
 # No analyses.
-HELPERS = {"__init__", "columns", "declarations", "rendering"}
+HELPERS = {"__init__", "columns", "rendering"}
 
 
 def load_analyses() -> dict[str, Analysis]:

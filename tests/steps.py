@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 
 from analyse import analyse
-from capmap.analyses import FIGURES, STEPS, load_analysis, place_read
-from capmap.analyses.declarations import Step
+from capmap.analyses import FIGURES, STEPS, Step, load_analysis, place_read
 from capmap.artifacts import render_csv, write_parquet, write_text
 from capmap.tables import read_declared
 

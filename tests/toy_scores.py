@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from capmap.ranking.score_matrix import ScoreMatrix
+from capmap.ranking.aggregation import ScoreMatrix
 from tests.steps import find_step, read_step, run_step
 
 COMMON = {

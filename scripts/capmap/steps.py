@@ -7,8 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from capmap.analyses import FOLDER, STEPS, load_analysis, place_read
-from capmap.analyses.declarations import MOST_MODELS, TOO_MANY, Step
+from capmap.analyses import FOLDER, MOST_MODELS, STEPS, TOO_MANY, Step, load_analysis, place_read
 from capmap.artifacts import read_parquet, write_parquet
 from capmap.tables import read_declared, write_declared
 

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.analyses import TABLES, find_table, load_analysis
+from capmap.analyses import TABLES, Best, find_table, load_analysis
 from capmap.analyses.columns import list_text_columns
-from capmap.analyses.declarations import Best
 from capmap.artifacts import read_table, render_csv, write_bytes
 from capmap.wording import find_statistic, format_count
 

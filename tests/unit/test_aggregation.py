@@ -45,12 +45,10 @@ def test_equal_runs_have_exactly_no_spread() -> None:
 @settings(max_examples=60)
 @given(st.lists(scores, min_size=1, max_size=6))
 def test_groups_agree_with_scipy_and_numpy(groups: list[list[float]]) -> None:
-    codes = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    grouped = aggregation.group_values(np.concatenate(groups), codes)
+    rows = [("m", f"d{place}", score) for place, own in enumerate(groups) for score in own]
+    found = aggregation.summarize_cells(make_runs(rows))
     stds = [np.std(group, ddof=1) if len(group) > 1 else np.nan for group in groups]
-    np.testing.assert_allclose(
-        aggregation.group_standard_deviations(grouped), stds, rtol=1e-9, atol=1e-10
-    )
+    np.testing.assert_allclose(found["std"], stds, rtol=1e-9, atol=1e-10)
 
 
 def evaluate(matrix: pd.DataFrame, statistic: Statistic) -> dict[str, float]:
@@ -102,7 +100,7 @@ def test_extreme_numbers_survive_rounding(tiny: float) -> None:
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_scores_that_are_not_finite_are_refused(bad: float) -> None:
     with pytest.raises(ValueError, match="finite"):
-        aggregation.group_values([1.0, bad], [0, 0])
+        aggregation.summarize_cells(make_runs([("m", "d", 1.0), ("m", "d", bad)]))
     with pytest.raises(ValueError, match="finite"):
         aggregation.rank_competitors([1.0, bad])
 

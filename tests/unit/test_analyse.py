@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from analyse import analyse
-from capmap.analyses.declarations import TOO_MANY
+from capmap.analyses import TOO_MANY
 from capmap.artifacts import read_reasons, write_parquet
 from capmap.errors import ConfigError, ValidationError
 from capmap.figures.canvas import NothingToDraw, draw_figure

@@ -199,10 +199,3 @@ def test_intervals_agree_with_scipy(statistic: Statistic) -> None:
     margin = 4 * 0.06 / np.sqrt(5) * reference.standard_error + 1e-3 * (high - low)
     assert result.low == pytest.approx(low, abs=2 * margin)
     assert result.high == pytest.approx(high, abs=2 * margin)
-
-
-def test_datasets_are_not_resampled_without_their_list() -> None:
-    with pytest.raises(ValueError, match="list of the study's datasets"):
-        bootstrap(make_runs(4, 3), interval="percentile", unit="runs_and_datasets")
-    with pytest.raises(ValueError, match=r"not among those of the study: \['d2'\]"):
-        bootstrap(make_runs(4, 3), unit="runs_and_datasets", pool=["d0", "d1", "d3"])

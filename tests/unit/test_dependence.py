@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from capmap.analyses.ranks import measure_allowance, tabulate_rank_tests
-from capmap.comparison.pairwise import compare_pairs
+from capmap.ranking.aggregation import arrange_runs
 from capmap.ranking.dependence import (
     INDEPENDENT,
     Dependence,
@@ -16,8 +16,8 @@ from capmap.ranking.dependence import (
     share_noise,
     vary_by_seed,
 )
+from capmap.ranking.pairs import compare_pairs
 from capmap.ranking.resampling import stratify_runs
-from capmap.ranking.score_matrix import arrange_runs
 from capmap.ranking.standard_errors import measure_error
 
 

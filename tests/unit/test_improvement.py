@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.comparison.pairwise import estimate_improvement
+from capmap.ranking.pairs import estimate_improvement
 from capmap.rng import make_stream
 from tests.toy_runs import draw_benchmark, make_runs
 

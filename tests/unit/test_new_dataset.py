@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from capmap.analyses.new_dataset import bound_ranks, find_facts, predict_rank, predict_ranks
 from capmap.analyses.rendering import describe_analysis
+from capmap.ranking.aggregation import arrange_runs
 from capmap.ranking.dependence import INDEPENDENT, Dependence, measure_dependence
-from capmap.ranking.score_matrix import arrange_runs
 
 
 def predict(means: np.ndarray, known: Dependence | None = None) -> pd.DataFrame:

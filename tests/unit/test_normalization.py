@@ -14,16 +14,11 @@ from hypothesis import strategies as st
 
 from capmap.analyses.ranks import compare_mean_ranks, tabulate_mean_ranks
 from capmap.artifacts import render_csv, render_parquet
-from capmap.comparison.pairwise import compare_pairs
 from capmap.errors import ConfigError
 from capmap.normalization.bounds import normalize_scores
-from capmap.normalization.precedence import (
-    Reference,
-    drop_incomplete,
-    read_references,
-    select_runs,
-)
-from capmap.ranking.score_matrix import arrange_runs, order_runs
+from capmap.normalization.precedence import Reference, drop_incomplete, read_references, select_runs
+from capmap.ranking.aggregation import arrange_runs, order_runs
+from capmap.ranking.pairs import compare_pairs
 from tests.toy_runs import draw_benchmark, find_bounds, find_problem, make_runs, normalize, resolve
 
 PLAIN = make_runs(("A", "D", 0.2), ("B", "D", 0.6))

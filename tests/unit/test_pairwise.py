@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.comparison.pairwise import compare_pairs, estimate_differences
-from capmap.comparison.signed_rank import compute_wilcoxon, correct_holm
 from capmap.errors import ValidationError
-from capmap.ranking.score_matrix import Pairs, ScoreMatrix, arrange_runs
+from capmap.ranking.aggregation import Pairs, ScoreMatrix, arrange_runs
+from capmap.ranking.pairs import compare_pairs, estimate_differences
+from capmap.ranking.signed_rank import compute_wilcoxon, correct_holm
 from tests.toy_runs import draw_benchmark, make_runs
 from tests.toy_scores import run_on_runs
 
@@ -249,12 +249,7 @@ class Study:
 
     def run(self, **options: object) -> pd.DataFrame:
         """Run the step and read its table."""
-        settings = {
-            "reference": "",
-            "rope_setting": 0.01,
-            "n_samples": 2000,
-            "n_resamples": 50,
-        }
+        settings = {"reference": "", "rope_setting": 0.01, "n_resamples": 50}
         ranking = self.ranking.assign(unit=options.pop("unit", "runs"))
         own = {"ranking": ranking, "bounds": self.bounds}
         options = settings | options

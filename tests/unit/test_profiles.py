@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.analyses.profiles import compute_ratios, profile_models, rebuild_scores
+from capmap.analyses.profiles import compute_ratios, profile_models
 
 INF = np.inf
 
@@ -24,20 +24,17 @@ def draw_raw(seed: int, models: int, datasets: int) -> tuple[np.ndarray, pd.Data
     return raw, pd.DataFrame({"dataset": names, "direction": directions, "low": low, "high": high})
 
 
-def normalize(raw: np.ndarray, bounds: pd.DataFrame) -> np.ndarray:
-    """What the study does with raw scores."""
-    scores = (raw - bounds["low"].to_numpy()) / (bounds["high"] - bounds["low"]).to_numpy()
-    return np.where(bounds["direction"] == "max", scores, 1 - scores)
-
-
 def profile(raw: np.ndarray, bounds: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Both tables, of models M0, M1 and so on; NaN where there is no run."""
+    # As the study has them: in parts of the distance of the bounds, less is worse.
+    spans = (bounds["high"] - bounds["low"]).to_numpy()
+    scores = np.where(bounds["direction"] == "max", raw, -raw) / spans
     rows = [
         (f"M{place[0]}", bounds["dataset"][place[1]], score)
-        for place, score in np.ndenumerate(normalize(raw, bounds))
+        for place, score in np.ndenumerate(scores)
         if score == score
     ]
-    runs = pd.DataFrame(rows, columns=["model", "dataset", "score"])
+    runs = pd.DataFrame(rows, columns=["model", "dataset", "raw"])
     tables = profile_models(runs, bounds)
     return tables["profiles"], tables["profile_area"]
 
@@ -115,14 +112,10 @@ def test_models_without_ratios_and_equal_models() -> None:
 
 
 @given(st.integers(0, 1000), st.integers(1, 5), st.integers(1, 5))
-def test_raw_scores_come_back_and_ratios_do_not_depend_on_units_or_order(
-    seed: int, models: int, datasets: int
-) -> None:
+def test_ratios_do_not_depend_on_units_or_order(seed: int, models: int, datasets: int) -> None:
     raw, bounds = draw_raw(seed, models, datasets)
     is_max = (bounds["direction"] == "max").to_numpy()
     ratios = compute_ratios(raw, is_max)
-    rebuilt = rebuild_scores(normalize(raw, bounds), bounds)
-    np.testing.assert_allclose(compute_ratios(rebuilt, is_max), ratios, rtol=1e-8)
     rng = np.random.default_rng(seed)
     rows, columns = rng.permutation(models), rng.permutation(datasets)
     scaled = raw[rows][:, columns] * rng.uniform(0.1, 10, datasets)

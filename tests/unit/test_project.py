@@ -55,7 +55,6 @@ TABLES = [{"tables"}, {"steps"}]
 STATISTICS = [
     {"exports", "normalization"},
     {"validation", "attributes", "changes", "ranking"},
-    {"comparison"},
     {"capabilities", "leaderboard", "checkpoints", "multilabel"},
     {"methods"},
 ]
@@ -66,7 +65,7 @@ DOOR = {"cli", "public", "notebook"}
 PAGES = [{"figures", "latex"}, {"rendering"}, {"pages", "paper"}]
 # Files of a room on other floors: analyses compute, and what declares them does not.
 APART = {
-    **{("analyses", name): "analyses" for name in ("__init__", "columns", "declarations")},
+    **{("analyses", name): "analyses" for name in ("__init__", "columns")},
     # The bootstrap of dimensions and groups of datasets is a part of that of the ranking.
     ("analyses", "groups"): "ranking",
     ("analyses", "rendering"): "rendering",

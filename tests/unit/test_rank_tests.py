@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.analyses import ranks
-from capmap.ranking.score_matrix import ScoreMatrix
+from capmap.ranking.aggregation import ScoreMatrix
 from tests.toy_scores import arrange, draw
 
 TABLE_6 = Path(__file__).parents[3] / "shared/data/demsar2006/table6.csv"

@@ -1,6 +1,5 @@
-"""How wide intervals get with more runs, and which differences these detect."""
+"""Which differences more runs detect."""
 
-import itertools
 import math
 
 import numpy as np
@@ -9,10 +8,8 @@ import pytest
 from scipy import stats
 
 from capmap.analyses import sample_size
-from capmap.ranking.estimates import Options, bootstrap_model
 from capmap.ranking.resampling import evaluate_runs, stratify_runs
 from capmap.ranking.standard_errors import measure_error
-from capmap.rng import make_stream
 
 
 def make_cells(cells):
@@ -27,29 +24,6 @@ def make_cells(cells):
 
 def measure(runs):
     return sample_size.measure_noise(runs)
-
-
-def foretell(noise, interval="calibrated", confidence_level=0.95):
-    return sample_size.expect_widths(noise, interval=interval, confidence_level=confidence_level)
-
-
-def list_widths(runs, interval="calibrated"):
-    return foretell(measure(runs), interval).set_index(["model", "seeds"])["width"]
-
-
-def draw_pair():
-    return make_cells({("A", "D"): [0.8, 0.9, 1.0], ("B", "D"): [0.6, 0.7, 0.8]})
-
-
-def test_width_on_one_dataset_is_students() -> None:
-    # Full width 2 t(n − 1) s / sqrt(n) / k, n − 1 degrees of freedom on a single dataset of 3 or 5;
-    # k = 1/2 of the weight is kept, and no run of three lies beyond the quartiles.
-    widths = list_widths(draw_pair())
-    for seeds in (3, 5):
-        expected = 2 * stats.t.ppf(0.975, seeds - 1) * 0.1 / math.sqrt(seeds) / 0.5
-        assert widths["A", seeds] == pytest.approx(expected)
-    table = foretell(measure(draw_pair()))
-    assert table["seeds"].tolist() == [3, 5, 10, 20] * 2
 
 
 def test_quiet_cells_count_by_what_a_shift_of_theirs_moves() -> None:
@@ -79,31 +53,6 @@ def test_variance_is_the_stratified_one_of_winsorized_runs() -> None:
         assert measure(make_cells(cells))["A"].variances[place] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("runs", [3, 5, 10])
-@pytest.mark.parametrize("interval", ["calibrated", "percentile"])
-def test_widths_foretell_those_of_intervals(runs, interval) -> None:
-    # Known truth: normal noise. Widths are expected from other runs than those they are for.
-    options = Options(n_resamples=500, interval=interval)
-    expected, found = [], []
-    for repetition, noise in itertools.product(range(5), (0.02, 0.1, 0.3)):
-        rng = make_stream(0, "test", str(repetition), str(noise))
-        centers = rng.uniform(0.3, 0.9, size=(8, 10))
-        spreads = noise * rng.uniform(0.5, 1.5, size=(8, 10))
-        pilot = centers[..., None] + spreads[..., None] * rng.normal(size=(8, 10, 5))
-        cells = itertools.product(range(8), range(10))
-        pilots = make_cells({(f"M{m}", f"D{d}"): pilot[m, d] for m, d in cells})
-        widths = list_widths(pilots, interval)
-        expected.append(widths.xs(runs, level="seeds").to_numpy())
-        names = np.repeat([f"D{d}" for d in range(10)], runs).tolist()
-        for center, spread in zip(centers, spreads, strict=True):
-            scores = center[:, None] + spread[:, None] * rng.normal(size=(10, runs))
-            [iqm] = bootstrap_model(
-                scores.ravel(), names, statistics=["iqm"], options=options, rng=rng
-            )
-            found.append(iqm.high - iqm.low)
-    assert np.mean(expected) == pytest.approx(np.mean(found), rel=0.12)
-
-
 @pytest.mark.slow
 def test_pilots_foretell_differences_that_are_found() -> None:
     rng, found = np.random.default_rng(0), []
@@ -128,12 +77,12 @@ def test_pilots_foretell_differences_that_are_found() -> None:
     assert np.mean(found) >= 0.75
 
 
-def test_models_without_noise_have_no_width() -> None:
+def test_models_without_noise_detect_nothing() -> None:
     noise = measure(make_cells({("A", "D"): [0.5, 0.5], ("B", "D"): [0.6, 0.6]}))
-    assert foretell(noise)["width"].tolist() == [0] * 8
+    assert sample_size.find_detectable(noise, confidence_level=0.95).empty
 
 
-def test_the_present_width_is_that_of_the_interval_in_the_ranking():
+def test_the_present_error_is_that_of_the_ranking():
     scores = np.random.default_rng(1).normal(0.5, 0.1, (19, 5))
     names = [f"D{place:02d}" for place in range(19)]
     runs = make_cells(
@@ -145,9 +94,9 @@ def test_the_present_width_is_that_of_the_interval_in_the_ranking():
     error = measure_error(
         "iqm", stratify_runs(runs["score"], runs["dataset"].tolist()), unit="runs"
     )
-    width = 2 * stats.t.ppf(0.975, error.freedom) * error.value
     own = measure(runs)["A"]
-    assert own.measure_width(own.draws, "calibrated", 0.95) == pytest.approx(width, rel=1e-9)
+    assert (own.variances / own.draws).sum() == pytest.approx(error.value**2, rel=1e-9)
+    assert own.find_freedom(own.draws) == pytest.approx(error.freedom, rel=1e-9)
 
 
 def test_single_runs_borrow_the_variance_of_other_cells():
@@ -156,7 +105,5 @@ def test_single_runs_borrow_the_variance_of_other_cells():
     cells = {("A", "x"): [0.5, 0.6, 0.7], ("A", "y"): [0.6, 0.62], ("B", "x"): [0.5]}
     noise = measure(make_cells(cells))
     np.testing.assert_allclose(noise["B"].variances, 0.0202 / 3 / 0.5**2)
-    table = foretell(noise).set_index("model")
-    assert table.loc["B", "width"].gt(0).all()
-    bare = foretell(measure(make_cells({("A", "x"): [0.5], ("B", "x"): [0.6]})))
-    assert bare["width"].isna().all()
+    bare = measure(make_cells({("A", "x"): [0.5], ("B", "x"): [0.6]}))
+    assert sample_size.find_detectable(bare, confidence_level=0.95).empty

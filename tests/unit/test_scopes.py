@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from capmap.comparison.pairwise import compare_pairs
+from capmap.ranking.aggregation import arrange_runs
 from capmap.ranking.dependence import correlate_seeds, resolve_unit
 from capmap.ranking.estimates import Options, bootstrap_models
-from capmap.ranking.score_matrix import arrange_runs
+from capmap.ranking.pairs import compare_pairs
 from capmap.rng import make_stream
 from capmap.settings.choices import Unit
 
@@ -145,13 +145,3 @@ def test_pairs_over_seeds_are_compared_as_in_a_paired_t_test() -> None:
     assert (row["ci_low"], row["ci_high"]) == (pytest.approx(test.low), pytest.approx(test.high))
     with pytest.raises(ValueError, match="seeds"):
         compare_pairs(arrange_runs(runs), unit="seeds", confidence_level=0.9)
-
-
-def test_a_bootstrap_cannot_be_over_seeds() -> None:
-    with pytest.raises(ValueError, match="calibrated"):
-        bootstrap_models(
-            draw(),
-            statistics=["iqm"],
-            options=Options(unit="seeds", interval="percentile"),
-            make_rng=lambda *_: make_stream(0, "test"),
-        )

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap.comparison import signed_rank
-from capmap.comparison.signed_rank import scale_means
-from capmap.ranking.score_matrix import arrange_runs
+from capmap.ranking import signed_rank
+from capmap.ranking.aggregation import arrange_runs
+from capmap.ranking.signed_rank import scale_means
 from capmap.rng import make_stream
 from tests.toy_runs import make_runs
 

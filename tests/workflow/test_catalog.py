@@ -23,7 +23,7 @@ cow,y,acc,0,0.9
 CAPTION = "The best run of each model on each dataset, in the throw-away test."
 ANALYSIS = f'''"""The best runs."""
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.analyses import Analysis, Figure, Step, Table
 
 
 def find_top_runs(runs):

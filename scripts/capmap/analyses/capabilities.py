@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.analyses import Analysis, Figure, Step, Table
 from capmap.capabilities.crossvalidation import crossvalidate_study, summarize_validation
 from capmap.capabilities.embedding import embed_models
 from capmap.capabilities.gaps import DATASETS, MODELS, describe_results

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.analyses import Analysis, Figure, Step, Table
 from capmap.checkpoints.rankings import analyse_checkpoints
 
 

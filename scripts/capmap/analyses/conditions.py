@@ -7,18 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Step, Table
+from capmap.analyses import Analysis, Step, Table
 from capmap.artifacts import read_parquet
-from capmap.ranking.aggregation import (
-    compute_kendall_tau,
-    compute_spearman_rho,
-    rank_competitors,
-)
+from capmap.ranking.aggregation import compute_kendall_tau, rank_competitors
 from capmap.ranking.resampling import evaluate_runs, stratify_runs
 from capmap.settings.choices import Cut
 
 CELL = ["model", "dataset"]
-AGREEMENT = ["condition", "kendall_tau", "spearman_rho", "models", "datasets"]
+AGREEMENT = ["condition", "kendall_tau", "models", "datasets"]
 RANKS = ["condition", "model", "score", "rank", "score_other", "rank_other", "change"]
 # Of the parts of a path of runs, its study.
 STUDY_PART = -3
@@ -43,26 +39,21 @@ def compare_conditions(
 
 def compare_condition(
     runs: pd.DataFrame, other: pd.DataFrame, cut: Cut = "exact"
-) -> tuple[tuple[float, float, int, int], pd.DataFrame]:
+) -> tuple[tuple[float, int, int], pd.DataFrame]:
     """Compare how two conditions rank the models that both have, by interquartile means.
 
     Compared are cells that have runs in both, so the two scores of a model rest on the same
-    datasets, but those of two models need not. Kendall's tau-b and Spearman's rho are NaN for fewer
-    than two models or datasets.
+    datasets, but those of two models need not. Kendall's tau-b is NaN for fewer than two models or
+    datasets.
     """
     cells = runs[CELL].drop_duplicates().merge(other[CELL].drop_duplicates(), on=CELL)
     models, datasets = cells["model"].nunique(), cells["dataset"].nunique()
-    if not models:
-        return (np.nan, np.nan, models, datasets), pd.DataFrame(columns=RANKS)
     here, there = (_score_models(side.merge(cells, on=CELL), cut) for side in (runs, other))
     ranks, others = rank_competitors(here), rank_competitors(there)
     columns = {"score": here, "rank": ranks, "score_other": there, "rank_other": others}
     table = pd.DataFrame({**columns, "change": others - ranks}).rename_axis("model").reset_index()
-    tau = rho = np.nan
-    if min(models, datasets) > 1:
-        tau, rho = compute_kendall_tau(ranks, others), compute_spearman_rho(ranks, others)
-    ordered = table.sort_values(["rank", "model"], ignore_index=True)
-    return (tau, rho, models, datasets), ordered
+    tau = compute_kendall_tau(ranks, others) if min(models, datasets) > 1 else np.nan
+    return (tau, models, datasets), table.sort_values(["rank", "model"], ignore_index=True)
 
 
 def _score_models(runs: pd.DataFrame, cut: Cut) -> "pd.Series[float]":
@@ -70,7 +61,7 @@ def _score_models(runs: pd.DataFrame, cut: Cut) -> "pd.Series[float]":
     for model, own in runs.groupby("model", sort=True, observed=True):
         strata = stratify_runs(own["score"], own["dataset"].tolist(), cut=cut)
         scores[str(model)] = evaluate_runs("iqm", strata)
-    return pd.Series(scores)
+    return pd.Series(scores, dtype="float64")
 
 
 def find_facts(conditions: pd.DataFrame, condition_ranks: pd.DataFrame) -> dict[str, Any]:
@@ -114,6 +105,5 @@ ANALYSIS = Analysis(
         "conditions.kendall_tau": "Kendall's rank correlation of both rankings, -1 to 1.",
         "rank_other": "Rank under the other condition.",
         "score_other": "Score under the other condition.",
-        "spearman_rho": "Spearman's rank correlation of both rankings, -1 to 1.",
     },
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Step, Table
+from capmap.analyses import Analysis, Step, Table
 from capmap.capabilities.crossvalidation import (
     ERRORS,
     crossvalidate,

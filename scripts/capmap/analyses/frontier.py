@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.analyses import Analysis, Figure, Step, Table
 from capmap.attributes import read_model_attributes
 from capmap.ranking.aggregation import round_significant
 from capmap.ranking.table import choose_ranked
@@ -60,13 +60,9 @@ def _read_year(text: str) -> float:
 
 def find_facts(frontier: pd.DataFrame) -> dict[str, Any]:
     """Which models are on the front, and of how many the cost is known."""
-    priced = frontier.dropna(subset="cost")
-    front = priced[priced["on_front"].astype(bool)]
-    return {
-        "priced": len(priced),
-        "lacking": len(frontier) - len(priced),
-        "front": front["model"].tolist(),
-    }
+    priced = int(frontier["cost"].notna().sum())
+    front = frontier.loc[frontier["on_front"].astype(bool), "model"].tolist()
+    return {"priced": priced, "lacking": len(frontier) - priced, "front": front}
 
 
 ANALYSIS = Analysis(
@@ -76,7 +72,7 @@ ANALYSIS = Analysis(
     tables={
         "frontier": Table(
             "Score and cost of each model, and whether it is on the Pareto front.",
-            "model cost score ci_low ci_high on_front datasets",
+            " ".join(COLUMNS),
         )
     },
     figures={

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Figure
+from capmap.analyses import Analysis, Figure
 from capmap.claims import find_rivals
 from capmap.ranking.table import choose_of_groups
 

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Step, Table
+from capmap.analyses import Analysis, Step, Table
 from capmap.metrics import find_metric
 from capmap.normalization.precedence import DatasetRule, find_transform
-from capmap.ranking.aggregation import rank_competitors, round_significant
-from capmap.ranking.score_matrix import arrange_runs
+from capmap.ranking.aggregation import arrange_runs, rank_competitors, round_significant
 
 DECIMALS = 12
 SHARE, PERCENT = (0.0, 1.0), 100.0
@@ -108,7 +107,5 @@ ANALYSIS = Analysis(
         )
     },
     find_facts=find_facts,
-    meanings={
-        "improvability": "Share of its error, in percent, that the best model saves; 0 is best.",
-    },
+    meanings={"improvability": "Share of its error, in percent, that the best one saves."},
 )

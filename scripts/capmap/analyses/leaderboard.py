@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.analyses import Analysis, Figure, Step, Table
 from capmap.claims import claim_ranking, find_rivals, label_entries
 from capmap.leaderboard.entries import rank_entries, summarize_entries
 from capmap.wording import find_statistic

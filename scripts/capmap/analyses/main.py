@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Figure, Table
+from capmap.analyses import Analysis, Figure, Table
 from capmap.claims import claim_ranking, find_candidates
 from capmap.ranking.dependence import Dependence
 from capmap.ranking.ranks import BEHIND

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.analyses import Analysis, Figure, Step, Table
 from capmap.multilabel.drops import DROPS, compare_predictions
 from capmap.multilabel.rankings import PUBLISHED, SHIFTS, SUMMARY, summarize_metrics
 from capmap.wording import LABEL_METRICS

@@ -7,10 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Step, Table
-from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.analyses import Analysis, Step, Table
+from capmap.ranking.aggregation import FloatArray, arrange_runs, order_runs, round_significant
 from capmap.ranking.dependence import Dependence
-from capmap.ranking.score_matrix import arrange_runs, order_runs
 from capmap.settings.choices import PREDICTION_LEVEL
 
 COLUMNS = ["model", "datasets", "effective_datasets", "mean_rank", "low", "high", "level"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Step, Table
+from capmap.analyses import Analysis, Step, Table
 from capmap.settings.choices import PREDICTION_LEVEL
 
 # A result matters if its gap may be this small: the model may be near the best on the dataset.

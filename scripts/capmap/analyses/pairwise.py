@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.analyses import Analysis, Figure, Step, Table
 from capmap.claims import BAYESIAN, claim_decisions, claim_pairs, has_letters
-from capmap.comparison.pairwise import compare_pairs, estimate_improvement
-from capmap.comparison.signed_rank import compare_posteriors, scale_means
 from capmap.problems import require_known
+from capmap.ranking.aggregation import arrange_runs, order_runs
 from capmap.ranking.dependence import Dependence
-from capmap.ranking.score_matrix import arrange_runs, order_runs
+from capmap.ranking.pairs import compare_pairs, estimate_improvement
+from capmap.ranking.signed_rank import compare_posteriors, scale_means
 from capmap.ranking.table import choose
 from capmap.rng import make_stream
 from capmap.settings.choices import DECIDED, POSTERIOR_SAMPLES, Unit
@@ -32,7 +32,6 @@ def compare_models(
     n_resamples: int,
     confidence_level: float,
     seed: int,
-    n_samples: int = POSTERIOR_SAMPLES,
 ) -> pd.DataFrame:
     """Compare every pair of models: differences, tests, probability of improvement, equivalence.
 
@@ -49,8 +48,6 @@ def compare_models(
         As in the setting `comparison`.
     confidence_level, seed
         As in the setting `bootstrap`.
-    n_samples : int
-        Number of samples of the posteriors.
 
     Returns
     -------
@@ -84,12 +81,11 @@ def compare_models(
         matrix,
         rope=1.0 if isinstance(rope_setting, Mapping) else float(rope_setting),
         probability=DECIDED,
-        n_samples=n_samples,
+        n_samples=POSTERIOR_SAMPLES,
         make_rng=lambda datasets: make_stream(seed, study, "signed_rank", str(datasets)),
     )
     # All three have a row per pair in the same order.
-    joined = pd.concat([pairs, improvement.iloc[:, 2:], posterior], axis=1)
-    return joined
+    return pd.concat([pairs, improvement.iloc[:, 2:], posterior], axis=1)
 
 
 def find_facts(

@@ -5,27 +5,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.ranking.aggregation import FloatArray, round_significant
-from capmap.ranking.score_matrix import BoolArray, arrange_runs
+from capmap.analyses import Analysis, Figure, Step, Table
+from capmap.ranking.aggregation import BoolArray, FloatArray, arrange_runs, round_significant
 
-DECIMALS = 12
 CURVES = ["model", "tau", "fraction"]
-
-
-def rebuild_scores(means: FloatArray, bounds: pd.DataFrame) -> FloatArray:
-    """Turn normalized scores back into raw ones, up to a positive factor for each dataset.
-
-    They are in parts of the absolutely larger bound, rounded to 12 decimals, so that a score of 0
-    is 0 again and equal scores are equal.
-    """
-    low, high = (bounds[side].to_numpy(dtype=np.float64) for side in ("low", "high"))
-    is_max = (bounds["direction"] == "max").to_numpy(dtype=bool)
-    units = np.maximum(np.abs(low), np.abs(high))
-    # Halves, because the distance of two huge bounds is beyond the largest float.
-    steps = means * ((high / 2 - low / 2) / (units / 2))
-    raw = np.where(is_max, low / units + steps, high / units - steps)
-    return np.asarray(np.round(raw, DECIMALS))
 
 
 def compute_ratios(scores: FloatArray, is_max: BoolArray) -> FloatArray:
@@ -60,10 +43,9 @@ def profile_models(runs: pd.DataFrame, bounds: pd.DataFrame) -> dict[str, pd.Dat
     datasets of log10(largest / ratio), 0 for infinite ratios. Its share of the largest area that is
     possible tends to the fraction at 1 where all finite ratios are 1.
     """
-    matrix = arrange_runs(runs)
-    limits = bounds.set_index("dataset").loc[matrix.datasets]
-    is_max = (limits["direction"] == "max").to_numpy(dtype=bool)
-    ratios = compute_ratios(rebuild_scores(matrix.means, limits), is_max)
+    matrix = arrange_runs(runs.assign(score=runs["raw"]))
+    is_max = bounds.set_index("dataset")["direction"].loc[matrix.datasets].eq("max").to_numpy()
+    ratios = compute_ratios(np.where(is_max, matrix.means, -matrix.means), is_max)
     is_finite, sizes = np.isfinite(ratios), np.count_nonzero(~np.isnan(ratios), axis=1)
     logs = np.log10(ratios, out=np.zeros_like(ratios), where=is_finite)
     end = float(logs.max(initial=0.0))
@@ -76,11 +58,8 @@ def profile_models(runs: pd.DataFrame, bounds: pd.DataFrame) -> dict[str, pd.Dat
     ]
     table = pd.DataFrame({"model": matrix.models, "area": share * end, "share": share})
     rank = pd.Series(round_significant(share)).rank(ascending=False, method="min").astype("Int64")
-    table = table.assign(rank=rank, datasets=sizes)
-    return {
-        "profiles": pd.DataFrame(curves, columns=CURVES),
-        "profile_area": table.sort_values(["rank", "model"], ignore_index=True),
-    }
+    table = table.assign(rank=rank, datasets=sizes).sort_values(["rank", "model"])
+    return {"profiles": pd.DataFrame(curves, columns=CURVES), "profile_area": table}
 
 
 def find_facts(profiles: pd.DataFrame, profile_area: pd.DataFrame) -> dict[str, Any]:
@@ -101,7 +80,7 @@ ANALYSIS = Analysis(
         "profiles": Table(
             "Share of datasets on which the raw score of a model is within a factor tau of the "
             "best.",
-            "model tau fraction",
+            " ".join(CURVES),
         ),
         "profile_area": Table(
             "Area under the performance profiles over log tau, also as a share of the largest one.",

@@ -1,15 +1,17 @@
 """Numbers that others published beside those of the study, cell by cell."""
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Step, Table
+from capmap.analyses import Analysis, Step, Table
 from capmap.errors import ValidationError
 from capmap.exports.cells import match_value
 from capmap.exports.sheets import open_sheet
+from capmap.ranking.aggregation import FloatArray
 from capmap.tables import read_declared
 from capmap.wording import count_things, list_names, quote_name
 
@@ -17,14 +19,14 @@ VERDICTS = ("different", "not computed", "near", "equal")
 COUNTS = ["cells", "equal", "near", "different", "not_computed"]
 CELLS = "published row column printed computed difference verdict"
 CLAIMS = "claim beside above below estimate low high verdict note"
-ENDS = ("low", "high")
+NUMBERS = ["column", "low", "high"]
+NONE = pd.DataFrame(columns=["key", *NUMBERS])
+SEPARATOR = "\n"
 # Numbers that are printed with all their digits are equal where twelve of these are.
 SLACK = 1e-12
 # For the error of a difference itself.
 ROOM = 1 + 1e-9
-PLAIN: dict[str, Any] = {
-    **{"where": {}, "scale": 1, "tolerance": 0, "low": "", "high": "", "count": False},
-}
+PLAIN = {"where": {}, "scale": 1, "tolerance": 0, "low": "", "high": "", "count": False}
 
 
 def compare_published(
@@ -63,7 +65,7 @@ def compare_published(
         own = list[dict[str, Any]]()
         if entry["file"]:
             table = read_declared(f"{folder}/{entry['table']}.csv") if entry["table"] else None
-            own = list(_compare_table(name, entry, entry["file"], table))
+            own = [{"published": name, **cell} for cell in _compare_table(name, entry, table)]
         counts = pd.Series([cell["verdict"] for cell in own], dtype="str").value_counts()
         rows.append(
             {
@@ -91,131 +93,110 @@ def _judge_claims(claims: Mapping[str, Any], folder: str) -> pd.DataFrame:
     """
     rows = []
     for name, claim in claims.items():
-        path = f"{folder}/{claim['table']}.csv"
         entry = {"table": claim["table"], "where": claim.get("where", {}), "keys": {}}
-        rule = {"low": "", "high": "", **claim, "where": {}}
-        found = _find_rows(read_declared(path), entry, rule).get((), [])
+        table = read_declared(f"{folder}/{claim['table']}.csv")
+        found = _find_rows(table, entry, {**PLAIN, **claim, "where": {}})
         if len(found) > 1:
             raise ValidationError(
                 f"claims.{name}: {claim['table']} has {count_things(len(found), 'row')} that fit "
                 "`where`. Say which one is meant."
             )
-        row = found[0] if found else {}
-        ours = float(row.get(claim["column"], math.nan))
-        low, high = (float(row.get(rule[end], math.nan)) for end in ENDS)
+        ours, low, high = found[NUMBERS].iloc[0] if len(found) else [math.nan] * 3
         least, most = claim.get("above", -math.inf), claim.get("below", math.inf)
         verdict = "holds" if least <= low and high <= most else "open"
         verdict = "fails" if high < least or low > most else verdict
-        said = {end: claim.get(end, math.nan) for end in ("above", "below")}
-        numbers = {"estimate": ours, "low": low, "high": high, "verdict": verdict}
-        note = claim.get("note", "")
-        rows.append({"claim": name, "beside": claim["table"], **said, **numbers, "note": note})
+        said = [claim.get(end, math.nan) for end in ("above", "below")]
+        numbers = [ours, low, high, verdict, claim.get("note", "")]
+        rows.append([name, claim["table"], *said, *numbers])
     return pd.DataFrame(rows, columns=CLAIMS.split())
 
 
 def _compare_table(
-    name: str, entry: Mapping[str, Any], path: str, table: pd.DataFrame | None
+    name: str, entry: Mapping[str, Any], table: pd.DataFrame | None
 ) -> Iterator[dict[str, Any]]:
+    """Compare the printed numbers of a file, column by column."""
+    path, keys = entry["file"], [*entry["keys"]]
     texts = _read_texts(path)
-    keys = entry["keys"]
     rest = [column for column in texts if column not in keys]
     columns = {
         column: {**PLAIN, **(rule if isinstance(rule, dict) else {"column": rule or column})}
         for column, rule in (entry["columns"] or dict.fromkeys(rest, "")).items()
     }
     _require_columns([*keys, *columns], texts, path)
+    renamed = texts[keys].map(lambda part: entry["names"].get(part, part))
+    rows = pd.DataFrame({"row": _join(texts[keys], " / "), "key": _join(renamed)})
     for column, rule in columns.items():
+        printed = rows.assign(printed=texts[column], line=rows.index + 2)
+        printed = printed[printed["printed"] != ""]
+        own = NONE if table is None else _find_rows(table, entry, rule)
+        beside = printed.merge(own, how="left", on="key")
+        if len(twice := beside[beside.duplicated("line")]):
+            raise ValidationError(
+                f"published.{name}: {entry['table']} has several rows of "
+                f"{list_names(twice['key'].iloc[0].split(SEPARATOR))}. "
+                "Say by `where` or `keys` which of them is meant."
+            )
+        numbers = [
+            _read_number(text, f"{path}, line {line}, column {column!r}")
+            for text, line in zip(printed["printed"], printed["line"], strict=True)
+        ]
         decimals = max(map(_count_decimals, texts[column]), default=0)
-        own = {} if table is None else _find_rows(table, entry, rule)
-        for number, text in enumerate(texts[column]):
-            if not text:
-                continue
-            shown = [texts[part][number] for part in keys]
-            key = tuple(entry["names"].get(part, part) for part in shown)
-            if len(rows := own.get(key, [])) > 1:
-                raise ValidationError(
-                    f"published.{name}: {entry['table']} has several rows of {list_names([*key])}. "
-                    "Say by `where` or `keys` which of them is meant."
-                )
-            place = f"{path}, line {number + 2}, column {column!r}"
-            row = rows[0] if rows else None
-            yield {
-                "published": name,
-                "row": " / ".join(shown),
-                "column": column,
-                "printed": text,
-                **_compare_cell(_read_number(text, place), row, rule, decimals),
-            }
+        compared = _compare_numbers(beside, np.array(numbers), rule, decimals)
+        yield from compared.assign(column=column).to_dict("records")
 
 
-def _compare_cell(
-    number: float, row: Mapping[Hashable, Any] | None, rule: Mapping[str, Any], decimals: int
-) -> dict[str, Any]:
-    """What stands beside a number, how far from it, and whether it is the same."""
-
-    def read(column: str) -> float:
-        return float("nan") if row is None or not column else rule["scale"] * float(row[column])
-
-    ours, low, high = read(rule["column"]), read(rule["low"]), read(rule["high"])
-    apart = abs(ours - number)
-    is_near = apart <= rule["tolerance"] * ROOM
-    named = [end for end, name in ((low, rule["low"]), (high, rule["high"])) if name]
-    is_known = bool(named) and not any(map(math.isnan, named))
+def _compare_numbers(
+    beside: pd.DataFrame, printed: FloatArray, rule: Mapping[str, Any], decimals: int
+) -> pd.DataFrame:
+    """How far numbers are from those beside them, and whether they are the same."""
+    ours, low, high = rule["scale"] * beside[NUMBERS].to_numpy(dtype=np.float64).T
+    apart = np.abs(ours - printed)
+    ends = [end for end, name in ((low, rule["low"]), (high, rule["high"])) if name]
     # An end that is not named is NaN, which is above and below nothing.
-    is_near |= is_known and not (number < low or number > high)
-    if math.isnan(ours):
-        verdict = "not computed"
-    elif apart <= max(0.5 * 10.0**-decimals, SLACK * abs(number)) * ROOM:
-        verdict = "equal"
-    else:
-        verdict = "near" if is_near else "different"
-    return {"computed": ours, "difference": ours - number, "verdict": verdict}
+    is_inside = ~np.isnan(ends).any(axis=0) & ~(printed < low) & ~(printed > high)
+    is_near = (apart <= rule["tolerance"] * ROOM) | (is_inside & bool(ends))
+    is_equal = apart <= np.maximum(0.5 * 10.0**-decimals, SLACK * np.abs(printed)) * ROOM
+    verdict = np.where(is_equal, "equal", np.where(is_near, "near", "different"))
+    verdict = np.where(np.isnan(ours), "not computed", verdict)
+    return beside.assign(computed=ours, difference=ours - printed, verdict=verdict)
 
 
 def _find_rows(
     table: pd.DataFrame, entry: Mapping[str, Any], rule: Mapping[str, Any]
-) -> dict[tuple[str, ...], list[dict[Hashable, Any]]]:
-    """Rows of the study's table by their keys, those that the filters let through."""
+) -> pd.DataFrame:
+    """Rows of the study's table that the filters let through: their keys, and `NUMBERS`."""
     where = entry["where"] | rule["where"]
     keys = [*entry["keys"].values()]
-    read = [name for name in (rule["column"], rule["low"], rule["high"]) if name]
-    _require_columns([*keys, *where, *read], table, entry["table"])
-    texts = {column: list(map(_write_text, table[column])) for column in {*keys, *where}}
-    chosen = [
-        number
-        for number in range(len(table))
-        if all(match_value(texts[column][number], value) for column, value in where.items())
-    ]
-    rows = table.loc[chosen, list(dict.fromkeys(read))]
+    read = {part: rule[part] for part in NUMBERS if rule[part]}
+    _require_columns([*keys, *where, *read.values()], table, entry["table"])
+    for column, value in where.items():
+        table = table[[match_value(text, value) for text in map(_write_text, table[column])]]
+    rows = pd.DataFrame({part: table[column] for part, column in read.items()})
     try:
-        rows = (rows.notna() if rule.get("count") else rows).astype("float64")
+        rows = (rows.notna() if rule["count"] else rows).astype("float64")
     except ValueError:
         raise ValidationError(
-            f"{entry['table']}: of {list_names(read)}, which `published` or `claims` name, one is "
-            "a column of text. Name columns of numbers, or `count: true`."
+            f"{entry['table']}: of {list_names([*read.values()])}, which `published` or `claims` "
+            "name, one is a column of text. Name columns of numbers, or `count: true`."
         ) from None
-    found: dict[tuple[str, ...], list[dict[Hashable, Any]]] = {}
-    for number, row in zip(chosen, rows.to_dict("records"), strict=True):
-        found.setdefault(tuple(texts[part][number] for part in keys), []).append(row)
-    if rule.get("count"):
-        sums = {key: pd.DataFrame(own).sum().to_dict() for key, own in found.items()}
-        return {key: [own] for key, own in sums.items()}
-    return found
+    rows = rows.reindex(columns=NUMBERS).assign(key=_join(table[keys].map(_write_text)))
+    return rows.groupby("key", as_index=False).sum(min_count=1) if rule["count"] else rows
 
 
-def _read_texts(path: str) -> dict[str, list[str]]:
-    """The cells of a file as they are written there, by column."""
+def _join(table: pd.DataFrame, separator: str = SEPARATOR) -> list[str]:
+    """The texts of each row, joined."""
+    return [separator.join(parts) for _, *parts in table.itertuples(name=None)]
+
+
+def _read_texts(path: str) -> pd.DataFrame:
+    """The cells of a file as they are written there."""
     sheet = open_sheet(path, wanted=())
     cells = sheet.read_cells([*dict.fromkeys(sheet.columns)])
-    return {
-        name: [text.strip() for text in column.to_pylist()]
-        for name, column in cells.columns.items()
-    }
+    texts = {name: column.to_pylist() for name, column in cells.columns.items()}
+    return pd.DataFrame(texts, dtype=object).map(str.strip)
 
 
-def _require_columns(
-    names: Sequence[str], present: Mapping[str, Any] | pd.DataFrame, place: str
-) -> None:
+def _require_columns(names: Sequence[str], present: pd.DataFrame, place: str) -> None:
     missing = [name for name in names if name not in present]
     if missing:
         raise ValidationError(

@@ -8,12 +8,18 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.analyses import Analysis, Figure, Step, Table
 from capmap.claims import FEWEST_RANKED, claim_mean_ranks, claim_nemenyi
-from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.ranking.aggregation import (
+    FloatArray,
+    ScoreMatrix,
+    arrange_runs,
+    list_pairs,
+    order_runs,
+    round_significant,
+)
 from capmap.ranking.dependence import Dependence, vary_by_seed
 from capmap.ranking.ranks import display_letters
-from capmap.ranking.score_matrix import ScoreMatrix, arrange_runs, list_pairs, order_runs
 from capmap.wording import MOST_LETTERED
 
 TESTS = ["test", "test_statistic", "df", "p", "p_dependent", "models", "datasets"]

@@ -8,10 +8,15 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
-from capmap.ranking.resampling import DatasetPool, draw_datasets
-from capmap.ranking.score_matrix import BoolArray, arrange_runs, resample_means
+from capmap.analyses import Analysis, Figure, Step, Table
+from capmap.ranking.aggregation import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    arrange_runs,
+    rank_competitors,
+)
+from capmap.ranking.resampling import DatasetPool, draw_datasets, resample_means
 from capmap.rng import make_stream
 from capmap.wording import depends_on_ridge
 
@@ -22,7 +27,6 @@ BASE, RIDGE = np.log(10), 1e-6
 TOLERANCE, ROUNDING, MOST_STEPS = 1e-10, 1e-15, 500
 # The largest change of a pair's log odds in a step of Newton's method.
 SAFE_CHANGE = 1.5
-MOST_SEPARATED = 0.5
 SCALE, MEAN, DECIMALS = 400.0, 1000.0, 6
 CHUNK_CELLS = 1 << 21
 COLUMNS = ["model", "elo", "ci_low", "ci_high", "win_rate", "rank", "datasets"]
@@ -146,8 +150,8 @@ def find_separated(points: FloatArray, meetings: FloatArray, strengths: FloatArr
     is_active = meetings.any(axis=2)
     order = np.argsort(np.where(is_active, strengths, np.inf), axis=1, kind="stable")
     won = np.cumsum(np.take_along_axis(points, order, axis=1), axis=1)
-    ordered = np.take_along_axis(meetings, order[:, :, None], axis=1)
-    ordered = np.take_along_axis(ordered, order[:, None, :], axis=2)
+    rows = np.arange(len(order))[:, None, None]
+    ordered = meetings[rows, order[:, :, None], order[:, None, :]]
     within = np.cumsum(np.tril(ordered).sum(axis=2), axis=1)
     is_subset = np.arange(1, points.shape[1] + 1) < is_active.sum(axis=1, keepdims=True)
     return np.asarray((is_subset & (won <= within + NEGLIGIBLE)).any(axis=1))
@@ -196,8 +200,8 @@ def rate_models(
 
     A model that is rated 400 above another wins ten battles for each that it loses. Ratings are
     rounded, so that what is left of rounding noise makes no order. ``separated`` is the share of
-    resamples in which ratings depend on the ridge; where it is more than half, intervals without
-    width are left out, as resamples agree on what the ridge says.
+    resamples in which ratings depend on the ridge. Intervals without width are left out: resamples
+    agree on what the ridge says, or on ties, which is no certainty.
     """
     present, times, points = resample_battles(
         runs, n_resamples=n_resamples, make_rng=partial(make_stream, seed, study, "ratings")
@@ -208,8 +212,7 @@ def rate_models(
     datasets, is_active = meets.sum(axis=0), meets.T.astype(np.intp) @ times > 0
     low, high = bound_ratings(ratings, is_active, datasets, confidence_level=confidence_level)
     separated = float(is_separated[1:].mean())
-    if separated > MOST_SEPARATED:
-        low, high = (np.where(low < high, ends, np.nan) for ends in (low, high))
+    low, high = (np.where(low < high, ends, np.nan) for ends in (low, high))
     battles = sum_meetings(present, times[:, :1])[0].sum(axis=1)
     rate = np.where(datasets > 0, points[:, 0] / np.where(datasets > 0, battles, 1), np.nan)
     models, ranks = sorted(runs["model"].unique()), rank_competitors(ratings[:, 0])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
+from capmap.analyses import Analysis, Figure, Step, Table
 from capmap.claims import label_entries
 from capmap.errors import ValidationError
 from capmap.patterns import split_digits

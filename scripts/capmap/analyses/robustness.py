@@ -2,27 +2,25 @@
 
 from collections.abc import Callable, Mapping
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from capmap.analyses.declarations import Analysis, Step, Table
+from capmap.analyses import Analysis, Step, Table
 from capmap.ranking.aggregation import (
     TRIMMED,
-    FloatArray,
     compute_kendall_tau,
+    order_runs,
     round_significant,
     summarize_cells,
 )
 from capmap.ranking.resampling import evaluate_statistic, repeat_datasets, stratify_runs
-from capmap.ranking.score_matrix import order_runs
 from capmap.ranking.table import choose_ranked
 from capmap.settings.choices import Cut
 from capmap.wording import name_statistic
 
-Bounds = Literal["configured", "observed", "ranks"]
-BOUNDS: tuple[Bounds, ...] = ("configured", "observed", "ranks")
+BOUNDS = ("configured", "observed", "ranks")
 AGREEMENT = ["aggregation", "bounds", "left_out", "kendall_tau", "best", "models"]
 SPANS = ["model", "aggregation", "bounds", "rank", "rank_low", "rank_high", "shift"]
 
@@ -36,38 +34,26 @@ def check_robustness(
     the models that have a score. ``robustness_ranks`` has the ranks of each model on all datasets,
     their range over leaving out one, and the shift from the reported rank.
     """
-    reported = choose_ranked(ranking).sort_values(["rank", "model"]).set_index("model")["rank"]
+    ordered = choose_ranked(ranking).sort_values(["rank", "model"]).set_index("model")
+    reported = ordered["rank"].astype("float64")
     found = {bounds: rank_models(runs, bounds, cut) for bounds in BOUNDS}
-    ranked = {
-        (average, bounds): found[bounds][average].reindex(reported.index)
-        for average, bounds in product(AVERAGES, BOUNDS)
-    }
-    rows = [
-        (*kind, left_out, *_compare(reported, line))
-        for kind, lines in ranked.items()
-        for left_out, line in zip(lines.columns, lines.to_numpy().T, strict=True)
-    ]
-    ranks = pd.concat(ranked, names=["aggregation", "bounds"])
-    ends = {"rank_low": ranks.min(axis=1), "rank_high": ranks.max(axis=1)}
-    shift = ranks[""].sub(reported.astype("float64"), level="model")
-    spans = pd.DataFrame({"rank": ranks[""], **ends, "shift": shift}).where(ranks[""].notna())
-    spans = spans.astype("Int64").reset_index()
-    order = spans["model"].map({model: place for place, model in enumerate(reported.index)})
-    return {
-        "robustness": pd.DataFrame(rows, columns=AGREEMENT),
-        "robustness_ranks": spans.loc[order.sort_values(kind="stable").index, SPANS],
-    }
+    rows, spans = [], []
+    for average, bounds in product(AVERAGES, BOUNDS):
+        ranks = found[bounds][average].reindex(reported.index)
+        for left_out, own in ranks.items():
+            known = own.dropna()
+            tau = compute_kendall_tau(reported[known.index].to_numpy(), known.to_numpy())
+            first = "".join(known.index[known == 1][:1])
+            rows.append((average, bounds, left_out, tau, first, len(known)))
+        ends = {"rank_low": ranks.min(axis=1), "rank_high": ranks.max(axis=1)}
+        span = pd.DataFrame({"rank": ranks[""], **ends, "shift": ranks[""] - reported})
+        span = span.where(ranks[""].notna()).astype("Int64").reset_index()
+        spans.append(span.assign(aggregation=average, bounds=bounds, place=span.index))
+    table = pd.concat(spans).sort_values("place", kind="stable")[SPANS]
+    return {"robustness": pd.DataFrame(rows, columns=AGREEMENT), "robustness_ranks": table}
 
 
-def _compare(reported: "pd.Series[int]", ranks: FloatArray) -> tuple[float, str, int]:
-    """Kendall's tau, the first model (of several the one reported highest), and how many."""
-    known = ~np.isnan(ranks)
-    tau = compute_kendall_tau(reported.to_numpy(dtype=np.intp)[known], ranks[known])
-    first = reported.index[np.flatnonzero(ranks == 1)[:1]]
-    return tau, "".join(first), int(known.sum())
-
-
-def rank_models(runs: pd.DataFrame, bounds: Bounds, cut: Cut) -> dict[str, pd.DataFrame]:
+def rank_models(runs: pd.DataFrame, bounds: str, cut: Cut) -> dict[str, pd.DataFrame]:
     """Rank models (rows) by each average, on all datasets (column "") and without each of them.
 
     Configured bounds leave scores as they are. Observed ones make the lowest run of a dataset 0 and
@@ -128,11 +114,10 @@ def _average_runs(runs: pd.DataFrame, names: list[str], cut: Cut) -> pd.DataFram
     table, left_out = {}, np.array(names, dtype=object)
     for model, own in runs.groupby("model", sort=True, observed=True):
         datasets = np.array(sorted(own["dataset"].unique()), dtype=object)
-        times = (datasets[:, None] != left_out).astype(np.intp)
-        has_any = times.any(axis=0)
         strata = stratify_runs(own["score"], own["dataset"].tolist(), cut=cut)
-        scores = evaluate_statistic("iqm", strata, repeat_datasets(strata, times[:, has_any]))
-        table[model] = dict(zip(left_out[has_any], scores, strict=True))
+        times = (datasets[:, None] != left_out).astype(np.intp)
+        with np.errstate(invalid="ignore"):
+            table[model] = evaluate_statistic("iqm", strata, repeat_datasets(strata, times))
     return pd.DataFrame(table, index=names, dtype="float64").T
 
 

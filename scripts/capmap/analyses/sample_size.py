@@ -1,4 +1,4 @@
-"""How many runs are enough: widths to expect, and differences that so many runs detect."""
+"""How many runs are enough: differences that so many runs detect."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,21 +7,16 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from capmap.analyses.declarations import Analysis, Step, Table
-from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.analyses import Analysis, Step, Table
+from capmap.ranking.aggregation import FloatArray, IntArray, bound_variance
 from capmap.ranking.resampling import stratify_runs
-from capmap.ranking.standard_errors import (
-    bound_variance,
-    measure_influences,
-    satterthwaite_freedom,
-)
+from capmap.ranking.standard_errors import measure_influences, satterthwaite_freedom
 from capmap.ranking.table import choose
-from capmap.settings.choices import Cut, IntervalMethod
+from capmap.settings.choices import Cut
 
 SEEDS = (3, 5, 10, 20)
 # Spreads below this part of the largest score are floating-point noise.
 QUIET = 1e-12
-WIDTHS = ["model", "seeds", "width"]
 # Share of studies that are to find a difference that there is.
 POWER = 0.8
 DETECTABLE = ["seeds", "difference", "difference_all"]
@@ -49,15 +44,6 @@ class Noise:
         borrowed = noise * (variances[~many].sum() / (noise.sum() or 1))
         freedom = np.maximum(draws * (1 - self.lost) - 1, 1)[many]
         return satterthwaite_freedom(variances[many] + borrowed, freedom)
-
-    def measure_width(self, draws: IntArray, interval: IntervalMethod, level: float) -> float:
-        """Width of the interval over runs; percentiles show (n - 1) / n of a cell's variance."""
-        variances = self.variances / draws
-        if interval == "percentile":
-            variances = variances * (draws - 1) / draws
-            return float(2 * scipy.special.ndtri((1 + level) / 2) * np.sqrt(variances.sum()))
-        reach = scipy.special.stdtrit(self.find_freedom(draws), (1 + level) / 2)
-        return float(2 * reach * np.sqrt(variances.sum()))
 
 
 def measure_noise(runs: pd.DataFrame, cut: Cut = "exact") -> dict[str, Noise]:
@@ -95,18 +81,6 @@ def _sum_squares(values: FloatArray, owner: IntArray) -> FloatArray:
     return np.bincount(owner, (values - means[owner]) ** 2).astype(np.float64)
 
 
-def expect_widths(
-    noise: dict[str, Noise], *, interval: IntervalMethod, confidence_level: float
-) -> pd.DataFrame:
-    """Expect how wide intervals over runs are with other numbers of runs."""
-    rows = []
-    for model, own in noise.items():
-        for seeds in SEEDS:
-            width = own.measure_width(np.full_like(own.draws, seeds), interval, confidence_level)
-            rows.append((model, seeds, width))
-    return pd.DataFrame(rows, columns=WIDTHS)
-
-
 def find_detectable(noise: dict[str, Noise], *, confidence_level: float) -> pd.DataFrame:
     """Find which differences of two typical models a t test would detect in 80% of studies.
 
@@ -132,27 +106,18 @@ def find_detectable(noise: dict[str, Noise], *, confidence_level: float) -> pd.D
     return pd.DataFrame(rows, columns=DETECTABLE)
 
 
-def advise_sample_size(
-    runs: pd.DataFrame, *, interval: IntervalMethod, confidence_level: float, cut: Cut
-) -> dict[str, pd.DataFrame]:
-    """Expect widths of intervals, and differences that are detected, with more runs."""
-    noise = measure_noise(runs, cut)
-    return {
-        "seed_widths": expect_widths(noise, interval=interval, confidence_level=confidence_level),
-        "detectable": find_detectable(noise, confidence_level=confidence_level),
-    }
+def advise_sample_size(runs: pd.DataFrame, *, confidence_level: float, cut: Cut) -> pd.DataFrame:
+    """Find the differences that are detected with more runs."""
+    return find_detectable(measure_noise(runs, cut), confidence_level=confidence_level)
 
 
-def find_facts(
-    seed_widths: pd.DataFrame, detectable: pd.DataFrame, ranking: pd.DataFrame
-) -> dict[str, Any]:
+def find_facts(detectable: pd.DataFrame, ranking: pd.DataFrame) -> dict[str, Any]:
     """How many runs tell the first two models apart, and which difference so many detect."""
     ranked = choose(ranking, statistic="iqm").dropna(subset="rank")
     first = ranked[["model", "score"]].to_numpy().tolist()[:2] if len(ranked) > 1 else []
     apart = first[0][1] - first[1][1] if first else 0.0
     enough = detectable.loc[detectable["difference_all"] <= apart, "seeds"]
     return {
-        "has_widths": bool(seed_widths["width"].notna().any()),
         "first": first if apart > 0 else [],
         "enough": int(enough.min()) if len(enough) else 0,
         "detectable": detectable[DETECTABLE].to_numpy().tolist(),
@@ -165,26 +130,17 @@ ANALYSIS = Analysis(
     position=120,
     default=True,
     tables={
-        "seed_widths": Table(
-            "Expected width of each model's interval over runs with 3, 5, 10 and 20 runs per "
-            "dataset.",
-            " ".join(WIDTHS),
-        ),
         "detectable": Table(
             "Minimum detectable difference in IQM of two typical models by runs per dataset.",
-            "seeds difference difference_all",
+            " ".join(DETECTABLE),
         ),
     },
     steps={
         "advise_sample_size": Step(
             advise_sample_size,
-            tables=["seed_widths", "detectable"],
+            tables=["detectable"],
             reads=["runs"],
-            options={
-                "interval": "bootstrap/interval",
-                "confidence_level": "bootstrap/confidence",
-                "cut": "iqm",
-            },
+            options={"confidence_level": "bootstrap/confidence", "cut": "iqm"},
         )
     },
     find_facts=find_facts,

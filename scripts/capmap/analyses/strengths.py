@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from capmap.analyses.declarations import Analysis, Figure, Step, Table
-from capmap.claims import BETTER, WORSE, claim_strengths
-from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.analyses import Analysis, Figure, Step, Table
+from capmap.claims import claim_strengths
+from capmap.ranking.aggregation import FloatArray, IntArray, arrange_runs
 from capmap.ranking.holes import fit_levels
-from capmap.ranking.score_matrix import arrange_runs
 
 COLUMNS = ["model", "dataset", "score", "expected", "difference", "ci_low", "ci_high"]
 NEGLIGIBLE = 1e-9
@@ -57,10 +56,9 @@ def measure_strengths(
     ends = difference - half, difference + half
     values = *names, means, means - difference, difference, *ends
     table = pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
-    place = {model: number for number, model in enumerate(ranking["model"].unique())}
-    table = table.assign(order=table["model"].map(place).fillna(len(place)))
-    by, ascending = ["order", "model", "difference", "dataset"], [True, True, False, True]
-    return table.sort_values(by, ascending=ascending, ignore_index=True)[COLUMNS]
+    table = table.sort_values(["difference", "dataset"], ascending=[False, True])
+    ranked = pd.Index(ranking["model"].unique()).get_indexer(table["model"])
+    return table.iloc[np.argsort(ranked, kind="stable")].reset_index(drop=True)
 
 
 def moderate_variances(variances: FloatArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -121,13 +119,14 @@ def _invert_trigamma(values: FloatArray) -> FloatArray:
 def find_facts(strengths: pd.DataFrame, *, confidence_level: float) -> dict[str, Any]:
     """Where models do better and worse than expected, the largest residuals first."""
     claims = claim_strengths(strengths, confidence_level=confidence_level)
-    cells = strengths[["model", "dataset", "difference"]].to_numpy().tolist()
-    shown = {}
-    for name, relation in (("strongest", BETTER), ("weakest", WORSE)):
-        claimed = {(claim.subject, claim.object) for claim in claims if claim.relation == relation}
-        own = sorted((cell for cell in cells if (*cell[:2],) in claimed), key=lambda c: -abs(c[2]))
-        shown[name] = own[:SHOWN_CELLS]
-    return {"tested": int(strengths["ci_low"].notna().sum()), "found": len(claims), **shown}
+    above, below = strengths[strengths["ci_low"] > 0], strengths[strengths["ci_high"] < 0]
+    shown = ["model", "dataset", "difference"]
+    return {
+        "tested": int(strengths["ci_low"].notna().sum()),
+        "found": len(claims),
+        "strongest": above.nlargest(SHOWN_CELLS, "difference")[shown].to_numpy().tolist(),
+        "weakest": below.nsmallest(SHOWN_CELLS, "difference")[shown].to_numpy().tolist(),
+    }
 
 
 ANALYSIS = Analysis(
@@ -139,7 +138,7 @@ ANALYSIS = Analysis(
             "Mean normalized score of each model on each dataset, what the overall levels of both"
             " add up to, and the difference with its interval over new runs, for all cells at "
             "once.",
-            "model dataset score expected difference ci_low ci_high",
+            " ".join(COLUMNS),
         ),
     },
     figures={

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from capmap.analyses.declarations import Analysis, Step, Table
+from capmap.analyses import Analysis, Step, Table
 from capmap.artifacts import read_json
 from capmap.ranking.aggregation import FloatArray, rank_competitors
 from capmap.ranking.estimates import join_estimates, read_limits

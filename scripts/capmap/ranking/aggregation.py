@@ -1,10 +1,11 @@
-"""From runs to cells, from cells to one number per model, and from numbers to ranks.
+"""From runs to cells and matrices of them, and from numbers to ranks.
 
 Everything here works on groups of unequal size, so ragged seeds and missing cells need no filler
 values: a cell without runs simply does not exist.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,60 +16,12 @@ from capmap.settings.choices import Direction
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
 
 TRIMMED = 0.25
 SIGNIFICANT_DIGITS = 12
 LARGEST_EXPONENT = 290
-
-
-@dataclass(frozen=True)
-class Groups:
-    """Numbers in consecutive groups, ascending within each.
-
-    Parameters
-    ----------
-    numbers : numpy.ndarray, shape (numbers,)
-        The numbers, group after group.
-    starts : numpy.ndarray of int, shape (groups,)
-        Where each group begins.
-    sizes : numpy.ndarray of int, shape (groups,)
-        How many numbers each group has, at least one.
-    """
-
-    numbers: FloatArray
-    starts: IntArray
-    sizes: IntArray
-
-
-def group_values(values: npt.ArrayLike, codes: npt.ArrayLike) -> Groups:
-    """Gather numbers into groups.
-
-    Parameters
-    ----------
-    values : array_like, shape (numbers,)
-        Finite numbers.
-    codes : array_like of int, shape (numbers,)
-        The group of each number: 0, 1, … without a gap.
-
-    Returns
-    -------
-    Groups
-        The groups by code; the order of the numbers given has no influence.
-
-    Raises
-    ------
-    ValueError
-        If a number is NaN or infinite.
-
-    Examples
-    --------
-    >>> group_values([3.0, 1.0, 2.0], [1, 0, 1]).numbers.tolist()
-    [1.0, 2.0, 3.0]
-    """
-    numbers, groups = require_finite(values), np.asarray(codes, dtype=np.intp)
-    sizes = np.bincount(groups)
-    ascending = numbers[np.lexsort((numbers, groups))]
-    return Groups(numbers=ascending, starts=np.cumsum(sizes) - sizes, sizes=sizes)
+ROUNDING = 1e-13
 
 
 def require_finite(values: npt.ArrayLike) -> FloatArray:
@@ -77,27 +30,6 @@ def require_finite(values: npt.ArrayLike) -> FloatArray:
     if not np.isfinite(numbers).all():
         raise ValueError("Scores must be finite numbers; drop or replace NaN and infinity before.")
     return numbers
-
-
-def group_means(groups: Groups) -> FloatArray:
-    """Mean of each group.
-
-    Notes
-    -----
-    Distances to the group's lowest value are averaged, so equal numbers have exactly their value as
-    mean and a deviation of exactly zero.
-    """
-    lowest = groups.numbers[groups.starts]
-    above = groups.numbers - np.repeat(lowest, groups.sizes)
-    return lowest + np.add.reduceat(above, groups.starts) / groups.sizes
-
-
-def group_standard_deviations(groups: Groups) -> FloatArray:
-    """Sample standard deviation of each group (n − 1 in the denominator); NaN where n is 1."""
-    apart = groups.numbers - np.repeat(group_means(groups), groups.sizes)
-    squares = np.add.reduceat(apart**2, groups.starts)
-    is_single = groups.sizes == 1
-    return np.where(is_single, np.nan, np.sqrt(squares / np.where(is_single, 1, groups.sizes - 1)))
 
 
 def summarize_cells(runs: pd.DataFrame) -> pd.DataFrame:
@@ -118,17 +50,24 @@ def summarize_cells(runs: pd.DataFrame) -> pd.DataFrame:
     ------
     ValueError
         If a score is NaN or infinite.
+
+    Notes
+    -----
+    Distances to a cell's lowest score are averaged, so equal scores have exactly their value as
+    mean and a deviation of exactly zero.
     """
     cells = runs.groupby(["model", "dataset"], observed=True, sort=True)
     names = unpack_columns(cells.size().index.to_frame(index=False))
-    groups = group_values(runs["score"], cells.ngroup())
-    std = group_standard_deviations(groups)
-    return names.assign(
-        n=groups.sizes,
-        mean=group_means(groups),
-        std=std,
-        sem=std / np.sqrt(groups.sizes),
-    )
+    numbers, codes = require_finite(runs["score"]), cells.ngroup().to_numpy(dtype=np.intp)
+    ordered = numbers[np.lexsort((numbers, codes))]
+    sizes = np.bincount(codes)
+    starts = np.cumsum(sizes) - sizes
+    lowest = ordered[starts]
+    above = ordered - np.repeat(lowest, sizes)
+    mean = lowest + np.add.reduceat(above, starts) / sizes
+    squares = np.add.reduceat((ordered - np.repeat(mean, sizes)) ** 2, starts)
+    std = np.sqrt(squares / np.where(sizes > 1, sizes - 1.0, np.nan))
+    return names.assign(n=sizes, mean=mean, std=std, sem=std / np.sqrt(sizes))
 
 
 def unstack_cells(cells: pd.DataFrame) -> pd.DataFrame:
@@ -151,18 +90,18 @@ def unstack_cells(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank_competitors(values: npt.ArrayLike, *, best: Direction = "max") -> IntArray:
-    """Competition ranks (1, 2, 2, 4) along the last axis.
+    """Competition ranks (1, 2, 2, 4).
 
     Parameters
     ----------
-    values : array_like, shape (..., competitors)
+    values : array_like, shape (competitors,)
         Finite numbers.
     best : {"max", "min"}, optional
         Which end has rank 1.
 
     Returns
     -------
-    numpy.ndarray of int, shape (..., competitors)
+    numpy.ndarray of int, shape (competitors,)
         One more than the number of competitors that are better.
 
     Raises
@@ -181,15 +120,8 @@ def rank_competitors(values: npt.ArrayLike, *, best: Direction = "max") -> IntAr
     [2, 1, 2, 4]
     """
     numbers = round_significant(require_finite(values))
-    keys = -numbers if best == "max" else numbers
-    order = np.argsort(keys, axis=-1, kind="stable")
-    ordered = np.take_along_axis(keys, order, axis=-1)
-    is_first = np.ones(ordered.shape, dtype=bool)
-    is_first[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    places = np.where(is_first, np.arange(1, ordered.shape[-1] + 1), 1)
-    ranks = np.empty(ordered.shape, dtype=np.intp)
-    np.put_along_axis(ranks, order, np.maximum.accumulate(places, axis=-1), axis=-1)
-    return ranks
+    ranks = pd.Series(numbers).rank(method="min", ascending=best == "min")
+    return ranks.to_numpy(dtype=np.intp)
 
 
 def compute_kendall_tau(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
@@ -235,3 +167,135 @@ def round_significant(values: npt.ArrayLike) -> FloatArray:
     fine = np.round(numbers * np.where(shifts > 0, scales, 1.0))
     coarse = np.round(numbers / scales)
     return np.asarray(np.where(shifts > 0, fine / scales, coarse * scales))
+
+
+class Pairs(NamedTuple):
+    """Unordered pairs of models, by the places of the two in the list of models."""
+
+    first: IntArray
+    second: IntArray
+
+
+@dataclass(frozen=True)
+class ScoreMatrix:
+    """What is known of each model on each dataset.
+
+    Parameters
+    ----------
+    models, datasets : list of str
+        By name.
+    means : numpy.ndarray, shape (models, datasets)
+        Mean normalized score of each cell's runs; NaN where there are none.
+    counts : numpy.ndarray of int, shape (models, datasets)
+        Number of runs.
+    variances : numpy.ndarray, shape (models, datasets)
+        Sample variance over runs (n − 1 in the denominator), no less than `bound_variance`; NaN
+        with fewer than two.
+    seed_parts : numpy.ndarray, shape (models, datasets, seeds), optional
+        What the run of each seed adds to its cell's mean, less the average of that; 0 where there
+        is none. The root of S / (S − 1) for a cell's S runs is in it, so that the squared sums
+        over datasets add up to the variance of the sum of means.
+    """
+
+    models: list[str]
+    datasets: list[str]
+    means: FloatArray
+    counts: IntArray
+    variances: FloatArray
+    seed_parts: FloatArray | None = None
+
+    @property
+    def is_filled(self) -> BoolArray:
+        """Which cells have runs."""
+        return np.asarray(self.counts > 0)
+
+
+def arrange_runs(runs: pd.DataFrame, *, by_seed: bool = False) -> ScoreMatrix:
+    """Arrange normalized runs as a matrix of cells.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``score``, a row per run, at least one, ``seed`` if
+        `by_seed`, and ``resolution`` where it is known.
+    by_seed : bool, optional
+        Whether to keep what each seed adds to means.
+
+    Returns
+    -------
+    ScoreMatrix
+        The order of the rows has no influence.
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN or infinite.
+    """
+    cells = summarize_cells(runs)
+    models, rows = np.unique(cells["model"].astype(object), return_inverse=True)
+    datasets, columns = np.unique(cells["dataset"].astype(object), return_inverse=True)
+    shape = (len(models), len(datasets))
+    means, variances = np.full(shape, np.nan), np.full(shape, np.nan)
+    counts = np.zeros(shape, dtype=np.intp)
+    # What is left where runs cancel is no score: two models with a mean of 0 are equal.
+    is_zero = cells["mean"].abs() <= ROUNDING * cells["std"].fillna(0)
+    means[rows, columns] = cells["mean"].mask(is_zero, 0.0)
+    variances[rows, columns] = cells["std"] ** 2
+    counts[rows, columns] = cells["n"]
+    if "resolution" in runs:
+        units = runs.groupby("dataset", observed=True)["resolution"].first()[datasets].to_numpy()
+        variances = np.maximum(variances, bound_variance(means, counts, units))
+    matrix = ScoreMatrix(models.tolist(), datasets.tolist(), means, counts, variances)
+    return replace(matrix, seed_parts=_split_seeds(runs, matrix)) if by_seed else matrix
+
+
+def order_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs with raw scores, where they are known, for whatever compares within datasets."""
+    return runs.assign(score=runs["raw"]) if "raw" in runs else runs
+
+
+def _split_seeds(runs: pd.DataFrame, matrix: ScoreMatrix) -> FloatArray:
+    rows, columns = (
+        np.searchsorted(np.array(known, dtype=object), runs[kind].to_numpy(dtype=object))
+        for kind, known in (("model", matrix.models), ("dataset", matrix.datasets))
+    )
+    names, seeds = np.unique(runs["seed"].to_numpy(dtype=object), return_inverse=True)
+    parts = np.zeros((*matrix.means.shape, len(names)))
+    apart = runs["score"].to_numpy(dtype=np.float64) - matrix.means[rows, columns]
+    n = matrix.counts[rows, columns]
+    parts[rows, columns, seeds] = apart / np.sqrt(n * np.maximum(n - 1, 1))
+    return parts
+
+
+def list_pairs(models: int) -> Pairs:
+    """List all pairs of models: those of the first one, those of the second one, and so on."""
+    return Pairs(*np.triu_indices(models, k=1))
+
+
+def bound_variance(
+    means: FloatArray, counts: npt.NDArray[np.integer[Any]], resolutions: FloatArray
+) -> FloatArray:
+    """The least variance of runs whose scores are rounded.
+
+    Parameters
+    ----------
+    means, counts : numpy.ndarray, shape (..., datasets)
+        Mean score of the runs of a cell, and how many they are.
+    resolutions : numpy.ndarray, shape (datasets,)
+        The unit in which scores are written, 0 where they are not rounded.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., datasets)
+        A twelfth of the squared unit, what runs that agree to the last digit may differ by
+        (Sheppard 1898). Of outcomes that are 0 or 1, that of a share with a success and a failure
+        more (Agresti and Coull 1998).
+
+    Examples
+    --------
+    >>> bound_variance(np.array([0.85, 1.0]), np.array([2, 2]), np.array([0.12, 1.0])).tolist()
+    [0.0012, 0.1875]
+    """
+    share = (means * counts + 1) / (counts + 2)
+    is_outcome = (resolutions == 1) & (share > 0) & (share < 1)
+    return np.asarray(resolutions**2 * np.where(is_outcome, share * (1 - share), 1 / 12))

@@ -1,23 +1,17 @@
 """What intervals generalize to, and what runs have in common: datasets alike, noise of seeds."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
-
-from capmap.ranking.aggregation import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from capmap.ranking.score_matrix import ScoreMatrix
-from collections import defaultdict
-from typing import TypeAlias
-
 import numpy.typing as npt
 import pandas as pd
 
 from capmap.artifacts import unpack_columns
 from capmap.normalization.precedence import are_outcomes
+from capmap.ranking.aggregation import FloatArray, IntArray, ScoreMatrix
 from capmap.rng import make_stream
 from capmap.settings.choices import (
     FEWEST_DATASETS,
@@ -90,7 +84,7 @@ class Dependence:
 INDEPENDENT = Dependence()
 
 
-def measure_dependence(matrix: "ScoreMatrix", *, paired: bool = False) -> Dependence:
+def measure_dependence(matrix: ScoreMatrix, *, paired: bool = False) -> Dependence:
     """Measure what the runs of a study, or of some of its datasets, have in common.
 
     Parameters
@@ -164,7 +158,7 @@ def expect_share(models: int, datasets: int) -> float:
     return float(1 / (1 + 0.55 * np.sqrt(spread)))
 
 
-def vary_by_seed(matrix: "ScoreMatrix", *, every: bool = False) -> tuple[FloatArray, FloatArray]:
+def vary_by_seed(matrix: ScoreMatrix, *, every: bool = False) -> tuple[FloatArray, FloatArray]:
     """Variance over seeds of models' mean scores, and its degrees of freedom.
 
     Parameters

@@ -13,7 +13,7 @@ from capmap.artifacts import read_parquet
 from capmap.errors import ValidationError
 from capmap.normalization.precedence import drop_incomplete
 from capmap.problems import require_known
-from capmap.ranking.aggregation import FloatArray, IntArray, summarize_cells
+from capmap.ranking.aggregation import FloatArray, IntArray, arrange_runs, summarize_cells
 from capmap.ranking.dependence import INDEPENDENT, Dependence, Scope, measure_dependence
 from capmap.ranking.holes import Effects, find_ranked, fit_effects
 from capmap.ranking.ranks import rank_models
@@ -28,7 +28,6 @@ from capmap.ranking.resampling import (
     iterate_blocks,
     stratify_runs,
 )
-from capmap.ranking.score_matrix import arrange_runs
 from capmap.ranking.standard_errors import (
     Filling,
     Interval,
@@ -175,11 +174,6 @@ class Options:
     dependence: Dependence = INDEPENDENT
 
     @property
-    def resamples_datasets(self) -> bool:
-        """Whether a bootstrap draws datasets as well."""
-        return self.unit == "runs_and_datasets"
-
-    @property
     def needs_seeds(self) -> bool:
         """Whether it matters which runs have the same seed."""
         return self.unit == "seeds" or self.dependence.needs_seeds
@@ -241,7 +235,7 @@ def bootstrap_model(
     rng : numpy.random.Generator
         The model's own stream.
     pool : DatasetPool, optional
-        The study's datasets; needed where they are resampled and only then.
+        The study's datasets, where they are resampled.
     seeds : sequence of str, shape (runs,), optional
         The seed of each run; needed where `Options.needs_seeds` says so.
     effects : Effects, optional
@@ -258,8 +252,7 @@ def bootstrap_model(
     Raises
     ------
     ValueError
-        If there is no run, a score is NaN or infinite, datasets are to be resampled and `pool` is
-        missing, or seeds are to be resampled.
+        If there is no run, or a score is NaN or infinite.
 
     Notes
     -----
@@ -283,10 +276,6 @@ def bootstrap_model(
     >>> round(iqm.estimate, 3), round(iqm.low, 3), round(iqm.high, 3)
     (0.6, 0.6, 0.65)
     """
-    if pool is None and options.resamples_datasets:
-        raise ValueError("Resampling datasets needs the list of the study's datasets.")
-    if options.unit == "seeds" and options.interval != "calibrated":
-        raise ValueError("Only calibrated intervals can be over seeds.")
     strata = stratify_runs(scores, datasets, seeds=seeds, resolutions=resolutions, cut=options.cut)
     filling, names = None, sorted(set(datasets))
     if effects is not None and len(names) < len(effects.datasets):
@@ -304,7 +293,7 @@ def bootstrap_model(
     for block in iterate_blocks(n_resamples, runs=len(strata.scores)):
         width = block.stop - block.start
         times = None
-        if pool is not None and options.resamples_datasets:
+        if pool is not None:
             times = draw_datasets(names, pool=pool, n_resamples=width, rng=rng)
         resamples = draw_resamples(strata, n_resamples=width, rng=rng, times=times)
         for name in known:
@@ -358,6 +347,7 @@ def bootstrap_models(
     rows = []
     datasets = sorted(runs["dataset"].unique())
     seeds = sorted(runs["seed"].unique()) if options.needs_seeds else []
+    over_datasets = options.unit == "runs_and_datasets"
     chosen = runs if models is None else runs[runs["model"].isin(models)]
     for model, own in chosen.groupby("model", sort=True, observed=True):
         count, filled = own["dataset"].nunique(), 0
@@ -373,7 +363,7 @@ def bootstrap_models(
             statistics=statistics,
             options=options,
             rng=make_rng(str(model)),
-            pool=DatasetPool(datasets, make_rng()) if options.resamples_datasets else None,
+            pool=DatasetPool(datasets, make_rng()) if over_datasets else None,
             seeds=own["seed"].tolist() if options.needs_seeds else None,
             effects=expected,
             resolutions=None if units is None else dict(zip(units.index, units, strict=True)),

@@ -22,7 +22,7 @@ from capmap.normalization.precedence import (
     read_references,
     select_runs,
 )
-from capmap.ranking.aggregation import summarize_cells
+from capmap.ranking.aggregation import arrange_runs, summarize_cells
 from capmap.ranking.dependence import UNKNOWN as NO_SEEDS
 from capmap.ranking.dependence import (
     Scope,
@@ -34,7 +34,6 @@ from capmap.ranking.dependence import (
     share_noise,
 )
 from capmap.ranking.holes import find_ranked, fit_effects
-from capmap.ranking.score_matrix import arrange_runs
 
 logger = logging.getLogger(__name__)
 

@@ -23,13 +23,10 @@ NEGLIGIBLE = 1e-12
 FEW_DEGREES = 5
 Ranks = npt.NDArray[np.signedinteger[Any]]
 
-CHUNK_CELLS = 1 << 20
 INTERVAL_ENDS = ["ci_low", "ci_high", "boot_low", "boot_high"]
 BEHIND = ["behind", "behind_low", "behind_high"]
 RANK_SETS = ["rank_low", "rank_high", "rank_low_all", "rank_high_all"]
-RANKED = dict.fromkeys(["rank", *RANK_SETS], "Int64") | {
-    "tie_group": "str",
-}
+RANKED = dict.fromkeys(["rank", *RANK_SETS], "Int64") | {"tie_group": "str"}
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from capmap.ranking.aggregation import TRIMMED, FloatArray, IntArray, require_finite
 from capmap.settings.choices import Cut, Direction, Statistic
@@ -103,18 +104,6 @@ class Strata:
         """Weight of each run."""
         return self.dataset_weights[self.datasets]
 
-    def choose_datasets(self, chosen: npt.NDArray[np.bool_]) -> "Strata":
-        """The strata of some of the datasets, by a mask; runs keep their order."""
-        places = np.cumsum(chosen) - 1
-        parts = []
-        for part in self.parts:
-            kept = chosen[part.datasets]
-            if kept.any():
-                datasets = places[part.datasets[kept]]
-                scores, seeds = part.scores[:, kept], part.seeds[:, kept]
-                parts.append(Stratum(scores, part.draws, datasets, seeds))
-        return Strata(tuple(parts), self.resolutions[chosen], self.trimmed)
-
 
 @dataclass(frozen=True)
 class Resamples:
@@ -137,10 +126,10 @@ class Resamples:
 
 def stratify_runs(
     scores: npt.ArrayLike,
-    datasets: Sequence[str],
+    datasets: Sequence[str] | Sequence[int],
     *,
     seeds: Sequence[str] | Sequence[int] | None = None,
-    resolutions: Mapping[str, float] | None = None,
+    resolutions: Mapping[Any, float] | None = None,
     cut: Cut = "exact",
 ) -> Strata:
     """Arrange a model's runs by dataset.
@@ -149,7 +138,7 @@ def stratify_runs(
     ----------
     scores : array_like, shape (runs,)
         Finite scores.
-    datasets : sequence of str, shape (runs,)
+    datasets : sequence of str or int, shape (runs,)
         The dataset of each run.
     seeds : sequence of str or int, shape (runs,), optional
         The seed of each run; without them no two runs have the same.
@@ -343,7 +332,7 @@ def draw_datasets(
     Parameters
     ----------
     own : sequence of str
-        The datasets that a model has.
+        Those that a model has, of the pool.
     pool : DatasetPool
         The datasets to draw from; its generator moves on.
     n_resamples : int
@@ -356,19 +345,11 @@ def draw_datasets(
     numpy.ndarray of int, shape (len(own), n_resamples)
         How often each of the model's datasets is in each resample, once or more in all.
 
-    Raises
-    ------
-    ValueError
-        If a dataset of the model is not among those of the study.
-
     Notes
     -----
     Each resample draws as many datasets as the study has. Those that the model lacks are passed
     over. If none is left, as many as the model has are drawn from its own, by its own stream.
     """
-    missing = sorted(set(own) - set(pool.names))
-    if missing:
-        raise ValueError(f"Datasets that are not among those of the study: {missing}.")
     names = sorted(set(pool.names))
     places = np.array([bisect_left(names, name) for name in own])
     picks = pool.rng.integers(len(names), size=(n_resamples, len(names)))
@@ -423,13 +404,9 @@ def evaluate_statistic(statistic: Statistic, strata: Strata, resamples: Resample
 
 def evaluate_runs(statistic: Statistic, strata: Strata) -> float:
     """Compute a statistic of the runs themselves."""
-    return float(evaluate_statistic(statistic, strata, original_sample(strata))[0])
-
-
-def original_sample(strata: Strata) -> Resamples:
-    """The sample as it is: the resample that holds every run once."""
     n = len(strata.scores)
-    return Resamples(counts=np.ones((n, 1)), total=float(n))
+    whole = Resamples(counts=np.ones((n, 1)), total=float(n))
+    return float(evaluate_statistic(statistic, strata, whole)[0])
 
 
 def average_datasets(strata: Strata, resamples: Resamples) -> FloatArray:
@@ -461,50 +438,38 @@ def average_datasets(strata: Strata, resamples: Resamples) -> FloatArray:
     return means
 
 
-def trim_means(
-    values: FloatArray,
-    counts: npt.NDArray[Any],
+def resample_means(
+    runs: pd.DataFrame,
     *,
-    order: IntArray,
-    weights: FloatArray,
-    cut: float | FloatArray,
-    kept: float | FloatArray,
+    n_resamples: int,
+    make_rng: Callable[[str], np.random.Generator],
 ) -> FloatArray:
-    """Trimmed means of resamples of sorted runs.
+    """Draw runs with replacement within each cell and average them.
 
     Parameters
     ----------
-    values : numpy.ndarray, shape (runs,) or (runs, samples)
-        Scores, ascending down each column.
-    counts : numpy.ndarray, shape (runs, resamples) or (runs, samples, resamples)
-        How often each run was drawn.
-    order : numpy.ndarray of int, shape (runs,)
-        The row of counts of each sorted run.
-    weights : numpy.ndarray, shape (runs,)
-        Weight of each sorted run, the same for all samples.
-    cut : float or numpy.ndarray, shape (resamples,)
-        Weight that is cut from each tail.
-    kept : float or numpy.ndarray, shape (resamples,)
-        Weight that is left.
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset`` and ``score``.
+    n_resamples : int
+        Number of resamples.
+    make_rng : callable
+        The random generator of a model, by its name.
 
     Returns
     -------
-    numpy.ndarray, shape (resamples,) or (samples, resamples)
-        The trimmed means.
-
-    Notes
-    -----
-    With the kept weight at or below the k-th run, ``K_k = clip(C_k − cut, 0, kept)`` where ``C_k``
-    is the cumulated weight, summation by parts turns the mean into the middle run's value, minus
-    the sum of ``K_k`` times the gap above run k over the runs below it, plus its mirror image over
-    the runs above. Each run then costs a few operations on contiguous rows.
+    numpy.ndarray, shape (models, datasets, n_resamples)
+        Means by the names of models and datasets, as in `arrange_runs`; NaN where there are no
+        runs. A cell with one run has the same mean in every resample.
     """
-    middle = len(values) // 2
-    moved = [
-        _sum_moves(values[side], counts, order[side], weights=weights[side], cut=cut, kept=kept)
-        for side in (np.arange(middle + 1), np.arange(len(values) - 1, middle - 1, -1))
-    ]
-    return np.asarray(values[middle])[..., None] - sum(moved) / kept
+    datasets = sorted(runs["dataset"].unique())
+    models = list(runs.groupby("model", sort=True, observed=True))
+    means = np.full((len(models), len(datasets), n_resamples), np.nan)
+    for row, (model, own) in zip(means, models, strict=True):
+        strata = stratify_runs(own["score"], own["dataset"].tolist())
+        resamples = draw_resamples(strata, n_resamples=n_resamples, rng=make_rng(str(model)))
+        names = {*own["dataset"]}
+        row[[name in names for name in datasets]] = average_datasets(strata, resamples)
+    return means
 
 
 def _sum_moves(
@@ -517,7 +482,7 @@ def _sum_moves(
     kept: float | FloatArray,
 ) -> FloatArray:
     """Move the kept weight run by run from a tail to the middle: sum of weight times distance."""
-    shape, steps = counts.shape[1:], np.diff(values, axis=0)[..., None]
+    shape, steps = counts.shape[1:], np.diff(values)
     # Full arrays, because NumPy compares an array with an array far faster than with a number.
     nothing, everything = np.zeros(shape), np.zeros(shape) + kept
     beyond, moved = nothing - cut, np.zeros(shape)
@@ -543,16 +508,24 @@ def _sum_moves(
 
 
 def _trim_means(strata: Strata, resamples: Resamples) -> FloatArray:
+    """Trimmed means, by how far the kept weight is from the middle run.
+
+    With the kept weight at or below the k-th run, ``K_k = clip(C_k − cut, 0, kept)`` where ``C_k``
+    is the cumulated weight, summation by parts turns the mean into the middle run's value, minus
+    the sum of ``K_k`` times the gap above run k over the runs below it, plus its mirror image over
+    the runs above. Each run then costs a few operations on contiguous rows.
+    """
     order = np.argsort(strata.scores, kind="stable")
+    values, weights, middle = strata.scores[order], strata.run_weights[order], len(order) // 2
     cut = np.asarray(strata.trimmed * resamples.total)
-    return trim_means(
-        strata.scores[order],
-        resamples.counts,
-        order=order,
-        weights=strata.run_weights[order],
-        cut=cut,
-        kept=resamples.total - 2 * cut,
-    )
+    kept = resamples.total - 2 * cut
+    moved = [
+        _sum_moves(
+            values[side], resamples.counts, order[side], weights=weights[side], cut=cut, kept=kept
+        )
+        for side in (np.arange(middle + 1), np.arange(len(values) - 1, middle - 1, -1))
+    ]
+    return np.asarray(values[middle] - sum(moved) / kept)
 
 
 def _average(strata: Strata, resamples: Resamples) -> FloatArray:

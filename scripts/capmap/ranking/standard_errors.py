@@ -6,15 +6,14 @@ influences over what is drawn independently: runs within each dataset, or datase
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy
 
-from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.aggregation import FloatArray, bound_variance
 from capmap.ranking.dependence import FEWEST_EFFECTIVE, INDEPENDENT, Dependence, has_enough_runs
-from capmap.ranking.resampling import OPTIMUM, Strata
+from capmap.ranking.resampling import OPTIMUM, Strata, stratify_runs
 from capmap.rng import make_stream
 from capmap.settings.choices import FEWEST_DATASETS, Statistic, Unit
 
@@ -62,19 +61,12 @@ class StandardError:
         own_freedom = freedom if self.parts is None else self.own_freedom
         return StandardError(
             value=float(np.sqrt(self.value**2 + variance)),
-            freedom=combine_freedom((self.value**2, self.freedom), (variance, freedom)),
+            freedom=satterthwaite_freedom([self.value**2, variance], [self.freedom, freedom]),
             third=self.third,
             parts=self.parts,
             parts_freedom=self.parts_freedom,
-            own_freedom=combine_freedom((own, own_freedom), (variance, freedom)),
+            own_freedom=satterthwaite_freedom([own, variance], [own_freedom, freedom]),
         )
-
-
-def combine_freedom(*parts: tuple[float, float]) -> float:
-    """Degrees of freedom of a sum of variances, each with its own (Satterthwaite 1946)."""
-    total = sum(variance for variance, _ in parts)
-    spread = sum(variance**2 / freedom for variance, freedom in parts)
-    return total**2 / spread if spread > 0 else min(freedom for _, freedom in parts)
 
 
 @dataclass(frozen=True)
@@ -163,11 +155,9 @@ def measure_influences(statistic: Statistic, strata: Strata) -> Influences:
             shares = weights / weights.sum()
             short = np.maximum(OPTIMUM - scores, 0)
             return Influences(short * shares, -shares * (short > 0), none_lost)
-        case "mean":
+        case _:
             shares = weights / weights.sum()
             return Influences(scores * shares, shares, none_lost)
-        case _:
-            raise ValueError(f"The influence of runs on the {statistic} is not known.")
 
 
 def measure_error(
@@ -292,8 +282,13 @@ def _choose_own(
     """Influences of the runs on a statistic, also through the expected scores, and the runs."""
     if filling is None:
         return influences, strata
-    own = strata.choose_datasets(~filling.datasets)
     is_own = ~filling.datasets[strata.datasets]
+    own = stratify_runs(
+        strata.scores[is_own],
+        strata.datasets[is_own].tolist(),
+        seeds=strata.seeds[is_own].tolist(),
+        resolutions=dict(enumerate(strata.resolutions.tolist())),
+    )
     total = _slopes_of_filled(influences, strata, filling).sum()
     shares = total / (len(own.draws) * own.draws[own.datasets])
     slopes = influences.slopes[is_own] + shares
@@ -358,54 +353,25 @@ def percentile_interval(replicates: FloatArray, *, confidence_level: float) -> I
     return float(low), float(high)
 
 
-def satterthwaite_freedom(variances: FloatArray, freedom: FloatArray | IntArray) -> float:
-    """Degrees of freedom of the sum of the datasets' variances (Satterthwaite 1946).
+def satterthwaite_freedom(variances: npt.ArrayLike, freedom: npt.ArrayLike) -> float:
+    """Degrees of freedom of a sum of variances (Satterthwaite 1946).
 
     Parameters
     ----------
-    variances : numpy.ndarray, shape (datasets,)
-        Part of the runs of each dataset in the variance of a statistic; what is borrowed for single
-        runs is a part of those that it is pooled from.
-    freedom : numpy.ndarray, shape (datasets,)
+    variances : array_like, shape (parts,)
+        Such as the part of the runs of each dataset in the variance of a statistic; what is
+        borrowed for single runs is a part of those that it is pooled from.
+    freedom : array_like, shape (parts,)
         Degrees of freedom of each, above 0.
 
     Returns
     -------
     float
-        No fewer than the fewest of a dataset.
+        No fewer than the fewest of a part.
     """
-    spread = (variances**2 / freedom).sum()
-    fewest = float(freedom.min())
-    return max(float(variances.sum() ** 2 / spread), fewest) if spread > 0 else fewest
-
-
-def bound_variance(
-    means: FloatArray, counts: npt.NDArray[np.integer[Any]], resolutions: FloatArray
-) -> FloatArray:
-    """The least variance of runs whose scores are rounded.
-
-    Parameters
-    ----------
-    means, counts : numpy.ndarray, shape (..., datasets)
-        Mean score of the runs of a cell, and how many they are.
-    resolutions : numpy.ndarray, shape (datasets,)
-        The unit in which scores are written, 0 where they are not rounded.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., datasets)
-        A twelfth of the squared unit, what runs that agree to the last digit may differ by
-        (Sheppard 1898). Of outcomes that are 0 or 1, that of a share with a success and a failure
-        more (Agresti and Coull 1998).
-
-    Examples
-    --------
-    >>> bound_variance(np.array([0.85, 1.0]), np.array([2, 2]), np.array([0.12, 1.0])).tolist()
-    [0.0012, 0.1875]
-    """
-    share = (means * counts + 1) / (counts + 2)
-    is_outcome = (resolutions == 1) & (share > 0) & (share < 1)
-    return np.asarray(resolutions**2 * np.where(is_outcome, share * (1 - share), 1 / 12))
+    parts, known = np.asarray(variances), np.asarray(freedom)
+    spread, fewest = (parts**2 / known).sum(), float(known.min())
+    return max(float(parts.sum() ** 2 / spread), fewest) if spread > 0 else fewest
 
 
 def _over_runs(influences: Influences, strata: Strata, *, paired: bool) -> StandardError | None:

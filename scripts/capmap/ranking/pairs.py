@@ -7,8 +7,15 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from capmap.comparison.signed_rank import compute_wilcoxon, correct_holm, subtract_means
-from capmap.ranking.aggregation import FloatArray, IntArray
+from capmap.ranking.aggregation import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Pairs,
+    ScoreMatrix,
+    arrange_runs,
+    list_pairs,
+)
 from capmap.ranking.dependence import INDEPENDENT, Dependence, vary_by_seed
 from capmap.ranking.resampling import (
     Counts,
@@ -17,7 +24,7 @@ from capmap.ranking.resampling import (
     draw_resamples,
     stratify_runs,
 )
-from capmap.ranking.score_matrix import BoolArray, Pairs, ScoreMatrix, arrange_runs, list_pairs
+from capmap.ranking.signed_rank import compute_wilcoxon, correct_holm, subtract_means
 from capmap.settings.choices import Unit
 
 

@@ -11,8 +11,7 @@ import scipy
 
 from capmap.errors import ValidationError
 from capmap.metrics import canonical_name
-from capmap.ranking.aggregation import FloatArray, IntArray
-from capmap.ranking.score_matrix import Pairs, ScoreMatrix, list_pairs
+from capmap.ranking.aggregation import FloatArray, IntArray, Pairs, ScoreMatrix, list_pairs
 from capmap.wording import quote_name
 
 SMALLEST_DECADE, LARGEST_DECADE = -280, 300
