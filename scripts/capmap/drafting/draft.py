@@ -14,7 +14,6 @@ import yaml
 from capmap.artifacts import unpack_columns
 from capmap.drafting.words import WORDS, guess_direction, has_word, split_words
 from capmap.exports import Exports
-from capmap.exports.doubts import list_doubtful
 from capmap.inputs.studies import Study, check_config, list_exports
 from capmap.metrics import find_metric
 from capmap.problems import Problem
@@ -24,11 +23,10 @@ from capmap.wording import count_things, list_names, quote_name
 Certainty: TypeAlias = Literal["found", "guess", "decide"]
 # Warnings that only the user can answer.
 REPORTED = frozenset({"other_tables", "alike_names", "selected_by_score", "fractions"}) | {
-    "opposite_order",
+    "doubtful_dataset",
     "doubtful_sign",
+    "opposite_order",
 }
-UNUSABLE = frozenset({"not_a_number", "nan_score", "infinite_score"})
-ARROW = "\u2193"
 PERCENT = 100.0
 FRACTION = 1.5
 # A score this many times the median is that of a run that diverged, or stands for none.
@@ -145,8 +143,6 @@ def write_draft(draft: Draft, name: str) -> str:
 def settle(draft: Draft, others: Sequence[str]) -> None:
     """Read the files as a draft says, put what their scores need, and check them."""
     read, result, _ = _check(draft)
-    if _leave_doubtful(draft, unpack_columns(read.runs)):
-        read, result, _ = _check(draft)
     runs = unpack_columns(read.runs)
     runs = runs[np.isfinite(runs["score"])]
     if not runs.empty:
@@ -157,8 +153,10 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
         _answer(draft, read, result.errors)
     _, result, files = _check(draft)
     firsts = {problem.code: problem for problem in reversed(result.problems)}
+    # The check warns of an average among the datasets also where it is left out.
+    reported = REPORTED - {"doubtful_dataset" if "select" in draft.settings else ""}
     for problem in firsts.values():
-        if problem.severity == "error" or problem.code in REPORTED:
+        if problem.severity == "error" or problem.code in reported:
             draft.note("exports", "decide", str(problem))
     if unread := sorted({*others} - {*files}):
         draft.note("exports", "guess", f"Not read: {list_names(unread)}.")
@@ -176,37 +174,8 @@ def _check(draft: Draft) -> tuple[Exports, Validation, list[str]]:
     return read, result, files
 
 
-def _leave_doubtful(draft: Draft, runs: pd.DataFrame) -> list[str]:
-    """Leave out columns or datasets that are called like averages; ask about means of others."""
-    columns = runs.groupby("dataset", observed=True)["column"].unique()
-    is_wide = len(runs["column"].unique()) > 1
-    left: dict[str, list[str]] = {"ignore": [], "exclude": []}
-    doubtful = list_doubtful(runs)
-    for name in map(str, columns.index):
-        if {*split_words(name)} & {"avg", "wavg", "average"}:
-            doubtful[name] = ("is called like an average", True)
-    for name, (reason, is_sure) in doubtful.items():
-        kind = "ignore" if is_wide and len(columns[name]) == 1 else "exclude"
-        own = str(columns[name][0]) if kind == "ignore" else name
-        text = f"The dataset {quote_name(name)} {reason}."
-        if is_sure or has_word(name, WORDS["averages"]):
-            left[kind].append(own)
-            draft.note("columns" if kind == "ignore" else "select", "guess", text)
-        else:
-            option = {"ignore": "columns: {ignore: […]}", "exclude": "select: {datasets: …}"}[kind]
-            draft.note(
-                "datasets", "decide", f"{text} Is it an average? Then {option} leaves it out."
-            )
-    if left["ignore"]:
-        known = draft.settings.get("columns", {}).get("ignore", [])
-        draft.put("columns", {"ignore": [*known, *left["ignore"]]}, "guess", "")
-    if left["exclude"]:
-        draft.put("select", {"datasets": {"exclude": left["exclude"]}}, "guess", "")
-    return [*left["ignore"], *left["exclude"]]
-
-
 def _direct_datasets(draft: Draft, runs: pd.DataFrame, errors: Sequence[Problem]) -> pd.DataFrame:
-    """Say which way is better of datasets that are called after errors, or hold 1 - error.
+    """Ask which way is better of datasets that are called after errors, or hold 1 - error.
 
     Returns the runs on datasets whose bounds are not known by that.
     """
@@ -220,9 +189,6 @@ def _direct_datasets(draft: Draft, runs: pd.DataFrame, errors: Sequence[Problem]
         if guess_direction(name) == "min":
             text = f"{quote_name(name)} is called after an error: is lower better?"
             draft.note("datasets", "decide", text)
-            # Its last word says what it is, as in test error.
-            if ARROW in name or guess_direction(split_words(name)[-1]) == "min":
-                draft.put_rules("datasets", [name], {"direction": "min"})
     return runs[~runs["dataset"].isin([*converted])]
 
 
@@ -243,32 +209,17 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame) -> None:
     elif facts["min"].min() < 0:
         is_share = False
     if is_share:
-        draft.put_rules("metrics", [name], rule)
-        scales = [facts.index[rows].tolist() for rows in (is_percent, ~is_percent)]
-        _put_scales(draft, name, int(low or 0), *scales)
+        # The check tells which datasets have the other scale, with the bounds to give them.
+        in_percent = bool(2 * is_percent.sum() >= len(facts))
+        most = 100 if in_percent else 1
+        draft.put_rules("metrics", [name], {**rule, "low": int(low or 0) * most, "high": most})
+        draft.note("metrics", "guess", f"{name} looks like a share{' in percent' * in_percent}.")
     elif known is None or None in (low, high):
         _put_open(draft, name, (low, high), direction, runs)
     is_unsaid = name == "score" and (draft.is_undirected or not is_share)
     if known is None and (is_unsaid or not said):
         better = "higher" if direction == "max" else "lower"
         draft.note("metrics", "decide", f"Is a {better} {name} better?")
-
-
-def _put_scales(
-    draft: Draft, name: str, low: int, percent: Sequence[str], fractions: Sequence[str]
-) -> None:
-    """Put bounds of 1 or 100: those of most datasets for the metric, their own for the others."""
-    most = PERCENT if len(percent) >= len(fractions) else 1
-    bounds = {1: {"low": low, "high": 1}, PERCENT: {"low": 100 * low, "high": 100}}
-    draft.put_rules("metrics", [name], bounds[most])
-    draft.note("metrics", "guess", f"{name} looks like a share{' in percent' * (most > 1)}.")
-    others = fractions if most > 1 else percent
-    if others:
-        draft.put_rules("datasets", others, bounds[1 if most > 1 else PERCENT])
-        text = f"Scores on {list_names(others)} are {'fractions' if most > 1 else 'in percent'}"
-        draft.note(
-            "datasets", "decide", f"{text}, unlike those on others. Are they of this metric?"
-        )
 
 
 def _put_open(
@@ -281,29 +232,25 @@ def _put_open(
     """Put bounds that no definition gives: a model, the median, or observed ones."""
     worst, best = natural if direction == "max" else natural[::-1]
     worst_side, best_side = ("low", "high") if direction == "max" else ("high", "low")
-    text = f"{name} has no natural bounds: "
     rule: dict[str, Any] = {} if find_metric(name) else {"direction": direction}
-    floor = _find_baseline(runs)
-    if worst is None and floor:
+    if worst is None and (floor := _find_baseline(runs)):
         # The score of a model that others are measured by is the low end in either direction.
-        worst_side, best_side = "low", "high"
-        rule |= {"low": {"model": floor}}
-        text += f"scores are measured from those of {quote_name(floor)}."
+        best_side = "high"
+        rule["low"] = {"model": floor}
     elif worst is None and direction == "min":
         cells = runs.groupby(["dataset", "model"], observed=True)["score"].mean()
         for dataset, median in cells.groupby("dataset", observed=True).median().items():
             draft.put_rules("datasets", [str(dataset)], {"high": float(f"{median:.4g}")})
-        text += "on each dataset the median of these models counts as 0."
     elif worst is None:
-        rule |= {worst_side: "observed"}
-        text += "the worst scores of these models are taken, and move with them."
-    if best is None and direction == "min" and runs["score"].min() >= 0:
-        rule |= {best_side: 0.0}
-    elif best is None:
-        rule |= {best_side: "observed"}
-        text += " The best ones are taken as well."
+        rule[worst_side] = "observed"
+    if best is None:
+        is_error = direction == "min" and runs["score"].min() >= 0
+        rule[best_side] = 0.0 if is_error else "observed"
     draft.put_rules("metrics", [name], rule)
-    text += " State numbers, or a model to compare with, if you can."
+    text = (
+        f"{name} has no natural bounds: a model, the median of these models on each dataset, or "
+        "their own scores count as 0 or 1. State numbers, or a model to compare with, if you can."
+    )
     draft.note("metrics" if rule else "datasets", "decide", text)
 
 
@@ -325,14 +272,14 @@ def _name_diverged(draft: Draft, runs: pd.DataFrame) -> None:
     for row in far.head(1).to_dict("records"):
         text = (
             f"{quote_name(row['raw'])} of {quote_name(row['model'])} on {row['dataset']} is more "
-            f"than {FAR:g} times the median there ({len(far)} of such scores). Did it diverge, or "
-            f"is it no score? Then: values: {{'{row['raw']}': missing}}"
+            f"than {FAR:g} times the median there. If it is no score, write: values: "
+            f"{{'{row['raw']}': missing}}"
         )
         draft.note("values", "decide", text)
 
 
 def _answer(draft: Draft, read: Exports, problems: Sequence[Problem]) -> None:
-    """Propose an answer to errors of repeated rows, empty cells and unusable scores."""
+    """Propose an answer to errors of repeated rows and empty cells."""
     errors = {problem.code: problem for problem in problems[::-1]}
     if "duplicate" in errors and read.runs["seed"].eq("").all():
         text = "Each row is taken as a run. Or is another column part of a name, or to be chosen?"
@@ -343,5 +290,3 @@ def _answer(draft: Draft, read: Exports, problems: Sequence[Problem]) -> None:
         text = "What is missing is expected from the other scores (or: drop_models, drop_datasets)."
         certainty: Certainty = "decide" if len(runs) < (1 - FEW) * cells else "guess"
         draft.put("incomplete", "adjust", certainty, f"{errors['incomplete'].reason} {text}")
-    for code in sorted(UNUSABLE & {*errors}):
-        draft.put("invalid", "quarantine", "decide", f"{errors[code]} Such scores are left out.")

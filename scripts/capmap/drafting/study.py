@@ -1,6 +1,6 @@
 """A study drafted from its files: what they say, what is likely, and what has to be decided."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -14,6 +14,7 @@ from capmap.drafting.table import (
     Column,
     Table,
     choose_scores,
+    leave_averages,
     list_odd,
     list_scores,
     melt,
@@ -36,7 +37,7 @@ from capmap.exports.records import PLAIN
 from capmap.metrics import find_metric
 from capmap.patterns import Pattern
 from capmap.settings.files import list_presets
-from capmap.wording import count_things, list_names, quote_name
+from capmap.wording import list_names, quote_name, write_key
 
 # A metric, or protocol, of a smaller part of the datasets than that of another is not proposed, nor
 # is a metric that is so much worse than another a rival of it.
@@ -77,7 +78,9 @@ def draft_study(exports: Sequence[str]) -> Draft:
         if exports := _fit_preset(preset, paths, table):
             draft.put("preset", name, "found", "The files are of this kind.")
             draft.settings["exports"] = exports
-            _note_metrics(draft, table, preset)
+            if metric := preset.get("where", {}).get("metric"):
+                text = f"Of metrics, {quote_name(metric)} is read. Are there datasets without it?"
+                draft.note("preset", "decide", text)
             break
     else:
         _draft_table(draft, paths, table)
@@ -103,24 +106,9 @@ def _match_any(pattern: Pattern, names: Iterable[str]) -> bool:
     return any(pattern.match(name) is not None for name in names)
 
 
-def _note_metrics(draft: Draft, table: Table, preset: Mapping[str, Any]) -> None:
-    """Note which datasets lack the metric of a preset, whose other metrics are not read."""
-    records = preset.get("reading", {}).get("records", "")
-    metric = preset.get("where", {}).get("metric", "")
-    if not metric or "{dataset}" not in records:
-        return
-    pattern = Pattern(records.replace("{metric}", "{metric,[^.,]+}"))
-    found = [said for name in table.columns if (said := pattern.match(name))]
-    every = {said["dataset"] for said in found}
-    lacking = every - {said["dataset"] for said in found if said["metric"] == metric}
-    if lacking:
-        text = f"Of metrics, {quote_name(metric)} is taken; it is not given for "
-        draft.note("preset", "decide", f"{text}{list_names(sorted(lacking))}.")
-
-
 def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     """Draft settings of files that no preset is for."""
-    table = _leave_unfinished(draft, table)
+    _ask_unfinished(draft, table)
     roles = name_columns(table)
     columns = list_scores(table, roles.values())
     if not columns:
@@ -128,7 +116,7 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
             f"{paths.paths[0]}: no column holds scores; its columns are "
             f"{list_names(list(table.columns))}."
         )
-    scores = choose_scores(columns, roles)
+    scores = leave_averages(choose_scores(columns, roles))
     odd = list_odd(table, scores, columns, roles.values())
     table = melt(table, scores, roles)
     if "metric" in table.labels.values() and table.count([roles.get("metric", PART)]) == 1:
@@ -137,6 +125,8 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     if asked := _fill_gaps(table, roles):
         draft.note("columns", "decide", asked)
     table = _choose_rows(draft, table, roles)
+    if "dataset" in roles:
+        _exclude_averages(draft, table.columns[roles["dataset"]].names)
     names = _join_names(draft, table, roles)
     _put_scores(draft, paths, table, names, [own.name for own in scores])
     if any(own.is_summary for own in scores):
@@ -147,20 +137,14 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     _put_names(draft, paths, table, names)
 
 
-def _leave_unfinished(draft: Draft, table: Table) -> Table:
-    """Leave out runs that failed or still go on, where a column says so."""
+def _ask_unfinished(draft: Draft, table: Table) -> None:
+    """Ask about runs that failed or still go on, where a column says so."""
     for name, column in table.columns.items():
-        states = {text.casefold() for text in column.names}
-        left = states - WORDS["finished"]
-        is_status = split_words(name)[-1:] in (["status"], ["state"]) and left < states
-        if is_status and left and left <= WORDS["unfinished"]:
-            rows = column.texts.str.casefold().isin(WORDS["finished"])
-            kept = sorted(column.texts[rows].unique())
-            count = count_things(int((~rows).sum()), "row")
-            text = f"By {quote_name(name)}, {count} of {len(rows)} are left out."
-            draft.put("where", {name: kept[0] if len(kept) == 1 else kept}, "guess", text)
-            return table.select(rows)
-    return table
+        left = [text for text in column.names if text.casefold() in WORDS["unfinished"]]
+        if left and split_words(name)[-1:] in (["status"], ["state"]):
+            text = f"{quote_name(name)} says {list_names(sorted(left))}. Do these runs count? If "
+            text += f"not, where: {{{write_key(name)}: …}} with what it says of the others."
+            draft.note("where", "decide", text)
 
 
 def _fill_gaps(table: Table, roles: dict[str, str]) -> str:
@@ -195,6 +179,14 @@ def _fill_gaps(table: Table, roles: dict[str, str]) -> str:
             asked = f"Are {column.name!r} {missing[0]}s? No name says so."
         roles[missing.pop(0)] = column.name
     return asked
+
+
+def _exclude_averages(draft: Draft, datasets: Collection[str]) -> None:
+    """Leave out the datasets that are called like averages of at least two others."""
+    averages = sorted(filter(words.is_average, datasets))
+    if averages and len(datasets) > 1 + len(averages):
+        text = f"{list_names(averages)} is called like an average."
+        draft.put("select", {"datasets": {"exclude": averages}}, "guess", text)
 
 
 def _lean(column: Column) -> float:
@@ -260,15 +252,7 @@ def _choose_value(draft: Draft, table: Table, roles: dict[str, str], name: str) 
         return words.rate_score(value) + by_split, is_merit, int(rows[value])
 
     best = max(often, key=rate)
-    rivals = [v for v in often if v != best and rate(v)[0] >= min(rate(best)[0] - CLEARLY, 9)]
-    rivals = [v for v in rivals if rate(v)[0] or not rate(best)[0]]
-    if not has_word(best, {"test", "holdout"}):
-        way = words.guess_direction(best)
-        rivals += [
-            v
-            for v in rows.index
-            if has_word(v, WORDS["training"]) and words.guess_direction(v) == way
-        ]
+    rivals = [v for v in often if v != best and rate(v)[0] >= rate(best)[0] - CLEARLY]
     kept = table.select(table.cells[name] == best)
     others = ", ".join(f"{quote_name(v)} ({rows[v]})" for v in rows.index if v != best)
     place = "columns of scores" if name in table.labels else quote_name(name)
@@ -346,7 +330,8 @@ def _may_name(column: Column, table: Table) -> bool:
         return False
     if not column.is_number:
         return column.share == 0
-    return not (words.is_statistic(name) or words.rate_score(name)) and 2 * count <= size
+    is_other = words.is_statistic(name) or words.is_average(name) or words.rate_score(name) > 0
+    return not is_other and 2 * count <= size
 
 
 def _is_seed(column: Column) -> bool:
@@ -436,12 +421,13 @@ def _put_heads(
         draft.note("columns", "decide", "Are the numbers in the header numbers of runs?")
     used = {name for own in roles.values() for name in own}
     rest = [name for name in table.columns if name not in {*table.labels, *used}]
-    if rest and len(table.pieces) == 1:
-        draft.put("columns", {"ignore": rest}, "guess", "What is ignored holds no scores.")
+    if len(table.pieces) > 1:
+        rest = [name for name in rest if words.is_average(name) and Pattern(pattern).match(name)]
+    if rest:
+        text = "What is ignored holds no scores, or averages."
+        draft.put("columns", {"ignore": rest}, "guess", text)
     if "metric" not in roles:
-        corners = [roles[role][0] for role in ("dataset", "model") if role in roles]
-        corner = next((name for name in corners if name not in table.labels), "")
-        _put_metric(draft, names, paths.paths, corner)
+        _put_metric(draft, names, paths.paths)
     elif "metric" in heads.values() and "metric" not in draft.settings.get("where", {}):
         place = next(name for name, text in heads.items() if text == "metric")
         kept = sorted(table.cells[place].unique())
@@ -459,12 +445,10 @@ def _name_fields(table: Table, roles: Mapping[str, list[str]]) -> dict[str, str]
     return named
 
 
-def _put_metric(
-    draft: Draft, columns: Sequence[str], paths: Sequence[str], corner: str = ""
-) -> None:
-    """Put the metric of all files: that of their columns, of the corner above, or of paths."""
+def _put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> None:
+    """Put the metric of all files: that of their columns, or of paths."""
     stems = [PurePath(path).name.partition(".")[0] for path in paths]
-    places = (columns, [corner], stems)
+    places = (columns, stems)
     if len(columns) == 1 and not _is_plain(columns[0]):
         known = "" if words.is_turned(columns[0]) else words.find_known(columns[0])
         metric = known or _name_metric(columns) or columns[0]
@@ -472,11 +456,9 @@ def _put_metric(
     elif named := next((names for names in places if _name_metric(names)), None):
         metric = _name_metric(named)
         # Another word is rather a part of names, such as error in error detection.
-        is_sure = find_metric(metric) is not None or all(
-            split_words(name)[-1:] == split_words(metric)[-1:] for name in named
-        )
+        certainty: Certainty = "guess" if find_metric(metric) else "decide"
         text = f"{quote_name(metric)} is taken as the metric, unless it is part of a name."
-        draft.put("metric", metric, "guess" if is_sure else "decide", text)
+        draft.put("metric", metric, certainty, text)
     else:
         draft.put("metric", "score", "guess", "No metric is named; any name will do.")
         draft.is_undirected = not any(all(map(words.guess_direction, names)) for names in places)

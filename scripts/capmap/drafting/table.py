@@ -309,15 +309,19 @@ def list_odd(
     table: Table, scores: Sequence[Column], columns: Sequence[Column], taken: Collection[str]
 ) -> list[str]:
     """List the columns that are not read, but may hold scores by their names or numbers."""
-    low, high = min(own.found.min() for own in scores), max(own.found.max() for own in scores)
     return [
         name
         for name, own in table.columns.items()
         if own.is_number and own not in scores and name not in taken
-        if own in columns
-        or (not own.is_whole and low <= own.found.min() and own.found.max() <= high)
+        if own in columns or not (own.is_whole or is_attribute(name))
         if not (words.is_statistic(name) or has_word(name, WORDS["averages"]))
     ]
+
+
+def leave_averages(scores: Sequence[Column]) -> list[Column]:
+    """Leave out the columns that are called like averages of at least two others."""
+    others = [own for own in scores if not words.is_average(own.name)]
+    return others if len(others) > 1 else list(scores)
 
 
 def choose_scores(scores: Sequence[Column], roles: Mapping[str, str]) -> list[Column]:

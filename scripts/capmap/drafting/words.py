@@ -13,7 +13,6 @@ from capmap.inputs.studies import match_paths
 from capmap.metrics import find_metric
 from capmap.problems import UnreadableExportError
 from capmap.settings.files import read_yaml
-from capmap.wording import quote_name
 
 _FOUND = read_yaml(str(Path(__file__).with_name("words.yaml")))
 ROLES = {role: frozenset(text.split()) for role, text in _FOUND["roles"].items()}
@@ -159,6 +158,18 @@ def is_statistic(name: str) -> bool:
     return is_beside(name) and has_word(name, spreads)
 
 
+def is_average(name: str) -> bool:
+    """Whether a column or dataset is called like an average of others.
+
+    Examples
+    --------
+    >>> is_average("Avg. WER"), is_average("Overall score"), is_average("mean IoU")
+    (True, True, False)
+    """
+    own = {*split_words(name)}
+    return bool(own) and (bool(own & {"avg", "wavg", "average"}) or own <= WORDS["averages"])
+
+
 def is_metadata(name: str) -> bool:
     """Whether a column says when, where or how long a run was, such as ``created_at``."""
     words = [word for word in split_words(name) if word not in WORDS["units"]]
@@ -222,21 +233,16 @@ def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:
         elif has_magic(text):
             found += match_paths(str(path), recursive=True)
         else:
-            remedy = f"Paths are relative to {Path.cwd()}."
-            if "{" in text:
-                remedy = f"A draft finds out what differs: {re.sub('{[^}]*}', '*', text)}"
-            raise ConfigError(f"{text}: there is no such file or folder. {remedy}")
+            reason = f"{text}: there is no such file or folder."
+            raise ConfigError(f"{reason} Paths are relative to {Path.cwd()}.")
     found = [name for name in dict.fromkeys(found) if Path(name).is_file()]
     if not found:
         raise ConfigError(f"{', '.join(exports)}: there is no file of results, such as .csv.")
     groups = _group(found)
 
-    def rate(group: list[str]) -> tuple[bool, int, int]:
-        settings, results = (
-            sum(has_word(PurePosixPath(path).stem, WORDS[kind]) for path in group)
-            for kind in ("settings", "results")
-        )
-        return settings < len(group), len(group), results
+    def rate(group: list[str]) -> tuple[int, int]:
+        results = [path for path in group if has_word(PurePosixPath(path).stem, WORDS["results"])]
+        return len(group), len(results)
 
     chosen = max(groups, key=rate)
     return sorted(chosen), [path for path in found if path not in chosen]
@@ -397,9 +403,6 @@ class Paths:
 
     def write(self, roles: Mapping[str, str]) -> str | list[str]:
         """Write the exports, with roles of temporary names; a list where a pattern finds others."""
-        if any("{" in path or "}" in path for path in self.paths):
-            path = next(path for path in self.paths if "{" in path or "}" in path)
-            raise ConfigError(f"{quote_name(path)}: paths with braces cannot be read; rename it.")
         if len(self.paths) == 1:
             return self.paths[0]
         fields = {int(n.removeprefix("path")): roles[n] for n in self.labels if n in roles}
