@@ -296,11 +296,3 @@ def test_an_archive_has_scores_and_ids(write):
 )
 def test_an_archive_whose_arrays_are_unclear_is_refused(write, arrays, code):
     assert refuse_scores(write(pack(**arrays), "dump.npz")).code == code
-
-
-def test_a_large_archive_is_refused_before_it_is_unpacked(write):
-    path = write(pack(scores=np.zeros((1000, 1000))), "bomb.npz")
-    with pytest.raises(UnreadableExportError) as caught:
-        open_scores(path, limit=1_000_000)
-    assert caught.value.problems[0].code == "too_large"
-    assert ".npy" in caught.value.problems[0].remedy

@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from capmap.errors import ValidationError
 from capmap.exports.cells import Wish, check_columns, trim
-from capmap.exports.records import LARGEST as MOST_BYTES
 from capmap.exports.records import (
     TABLES,
     has_suffix,
@@ -95,32 +94,21 @@ class LabelFile:
     images: list[str] | None
 
 
-# A fault of the image at some place of a file: its code, the place, the entry, the label, a hint.
-Fault = tuple[str, int, Entry, str, str]
-
-
-def _refuse_faults(path: str, faults: Sequence[Fault]) -> None:
-    """Refuse a file with the first fault of each kind, and how many there are, if any."""
-    codes = [fault[0] for fault in faults]
-    problems = []
-    for code in dict.fromkeys(codes):
-        _, place, entry, value, hint = faults[codes.index(code)]
-        reason, remedy = FAULTS[code]
-        image = quote_name(entry.image) if entry.image else place + 1
-        more = codes.count(code) - 1
-        problems.append(
-            Problem(
-                code=code,
-                source=path,
-                line=entry.line,
-                column=LABEL if entry.line else "",
-                value=shorten(value),
-                reason=f"Image {image} {reason}{f' (and {more} more)' if more else ''}.",
-                remedy=hint + remedy,
-            )
-        )
-    if problems:
-        raise UnreadableExportError(*problems)
+def _refuse_image(
+    path: str, code: str, place: int, entry: Entry, *, value: str = "", hint: str = ""
+) -> UnreadableExportError:
+    """Make the refusal of a file for the image at some place of it."""
+    reason, remedy = FAULTS[code]
+    problem = Problem(
+        code=code,
+        source=path,
+        line=entry.line,
+        column=LABEL if entry.line else "",
+        value=shorten(value),
+        reason=f"Image {quote_name(entry.image) if entry.image else place + 1} {reason}.",
+        remedy=hint + remedy,
+    )
+    return UnreadableExportError(problem)
 
 
 def read_classes(path: str) -> list[str]:
@@ -166,15 +154,13 @@ def read_images(path: str) -> list[str]:
 
 def check_images(entries: Sequence[Entry], source: str) -> None:
     """Refuse ids of images that are empty or stand twice."""
-    faults: list[Fault] = []
-    seen = set[str | None]()
+    seen = set[str]()
     for place, entry in enumerate(entries):
         if not entry.image:
-            faults.append(("empty_image", place, entry, "", ""))
-        elif entry.image in seen:
-            faults.append(("duplicated_image", place, entry, entry.image, ""))
+            raise _refuse_image(source, "empty_image", place, entry)
+        if entry.image in seen:
+            raise _refuse_image(source, "duplicated_image", place, entry, value=entry.image)
         seen.add(entry.image)
-    _refuse_faults(source, faults)
 
 
 def read_labels(path: str, *, classes: Sequence[str] = (), is_single: bool = False) -> LabelFile:
@@ -204,7 +190,7 @@ def read_labels(path: str, *, classes: Sequence[str] = (), is_single: bool = Fal
     ------
     UnreadableExportError
         When the file cannot be read, an image is there twice, or a label is no id or name of a
-        class. Each kind of fault is reported once, with its first place and how many there are.
+        class: at the first such image.
 
     Notes
     -----
@@ -218,7 +204,6 @@ def read_labels(path: str, *, classes: Sequence[str] = (), is_single: bool = Fal
     entries = _list_rows(path) if has_suffix(path, TABLES) else _list_json(path)
     if not entries:
         raise refuse("no_rows", path, "The file has no images.", "Write it again, or leave it out.")
-    faults: list[Fault] = []
     firsts: dict[Any, tuple[Entry, list[int]]] = {}
     for place, entry in enumerate(entries):
         # Rows of one image are put together, in the order of its first one.
@@ -226,17 +211,13 @@ def read_labels(path: str, *, classes: Sequence[str] = (), is_single: bool = Fal
         is_text = isinstance(entry.labels, str)
         for value in [entry.labels] if is_text and entry.labels else entry.labels:
             label = _parse_label(value, places, is_text=is_text)
-            if isinstance(label, int):
-                own.append(label)
-                continue
-            is_first = not any(fault[0] == label for fault in faults)
-            hint = ask_nearest(str(value), places) if is_first and label == "unknown_class" else ""
-            faults.append((label, place, entry, _show(value), hint))
-    _refuse_faults(path, faults)
-    if is_single:
-        images_of = enumerate(firsts.values())
-        others = [(place, entry) for place, (entry, own) in images_of if len(own) != 1]
-        _refuse_faults(path, [("not_single", *other, "", "") for other in others])
+            if isinstance(label, str):
+                hint = ask_nearest(str(value), places) if label == "unknown_class" else ""
+                raise _refuse_image(path, label, place, entry, value=_show(value), hint=hint)
+            own.append(label)
+    for place, (entry, own) in enumerate(firsts.values()):
+        if is_single and len(own) != 1:
+            raise _refuse_image(path, "not_single", place, entry)
     named = [entry for entry, _ in firsts.values() if entry.image is not None]
     check_images(named, path)
     images = [str(entry.image) for entry in named] or None
@@ -418,7 +399,7 @@ class Dump(NamedTuple):
     images: list[str] | None = None
 
 
-def open_scores(path: str, *, n_classes: int | None = None, limit: int = MOST_BYTES) -> Dump:
+def open_scores(path: str, *, n_classes: int | None = None) -> Dump:
     """Open the scores of a classifier for the images of a dataset.
 
     Parameters
@@ -428,8 +409,6 @@ def open_scores(path: str, *, n_classes: int | None = None, limit: int = MOST_BY
         ``.npz`` with the same as ``scores`` (or the only array) and perhaps image ids as ``ids``.
     n_classes : int, optional
         Number of classes that it must have; unknown by default.
-    limit : int, optional
-        Largest size of a packed array in bytes, 1 GiB by default: it cannot be mapped.
 
     Returns
     -------
@@ -452,7 +431,7 @@ def open_scores(path: str, *, n_classes: int | None = None, limit: int = MOST_BY
     try:
         if head.startswith(ZIP):
             with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-                dump = _read_archive(archive, path, limit)
+                dump = _read_archive(archive, path)
         else:
             dump = Dump(np.load(path, mmap_mode="r", allow_pickle=False))
     except DAMAGE as error:
@@ -472,7 +451,7 @@ def open_scores(path: str, *, n_classes: int | None = None, limit: int = MOST_BY
     return dump
 
 
-def _read_archive(archive: Any, path: str, limit: int) -> Dump:
+def _read_archive(archive: Any, path: str) -> Dump:
     """Read the array of scores, which is called so or the only one, and perhaps ids."""
     names = [SCORES] if SCORES in archive.files else [n for n in archive.files if n != IDS]
     if len(names) != 1:
@@ -480,11 +459,6 @@ def _read_archive(archive: Any, path: str, limit: int) -> Dump:
         reason = f"The archive has {found}; it is not clear which one holds the scores."
         raise refuse("no_scores", path, reason, ARRAY_REMEDY)
     names += [IDS] if IDS in archive.files else []
-    for name in names:
-        size = archive.zip.getinfo(f"{name}.npy").file_size
-        if size > limit:
-            reason = f"The array {name!r} has {size} bytes; packed ones may have {limit}."
-            raise refuse("too_large", path, reason, "Save the scores as .npy, which is mapped.")
     scores, *others = (archive[name] for name in names)
     if not others:
         return Dump(scores)
