@@ -1,7 +1,6 @@
 """Submissions to a leaderboard: a folder each, with a table of results and a description."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -71,6 +70,11 @@ SCHEMA = {
         NEW_MODELS: {"type": "array", "items": MODEL},
     },
 }
+NO_SUBMISSIONS = Problem(
+    code="no_submissions",
+    reason="There is no submission.",
+    remedy=f"Add a folder with the files {RESULTS} and {INFORMATION}.",
+)
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -90,10 +94,10 @@ def read_submissions(
     `strict` asks for every column. Returns runs with the columns of `KEPT`, problems and files, and
     by name what each submission says of itself.
     """
-    problems, readable = _check_folders(list(dict.fromkeys(str(Path(path)) for path in folders)))
+    problems = [] if folders else [NO_SUBMISSIONS]
     found, listed = {str(Path(file)) for file in files}, []
     fields, others = dict[str, dict[str, str]](), list[str]()
-    for folder in sorted(readable, key=lambda folder: Path(folder).name):
+    for folder in sorted({str(Path(path)) for path in folders}):
         name, (paths, faults) = Path(folder).name, _list_files(folder, found)
         described, doubts = read_information(paths.get(INFORMATION))
         problems += [*faults, *doubts]
@@ -109,23 +113,6 @@ def read_submissions(
     read = _read_runs(fields, columns or {}, metrics or {}, decimal)
     files_read = [*read.files, *(file for path in others for file in describe_file(path, 0))]
     return replace(read, problems=[*problems, *read.problems], files=files_read), listed
-
-
-def _check_folders(folders: Sequence[str]) -> tuple[list[Problem], list[str]]:
-    """Find folders that cannot be told apart, and return the others."""
-    if not folders:
-        remedy = f"Add a folder with the files {RESULTS} and {INFORMATION}."
-        reason = "There is no submission."
-        return [Problem(code="no_submissions", reason=reason, remedy=remedy)], []
-    counts = Counter(Path(folder).name for folder in folders)
-    names = [name for name, count in counts.items() if count == 1 and name.isprintable()]
-    readable = [folder for folder in folders if Path(folder).name in names]
-    reason = "Its name has characters that cannot be shown, or another folder has it."
-    remedy = "Rename the folder; its name is that of the submission."
-    others = [repr(folder)[1:-1] for folder in folders if folder not in readable]
-    return [
-        Problem(code="bad_folder", source=folder, reason=reason, remedy=remedy) for folder in others
-    ], readable
 
 
 def _list_files(folder: str, found: set[str]) -> tuple[dict[str, str], list[Problem]]:
