@@ -332,8 +332,6 @@ KEY = ["model", "dataset", "metric", "seed"]
 EMPTY = " empty"
 # Of runs that a row stands for: the number of that row, its score and its seed.
 ROW, MEAN, SEED = " row", " mean", " seed"
-# Runs that all summaries of a study may stand for: each has a row, with its texts, in memory.
-MOST_SPREAD = 10_000_000
 # Rows that say whether spreads are scores.
 FEWEST = 3
 
@@ -448,8 +446,6 @@ def spread_summaries(
         *_report_first(runs[half & np.isfinite(runs["score"])], HALVES),
         *_report_first(_find_twins(runs[is_summary], spreads[is_summary]), TWINS),
     ]
-    if (total := int(sizes[is_summary].sum())) > MOST_SPREAD:
-        return runs, [_explain_size(total, int(is_summary.sum()))]
     deviations = spreads * (np.sqrt(sizes) if spread == "sem" else 1)
     rows = np.repeat(np.arange(len(runs)), np.where(is_summary, sizes, 1))
     table = runs.iloc[rows].reset_index(drop=True)
@@ -477,16 +473,6 @@ def _find_twins(rows: pd.DataFrame, spreads: npt.NDArray[np.float64]) -> pd.Data
     shares = shares[np.isfinite(shares)]
     are_twins = len(shares) >= FEWEST and 0.8 <= np.median(shares) <= 1.25
     return rows if are_twins else rows.iloc[:0]
-
-
-def _explain_size(total: int, rows: int) -> Problem:
-    return Problem(
-        code="bad_summary",
-        reason=f"{format_count(rows, 'summary row')} would stand for {format_count(total, 'run')}, "
-        f"more than {MOST_SPREAD:,}.",
-        remedy="Check what the number of runs counts (it is not that of test images), or set it "
-        "lower.",
-    )
 
 
 def _place_runs(count: int) -> npt.NDArray[np.float64]:
