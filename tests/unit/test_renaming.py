@@ -64,7 +64,11 @@ def test_rules_of_datasets_use_the_new_names_and_bounds_either(tmp_path: Path) -
     [
         ({"D": "E"}, {}, "figures.names would call 'D' as another one is called, 'E'"),
         ({"Dd": "x"}, {}, "'Dd', which is not in the exports. Did you mean 'D'?"),
-        ({"a": "A"}, {"select": {"models": ["a"]}}, "figures.names calls it 'A': use that"),
+        (
+            {"a": "A"},
+            {"select": {"models": ["a"]}},
+            "select.models names the model 'a', which is not in the data",
+        ),
     ],
 )
 def test_a_name_that_cannot_be_given_or_used_is_told(

@@ -90,7 +90,6 @@ def check_checkpoints(
         rules=replace(rules, metrics=kept),
         policies=policies,
         named=settings["named"],
-        renamed=renamed,
     )
     evaluations = values.sort_values(ORDER, ignore_index=True).rename(columns={"score": "value"})
     return read, result, {"evaluations": evaluations[EVALUATIONS]}

@@ -332,7 +332,6 @@ def check_submissions(
         rules=replace(rules, datasets=present),
         policies=Policies.choose(settings),
         named=settings["named"],
-        renamed=renamed,
     )
     # What the definition of the benchmark says of its metrics is no news.
     told = {dataset.metric for dataset in fixed.values()}

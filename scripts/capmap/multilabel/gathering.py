@@ -67,7 +67,6 @@ def check_predictions(
         rules=Rules.choose(settings, settings["references"]),
         policies=Policies.choose(settings),
         named=settings["named"],
-        renamed=settings["renamed"],
     )
     if unscored or any(content["broken"] for content in contents):
         kept = [problem for problem in result.problems if problem.code not in GAPS]

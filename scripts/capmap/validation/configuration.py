@@ -1,7 +1,6 @@
 """Names, metrics and directions of the configuration that contradict the data or what is known."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -63,16 +62,6 @@ def rename_runs(
     renamed = {kind: runs[kind].map(lambda name: given.get(name, name)) for kind in KINDS}
     packed = {kind: pack_names(renamed[kind]) for kind in KINDS if runs[kind].dtype == "category"}
     return runs.assign(**{**renamed, **packed}), problems
-
-
-def name_anew(problems: Iterable[Problem], names: Mapping[str, str]) -> list[Problem]:
-    """Suggest the new name where a setting has that of the exports."""
-    return [
-        replace(problem, remedy=f"{OPTION} calls it {quote_name(names[problem.value])}: use that.")
-        if problem.code == "unknown_name" and problem.value in names
-        else problem
-        for problem in problems
-    ]
 
 
 def find_unknown_names(

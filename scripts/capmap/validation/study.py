@@ -35,7 +35,6 @@ from capmap.validation.configuration import (
     find_reserved_names,
     find_unanalysed_names,
     find_unknown_names,
-    name_anew,
     rename_runs,
 )
 from capmap.validation.rows import (
@@ -140,7 +139,6 @@ def validate_runs(
     policies: Policies,
     layout: TableFormat = "long",
     named: Sequence[Mapping[str, Any]] = (),
-    renamed: Mapping[str, str] | None = None,
 ) -> Validation:
     """Find everything that is wrong with the runs of a study.
 
@@ -165,8 +163,6 @@ def validate_runs(
         How the exports are laid out, on which it depends what can be done about repeated rows.
     named : sequence of mapping, optional
         Names in the settings of analyses, as `find_unanalysed_names` takes them.
-    renamed : mapping of str to str, optional
-        New names, which the runs have, by those of the exports.
 
     Returns
     -------
@@ -191,7 +187,6 @@ def validate_runs(
         problems += find_unanalysed_names(runs, select=policies.select, constant=flat, named=named)
     if unique.runs.empty and not any(problem.severity == "error" for problem in problems):
         problems.append(NO_RUNS)
-    problems = name_anew(problems, renamed or {})
     return Validation(
         runs=_arrange(unique.runs),
         problems=sorted(problems, key=_order_problems),
@@ -346,7 +341,6 @@ def check_exports(
         policies=Policies.choose(settings),
         layout=layout,
         named=named,
-        renamed=renamed,
     )
     return read, result
 
