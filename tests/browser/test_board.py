@@ -44,7 +44,7 @@ def test_the_page_opens_on_one_method_and_says_who_leads(open_page, toy_page):
     expect(lead).to_contain_text("Alpha leads 5 ranked entries of method frozen on 3 datasets, ")
     expect(lead).to_contain_text("0.712 (95% interval 0.692 to 0.732). Not significantly")
     page.get_by_label("Method").select_option("full_ft")
-    expect(lead).to_contain_text("with full_ft on 3 datasets")
+    expect(lead).to_contain_text("of method full_ft on 3 datasets")
     page.get_by_label("Dataset group").select_option("Rare")
     expect(lead).to_contain_text("on 1 dataset,")
     assert read_heads(page)[0] == "Rank in Rare"
