@@ -8,6 +8,7 @@ import pandas as pd
 from capmap.analyses import Analysis, Figure, Step, Table
 from capmap.ranking.aggregation import BoolArray, FloatArray, arrange_runs, round_significant
 
+DECIMALS = 12
 CURVES = ["model", "tau", "fraction"]
 
 
@@ -44,8 +45,12 @@ def profile_models(runs: pd.DataFrame, bounds: pd.DataFrame) -> dict[str, pd.Dat
     possible tends to the fraction at 1 where all finite ratios are 1.
     """
     matrix = arrange_runs(runs.assign(score=runs["raw"]))
-    is_max = bounds.set_index("dataset")["direction"].loc[matrix.datasets].eq("max").to_numpy()
-    ratios = compute_ratios(np.where(is_max, matrix.means, -matrix.means), is_max)
+    limits = bounds.set_index("dataset").loc[matrix.datasets]
+    is_max, ends = limits["direction"].eq("max").to_numpy(), limits[["low", "high"]].to_numpy()
+    # In parts of the absolutely larger bound, where equal scores are equal.
+    units = (ends[:, 1] - ends[:, 0]) / np.abs(ends).max(axis=1)
+    scores = np.where(is_max, matrix.means, -matrix.means) * units
+    ratios = compute_ratios(np.round(scores, DECIMALS), is_max)
     is_finite, sizes = np.isfinite(ratios), np.count_nonzero(~np.isnan(ratios), axis=1)
     logs = np.log10(ratios, out=np.zeros_like(ratios), where=is_finite)
     end = float(logs.max(initial=0.0))

@@ -62,7 +62,7 @@ def compare_published(
     """
     rows, cells = [], []
     for name, entry in published.items():
-        own = list[dict[str, Any]]()
+        own = list[dict[Any, Any]]()
         if entry["file"]:
             table = read_declared(f"{folder}/{entry['table']}.csv") if entry["table"] else None
             own = [{"published": name, **cell} for cell in _compare_table(name, entry, table)]
@@ -113,7 +113,7 @@ def _judge_claims(claims: Mapping[str, Any], folder: str) -> pd.DataFrame:
 
 def _compare_table(
     name: str, entry: Mapping[str, Any], table: pd.DataFrame | None
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[Any, Any]]:
     """Compare the printed numbers of a file, column by column."""
     path, keys = entry["file"], [*entry["keys"]]
     texts = _read_texts(path)

@@ -121,7 +121,7 @@ def rank_competitors(values: npt.ArrayLike, *, best: Direction = "max") -> IntAr
     """
     numbers = round_significant(require_finite(values))
     ranks = pd.Series(numbers).rank(method="min", ascending=best == "min")
-    return ranks.to_numpy(dtype=np.intp)
+    return np.asarray(ranks, dtype=np.intp)
 
 
 def compute_kendall_tau(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
