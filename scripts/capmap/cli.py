@@ -110,8 +110,10 @@ def _run(options: argparse.Namespace, rest: list[str]) -> int:
     if not path.exists():
         if code := _draft(options, []):
             return code
-        if "# DECIDE" in path.read_text("utf-8"):
-            print("Running it as it is accepts what it proposes.")
+        text = path.read_text("utf-8")
+        if "# DECIDE" in text:
+            said = "Running it as it is accepts what it proposes."
+            print("Settle its errors first." if "# DECIDE: error:" in text else said)
             return 3
     else:
         print(f"{path} is there and is used.")

@@ -233,14 +233,17 @@ def _put_open(
     worst, best = natural if direction == "max" else natural[::-1]
     worst_side, best_side = ("low", "high") if direction == "max" else ("high", "low")
     rule: dict[str, Any] = {} if find_metric(name) else {"direction": direction}
+    said = f"the {'worst' if worst is None else 'best'} scores of these models end its scale"
     if worst is None and (floor := _find_baseline(runs)):
         # The score of a model that others are measured by is the low end in either direction.
         best_side = "high"
         rule["low"] = {"model": floor}
+        said = f"{quote_name(floor)} counts as 0"
     elif worst is None and direction == "min":
         cells = runs.groupby(["dataset", "model"], observed=True)["score"].mean()
         for dataset, median in cells.groupby("dataset", observed=True).median().items():
             draft.put_rules("datasets", [str(dataset)], {"high": float(f"{median:.4g}")})
+        said = "on each dataset the median of these models counts as 0"
     elif worst is None:
         rule[worst_side] = "observed"
     if best is None:
@@ -248,8 +251,8 @@ def _put_open(
         rule[best_side] = 0.0 if is_error else "observed"
     draft.put_rules("metrics", [name], rule)
     text = (
-        f"{name} has no natural bounds: a model, the median of these models on each dataset, or "
-        "their own scores count as 0 or 1. State numbers, or a model to compare with, if you can."
+        f"{name} has no natural bounds: {said}. State numbers, or a model to compare with, if you "
+        "can."
     )
     draft.note("metrics" if rule else "datasets", "decide", text)
 
