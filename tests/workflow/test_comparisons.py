@@ -84,7 +84,10 @@ def test_every_table_and_figure_is_made(finished: Checkout) -> None:
 
 def test_the_page_has_a_section_per_analysis(finished: Checkout) -> None:
     page = (finished.folder / "results/full/report.html").read_text()
-    assert re.findall(r'<section id="analysis-(\w+)"', page) == COMPARISONS
+    # Models that only win or only lose have no ratings, so that these stand where no answer is.
+    answered = [name for name in COMPARISONS if name != "ratings"]
+    assert re.findall(r'<section id="analysis-(\w+)"', page) == answered
+    assert 'id="silent-title"' in page
     assert len(page.encode()) < 2_000_000
     assert "analysis-" not in (finished.folder / "results/frozen/report.html").read_text()
 
@@ -102,7 +105,7 @@ def test_row_order_and_numbers_of_shards_and_cores_change_no_byte(project: Check
     assert run.status == 0, run.output
     after = project.digests()
     same = [path for path in before if re.search("/(tables|figures|comparisons)/", path)]
-    assert len(same) > 80
+    assert len(same) > 60
     assert {path: after[path] for path in same} == {path: before[path] for path in same}
 
 
