@@ -225,4 +225,4 @@ def test_a_project_deployed_from_a_repository_runs_with_the_wheel(
     assert (folder / TARGET).is_file()
     refused = Checkout(folder).snakemake(TARGET)
     assert refused.status != 0
-    assert "install capmap of the same version" in refused.output
+    assert "Install capmap of the same version" in refused.output
