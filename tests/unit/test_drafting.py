@@ -216,6 +216,18 @@ PUBLISHED = {
         },
         {"format": "matrix", "summary": {"runs": 3, "spread": "std"}},
     ),
+    "the test column of one metric": (
+        {
+            "all.csv": "method,task,val/acc,test/acc@1,lr,seed\n"
+            + "".join(
+                f"{model},{task},0.{n}1,0.{n}{seed},0.001,{seed}\n"
+                for n, model in enumerate(("ViT", "Swin", "R50"), 5)
+                for task in ("EuroSAT", "So2Sat")
+                for seed in (1, 2)
+            )
+        },
+        {"columns": {"model": "method", "dataset": "task", "score": "test/acc@1"}},
+    ),
     "means with their spreads and numbers of seeds": (
         {
             "all.csv": "cell,dataset,backbone,n_seeds,acc_mean,acc_std\n"

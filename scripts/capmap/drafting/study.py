@@ -224,7 +224,8 @@ def _choose_rows(draft: Draft, table: Table, roles: dict[str, str]) -> Table:
     datasets = [roles["dataset"]] if "dataset" in roles else []
     if split and len(table.columns[split].names) > 1:
         table = _choose_value(draft, table, roles, split)
-    if metric and table.count([metric, *datasets]) > table.count(datasets):
+    # A chosen split may have left one column of scores, whose header names no metric any more.
+    if metric in table.columns and table.count([metric, *datasets]) > table.count(datasets):
         table = _choose_value(draft, table, roles, metric)
     if len(table.pieces) == 1 and f"{PART}0" not in roles.values():
         table = _choose_value(draft, table, roles, f"{PART}0")

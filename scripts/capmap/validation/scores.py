@@ -130,10 +130,7 @@ def _spread(mask: Mask, place: npt.NDArray[np.intp]) -> Mask:
     return np.isin(place, place[mask])
 
 
-WRITE = (
-    'Write them with a percent sign ("91%"), or metrics: {{{_metric}: {{low: {low100:g}, '
-    "high: 100}}}}."
-)
+WRITE = 'Write them with a percent sign ("91%"), or {_rule}: {{low: {low100:g}, high: 100}}}}.'
 PERCENT_CHECK = RowCheck(
     "percent",
     "score",
@@ -349,7 +346,13 @@ def find_constant(runs: pd.DataFrame) -> list[Problem]:
 
 def _report(rows: pd.DataFrame, found: Found, facts: pd.DataFrame) -> list[Problem]:
     """Make the problems of checks, with what is known of each dataset."""
+    is_large = facts["named"] | (facts["median"] > FRACTION)
+    alike = is_large.groupby(facts["metric"]).transform("all")
     facts = facts.assign(
+        _rule=[
+            f"metrics: {{{write_key(metric)}" if whole else f"datasets: {{{write_key(name)}"
+            for name, metric, whole in zip(facts.index, facts["metric"], alike, strict=True)
+        ],
         _metric=[write_key(metric) for metric in facts["metric"]],
         _key=[write_key(name) for name in facts.index],
         low100=PERCENT * facts["low"],
