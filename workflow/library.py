@@ -14,6 +14,8 @@ SCRIPTS = Path(__file__).parents[1] / "scripts"
 IMPORT = re.compile(
     r"\n *(?:from (capmap[\w.]*) import (?:\(([^)]*)\)|(.*))|import (capmap[\w.]*))"
 )
+# What modules of these names read beside themselves: templates, and references.
+READ = {"rendering": "*.j2", "__init__": "templates/*", "latex": "*.bib"}
 
 
 class Module(NamedTuple):
@@ -68,10 +70,7 @@ def read_library() -> dict[str, Module]:
             names |= {package or module}
             names |= {f"{package}.{own}" for own in re.findall(r"\w+", several or one)}
         digest = sha256(content)
-        # Templates belong to what renders them, and references to their reader.
-        others = ("*.j2", "templates/*") if path.stem == "rendering" else (f"{path.stem}.bib",)
-        for pattern in others:
-            for file in sorted(path.parent.glob(pattern)):
-                digest.update(file.read_bytes())
+        for file in sorted(path.parent.glob(READ[path.stem]) if path.stem in READ else ()):
+            digest.update(file.read_bytes())
         library[name] = Module(digest.digest(), names)
     return library

@@ -128,7 +128,7 @@ def test_a_removed_model_leaves_nothing_behind(project: Checkout) -> None:
     [
         ("ranking/resampling.py", RULES),
         ("analyses/ranks.py", ["compare", "plot", "report"]),
-        ("figures/pairwise.py", ["plot", "report"]),
+        ("figures/comparison.py", ["plot", "report"]),
         ("pages/templates/page.css", ["report"]),
     ],
 )

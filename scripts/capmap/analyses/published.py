@@ -170,7 +170,8 @@ def _find_rows(
     read = {part: rule[part] for part in NUMBERS if rule[part]}
     _require_columns([*keys, *where, *read.values()], table, entry["table"])
     for column, value in where.items():
-        table = table[[match_value(text, value) for text in map(_write_text, table[column])]]
+        said = [match_value(text, value) for text in map(_write_text, table[column])]
+        table = table[np.array(said, dtype=bool)]
     rows = pd.DataFrame({part: table[column] for part, column in read.items()})
     try:
         rows = (rows.notna() if rule["count"] else rows).astype("float64")

@@ -1,5 +1,6 @@
 """A study drafted from its files: what they say, what is likely, and what has to be decided."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -33,7 +34,8 @@ from capmap.drafting.words import (
 )
 from capmap.errors import ConfigError
 from capmap.exports.doubts import is_attribute
-from capmap.exports.records import PLAIN
+from capmap.exports.records import PLAIN, has_suffix
+from capmap.exports.sheets import NESTED
 from capmap.metrics import find_metric
 from capmap.patterns import Pattern
 from capmap.settings.files import list_presets
@@ -415,6 +417,9 @@ def _put_heads(
     pattern = write_pattern(table.pieces, fields)
     if pattern == "{dataset}":
         draft.put("format", "matrix", "found", "Columns are datasets.")
+    elif has_suffix(paths.paths[0], NESTED) and re.match(r"[^{}.]+\.", pattern):
+        # A file without results, such as that of a failed run, has no such columns.
+        draft.put("reading", {"records": pattern}, "found", "Scores stand below these keys.")
     else:
         text = f"Columns such as {quote_name(names[0])} hold scores."
         draft.put("columns", {"score": pattern}, "found", text)
