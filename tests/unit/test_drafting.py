@@ -408,11 +408,8 @@ TOLD = {
         {
             "exports": "exp/{model}/*/0-evaluation/*/report.json",
             "where": {"metric": ["accuracy", "rmse"]},
-            "columns": {
-                "dataset": "config.data.path",
-                "seed": "config.seed",
-                "score": "metrics.test.{metric}",
-            },
+            "reading": {"records": "metrics.test.{metric}"},
+            "columns": {"dataset": "config.data.path", "seed": "config.seed"},
         },
         ["datasets"],
     ),
