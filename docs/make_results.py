@@ -10,7 +10,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
 from capmap.analyses import Analysis, Table, load_analysis
-from capmap.analyses.columns import COLUMNS
+from capmap.analyses.columns import MEANINGS
 
 INDEX = Path(__file__).parents[1] / "scripts/capmap/analyses/index.json"
 PAGE = Path(__file__).parent / "results.md"
@@ -42,7 +42,6 @@ def render_index() -> str:
 
 def _list_declared(analysis: Analysis) -> dict[str, Any]:
     steps = analysis.steps.items()
-    options = dict(item for _, step in steps for item in step.options.items())
     return {
         "folder": analysis.folder,
         "default": analysis.default,
@@ -52,7 +51,7 @@ def _list_declared(analysis: Analysis) -> dict[str, Any]:
         "drawn": {name: figure.draw.partition(":")[0] for name, figure in analysis.figures.items()},
         "steps": {name: dict(step.options) for name, step in steps},
         "files": dict(item for _, step in steps for item in step.files.items()),
-        "options": options | dict(analysis.options),
+        "options": dict(analysis.options),
     }
 
 
@@ -116,9 +115,8 @@ def _render_meanings() -> Iterator[str]:
     yield "\n## Columns of several tables\n\n"
     tables = (table for one in load_analyses().values() for table in one.tables.values())
     used = {name for table in tables for name in table.columns.split()}
-    for name, column in sorted(COLUMNS.items()):
-        if name in used and not _says_no_more(name, column.meaning):
-            yield f"- `{name}`: {column.meaning}\n"
+    for name in sorted(used & MEANINGS.keys()):
+        yield f"- `{name}`: {MEANINGS[name]}\n"
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,6 +43,32 @@ TOO_MANY = (
     f"Pairs are compared of at most {MOST_MODELS} models, and this study has more. Choose models "
     "with the setting select."
 )
+# The settings that functions take behind the star, by parameter.
+SETTINGS = {
+    "against": "frontier/against",
+    "alpha": "bootstrap/alpha",
+    "confidence_level": "bootstrap/confidence",
+    "cut": "iqm",
+    "datasets": "datasets",
+    "model_attributes": "attributes/models",
+    "n_resamples": "bootstrap/of_comparisons",
+    "reference": "comparison/reference",
+    "renamed": "figures/names",
+    "rope_setting": "comparison/rope",
+    "seed": "bootstrap/seed",
+}
+
+
+def list_parameters(function: Callable[..., Any], *, behind_star: bool) -> list[str]:
+    """List what a function takes before the star, which is tables, or behind it: settings."""
+    taken = signature(function).parameters.values()
+    return [one.name for one in taken if (one.kind is one.KEYWORD_ONLY) == behind_star]
+
+
+def list_settings(function: Callable[..., Any]) -> dict[str, str]:
+    """The paths of the settings that a function takes, by parameter."""
+    taken = list_parameters(function, behind_star=True)
+    return {name: SETTINGS[name] for name in taken if name in SETTINGS}
 
 
 @dataclass(frozen=True)
@@ -99,24 +126,24 @@ class Figure:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Step:
     """A job, or part of one, that turns tables into tables.
 
     Parameters
     ----------
     run : callable
-        The function that computes. Its parameters are called as what is read, as the options, or
-        ``study``, the name of the study. It returns a mapping of the tables and `files`, or its
-        only table.
+        The function that computes. What it takes before the star is called as what it reads, what
+        it takes behind it as in `SETTINGS` and `options`, or ``study``, the name of the study. It
+        returns a mapping of the tables and `files`, or its only table.
+    tables : sequence of str
+        Names of the tables that it makes; by default all of its analysis.
     reads : sequence of str
         Names of what it reads, tables or other artifacts; `run` gets their content.
     paths : sequence of str
         Names of what `run` reads itself; it gets lists of paths.
     options : mapping of str to str
-        Settings that it takes, as parameter and path.
-    tables : sequence of str
-        Names of the tables that it makes.
+        Settings that it takes, as parameter and path, beside those of `SETTINGS`.
     files : mapping of str to str
         Further files that it makes, by name, in the study's folder.
     pairs : bool
@@ -131,8 +158,13 @@ class Step:
     files: Mapping[str, str] = field(default_factory=dict)
     pairs: bool = False
 
+    def __post_init__(self) -> None:
+        taken = list_parameters(self.run, behind_star=False)
+        self.reads = [name for name in taken if name not in {"folder", *self.paths}]
+        self.options = {**list_settings(self.run), **self.options}
 
-@dataclass(frozen=True)
+
+@dataclass
 class Analysis:
     """An analysis that a study may ask for. Its template, of the same name, holds its words.
 
@@ -147,10 +179,11 @@ class Analysis:
     steps : mapping of str to Step
         What computes its tables, by name. Tables of no step are made by rules of the pipeline.
     find_facts : callable
-        What its template says: a mapping of numbers and names. Its parameters are tables of any
-        analysis by name, `options`, or ``settings``, those of the study.
+        What its template says: a mapping of numbers and names. It takes tables of any analysis by
+        name before the star, and settings behind it.
     options : mapping of str to str
-        Settings that `find_facts` takes, as parameter and path.
+        Settings that its template takes, as parameter and path, beside those of `find_facts` and
+        of its steps.
     folder : str
         Where its tables are, in the study's folder.
     needs : str
@@ -173,6 +206,12 @@ class Analysis:
     needs: str = ""
     default: bool = False
     meanings: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for step in self.steps.values():
+            step.tables = step.tables or [*self.tables]
+            self.options = {**step.options, **self.options}
+        self.options = {**list_settings(self.find_facts), **self.options}
 
 
 def list_analyses(study: Mapping[str, Any]) -> list[str]:

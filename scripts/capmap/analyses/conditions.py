@@ -91,15 +91,7 @@ ANALYSIS = Analysis(
             " ".join(RANKS),
         ),
     },
-    steps={
-        "compare_conditions": Step(
-            compare_conditions,
-            tables=["conditions", "condition_ranks"],
-            reads=["runs"],
-            paths=["others"],
-            options={"cut": "iqm"},
-        )
-    },
+    steps={"compare_conditions": Step(compare_conditions, paths=["others"])},
     find_facts=find_facts,
     meanings={
         "conditions.kendall_tau": "Kendall's rank correlation of both rankings, -1 to 1.",

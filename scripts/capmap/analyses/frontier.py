@@ -83,19 +83,7 @@ ANALYSIS = Analysis(
             options={"against": "frontier/against"},
         )
     },
-    steps={
-        "trace_frontier": Step(
-            trace_frontier,
-            tables=["frontier"],
-            reads=["ranking"],
-            paths=["model_file"],
-            options={
-                "model_attributes": "attributes/models",
-                "renamed": "figures/names",
-                "against": "frontier/against",
-            },
-        )
-    },
+    steps={"trace_frontier": Step(trace_frontier, paths=["model_file"])},
     find_facts=find_facts,
     meanings={
         "cost": "Cost of the model, as its attributes say.",

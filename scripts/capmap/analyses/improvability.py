@@ -98,14 +98,7 @@ ANALYSIS = Analysis(
             best={"improvability": "min"},
         ),
     },
-    steps={
-        "measure_improvability": Step(
-            measure_improvability,
-            tables=["improvability"],
-            reads=["runs", "bounds"],
-            options={"datasets": "datasets"},
-        )
-    },
+    steps={"measure_improvability": Step(measure_improvability)},
     find_facts=find_facts,
     meanings={"improvability": "Share of its error, in percent, that the best one saves."},
 )

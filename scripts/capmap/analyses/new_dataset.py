@@ -154,9 +154,7 @@ ANALYSIS = Analysis(
             " ".join(COLUMNS),
         ),
     },
-    steps={
-        "predict_ranks": Step(predict_ranks, tables=["new_dataset"], reads=["runs", "dependence"])
-    },
+    steps={"predict_ranks": Step(predict_ranks)},
     find_facts=find_facts,
     meanings={
         "effective_datasets": "As how many datasets they count.",

@@ -168,22 +168,7 @@ ANALYSIS = Analysis(
             options={"reference": "comparison/reference"},
         ),
     },
-    steps={
-        "compare_models": Step(
-            compare_models,
-            tables=["pairwise"],
-            reads=["runs", "ranking", "bounds", "dependence"],
-            options={
-                "reference": "comparison/reference",
-                "rope_setting": "comparison/rope",
-                "alpha": "bootstrap/alpha",
-                "n_resamples": "bootstrap/of_comparisons",
-                "confidence_level": "bootstrap/confidence",
-                "seed": "bootstrap/seed",
-            },
-            pairs=True,
-        )
-    },
+    steps={"compare_models": Step(compare_models, pairs=True)},
     find_facts=find_facts,
     meanings={
         "decision": "Outcome of the Bayesian test of this pair alone.",

@@ -101,11 +101,7 @@ ANALYSIS = Analysis(
             order="ranking",
         ),
     },
-    steps={
-        "profile_models": Step(
-            profile_models, tables=["profiles", "profile_area"], reads=["runs", "bounds"]
-        )
-    },
+    steps={"profile_models": Step(profile_models)},
     find_facts=find_facts,
     meanings={
         "area": "Area under the profile of scores as exported.",

@@ -521,15 +521,7 @@ ANALYSIS = Analysis(
             options={"alpha": "bootstrap/alpha"},
         )
     },
-    steps={
-        "compare_ranks": Step(
-            compare_ranks,
-            tables=["friedman", "nemenyi", "mean_ranks"],
-            reads=["runs", "dependence"],
-            options={"alpha": "bootstrap/alpha"},
-            pairs=True,
-        )
-    },
+    steps={"compare_ranks": Step(compare_ranks, pairs=True)},
     find_facts=find_facts,
     meanings={
         "critical_difference": "Difference of mean ranks that Nemenyi's test needs.",

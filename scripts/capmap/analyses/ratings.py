@@ -259,19 +259,7 @@ ANALYSIS = Analysis(
             options={"confidence_level": "bootstrap/confidence"},
         ),
     },
-    steps={
-        "rate_models": Step(
-            rate_models,
-            tables=["elo"],
-            reads=["runs"],
-            options={
-                "n_resamples": "bootstrap/of_comparisons",
-                "confidence_level": "bootstrap/confidence",
-                "seed": "bootstrap/seed",
-            },
-            pairs=True,
-        )
-    },
+    steps={"rate_models": Step(rate_models, pairs=True)},
     find_facts=find_facts,
     meanings={
         "elo": "Bradley-Terry rating on the Elo scale; 400 points are odds of 10 to 1.",

@@ -68,14 +68,7 @@ ANALYSIS = Analysis(
             " ".join(COEFFICIENTS),
         ),
     },
-    steps={
-        "assess_reliability": Step(
-            assess_reliability,
-            tables=["generalizability"],
-            reads=["runs"],
-            options={"confidence_level": "bootstrap/confidence"},
-        )
-    },
+    steps={"assess_reliability": Step(assess_reliability)},
     find_facts=find_facts,
     meanings={"relative": "Generalizability of the order of the models, 0 to 1."},
 )

@@ -152,15 +152,7 @@ ANALYSIS = Analysis(
             " ".join(SPANS),
         ),
     },
-    steps={
-        "check_robustness": Step(
-            check_robustness,
-            tables=["robustness", "robustness_ranks"],
-            reads=["runs", "ranking"],
-            options={"cut": "iqm"},
-            pairs=True,
-        )
-    },
+    steps={"check_robustness": Step(check_robustness, pairs=True)},
     find_facts=find_facts,
     meanings={
         "aggregation": "How scores were averaged over datasets.",

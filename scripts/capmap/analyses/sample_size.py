@@ -135,14 +135,7 @@ ANALYSIS = Analysis(
             " ".join(DETECTABLE),
         ),
     },
-    steps={
-        "advise_sample_size": Step(
-            advise_sample_size,
-            tables=["detectable"],
-            reads=["runs"],
-            options={"confidence_level": "bootstrap/confidence", "cut": "iqm"},
-        )
-    },
+    steps={"advise_sample_size": Step(advise_sample_size)},
     find_facts=find_facts,
     meanings={
         "difference_all": "Minimum detectable difference, allowing for all pairs.",

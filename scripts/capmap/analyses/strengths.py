@@ -150,14 +150,7 @@ ANALYSIS = Analysis(
             order="ranking",
         ),
     },
-    steps={
-        "measure_strengths": Step(
-            measure_strengths,
-            tables=["strengths"],
-            reads=["runs", "ranking"],
-            options={"confidence_level": "bootstrap/confidence"},
-        ),
-    },
+    steps={"measure_strengths": Step(measure_strengths)},
     find_facts=find_facts,
     meanings={
         "strengths.difference": "Score less the expected one; above 0: a strength.",

@@ -199,16 +199,8 @@ ANALYSIS = Analysis(
             " ".join(COLUMNS),
         ),
     },
-    steps={
-        "correct_leaders": Step(
-            correct_leaders,
-            tables=["winners_curse"],
-            paths=["estimates", "scope"],
-            options={"confidence_level": "bootstrap/confidence"},
-        )
-    },
+    steps={"correct_leaders": Step(correct_leaders, paths=["estimates", "scope"])},
     find_facts=find_facts,
-    options={"confidence_level": "bootstrap/confidence"},
     meanings={
         "estimate": "Median-unbiased estimate of the leader's score.",
         "filled": "Cells of the leader that were empty and filled in, as the study asks for.",
