@@ -58,23 +58,13 @@ def _summarize(ranking: pd.DataFrame) -> dict[str, Any]:
 
 
 def _compare_averages(ranks: pd.DataFrame) -> dict[str, Any]:
-    """Who is first by each way to average, and whose rank depends on it most."""
-    if len(ranks) < 2:
-        return {"leaders": [], "moved": 0}
+    """Who is first by each way to average, and how many ranks depend on it."""
     leaders: dict[tuple[str, ...], list[str]] = {}
-    for kind in ranks.columns:
+    for kind in ranks.columns if len(ranks) > 1 else ():
         first = ranks.index[ranks[kind] == ranks[kind].min()]
         leaders.setdefault(tuple(sorted(first)), []).append(name_statistic(kind))
-    span = ranks.max(axis=1) - ranks.min(axis=1)
-    mover = str(span.idxmax())
-    own = ranks[ranks.index == mover].to_numpy()
-    return {
-        "leaders": list(leaders.items()),
-        "moved": int((span > 0).sum()),
-        "mover": mover,
-        "mover_low": int(own.min()),
-        "mover_high": int(own.max()),
-    }
+    moved = int((ranks.max(axis=1) > ranks.min(axis=1)).sum())
+    return {"leaders": list(leaders.items()), "moved": moved}
 
 
 ANALYSIS = Analysis(

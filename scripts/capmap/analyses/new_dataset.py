@@ -131,15 +131,11 @@ def predict_ranks(runs: pd.DataFrame, dependence: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_facts(new_dataset: pd.DataFrame) -> dict[str, Any]:
-    """The sets of the first model and of the most certain one, or what is missing for them."""
-    models, known = len(new_dataset), new_dataset.dropna(subset="low")
-    widths = (known["high"] - known["low"]).astype("int64")
+    """The set of the first model, or what is missing for one."""
     return {
-        "models": models,
+        "models": len(new_dataset),
         "about": new_dataset[:1].to_dict("records"),
-        "first": known[:1].to_dict("records"),
-        "narrowest": known[widths == widths.min()][:1].to_dict("records"),
-        "anywhere": int((widths == models - 1).sum()),
+        "first": new_dataset.dropna(subset="low")[:1].to_dict("records"),
         "fewest": FEWEST_DATASETS,
     }
 

@@ -91,7 +91,7 @@ def compare_models(
 def find_facts(
     pairwise: pd.DataFrame, ranking: pd.DataFrame, *, reference: str, alpha: float
 ) -> dict[str, Any]:
-    """How many pairs differ, which differs most, and what the Bayesian test says of a reference."""
+    """How many pairs differ, and what the Bayesian test says of a reference."""
     reference = reference or next(iter(ranking["model"]), "")
     tested = pairwise.dropna(subset="wilcoxon_p_holm")
     decided: dict[str, list[str]] = {relation: [] for relation in BAYESIAN}
@@ -106,10 +106,8 @@ def find_facts(
         "most_datasets": most,
         "is_testable": can_separate(most, pairs=len(tested), alpha=alpha),
         "apart": _count_separated(choose(ranking, unit="runs_and_datasets")),
-        "largest": _find_largest(pairwise),
         "reference": reference,
         "decided": [(relation, models) for relation, models in decided.items() if models],
-        "decided_alone": int((pairwise["decision"].dropna() != "undecided").sum()),
         "has_intervals": bool(pairwise["ci_low"].notna().any()),
         "probability": DECIDED,
     }
@@ -119,19 +117,6 @@ def _count_separated(ranking: pd.DataFrame) -> int:
     """How many pairs of models the ranking over datasets separates; 0 without letters."""
     known = [ties for ties in ranking["tie_group"] if has_letters(ties)]
     return sum(not have_common_letter(*pair) for pair in combinations(known, 2))
-
-
-def _find_largest(pairwise: pd.DataFrame) -> dict[str, Any]:
-    """The pair with the largest mean difference, the better model first; empty without any."""
-    known = pairwise[pairwise["mean_difference"].abs() > 0]
-    if known.empty:
-        return {}
-    row = known.sort_values("mean_difference", key=abs, ascending=False, kind="stable").iloc[0]
-    models, ends = [row["model_a"], row["model_b"]], [row["ci_low"], row["ci_high"]]
-    if row["mean_difference"] < 0:
-        models, ends = models[::-1], [-ends[1], -ends[0]]
-    size = abs(row["mean_difference"])
-    return {"models": models, "size": size, "ends": ends, "p": row["wilcoxon_p_holm"]}
 
 
 ANALYSIS = Analysis(

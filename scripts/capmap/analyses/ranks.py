@@ -465,27 +465,19 @@ def find_facts(
 ) -> dict[str, Any]:
     """Whether mean ranks differ, who has the best one, and which pairs Nemenyi's test separates."""
     ranks = mean_ranks["mean_rank"].round(DECIMALS)
-    firsts = mean_ranks.loc[ranks == ranks.min(), "model"].tolist()
-    claims = claim_nemenyi(nemenyi, alpha=alpha)
-    pairs = [{claim.subject, claim.object} for claim in claims]
-    test: Any = next(iter(friedman.to_dict("records")), {"test": "", "models": 0, "datasets": 0})
-    compared, datasets = test["models"], test["datasets"]
+    test: Any = next(iter(friedman.to_dict("records")), {"test": "", "models": 0})
     return {
         "models": len(mean_ranks),
-        "compared": compared,
-        "test": test["test"],
-        "datasets": datasets,
+        "omnibus": test,
         # The smallest p-value is that of the same order on all datasets.
         "is_testable": bool(
-            compared >= FEWEST_RANKED
-            and scipy.special.chdtrc(compared - 1, datasets * (compared - 1)) < alpha
+            test["models"] >= FEWEST_RANKED
+            and scipy.special.chdtrc(test["df"], test["datasets"] * test["df"]) < alpha
         ),
-        "p": test.get("p_dependent", np.nan),
         "differ": bool(claim_mean_ranks(friedman, alpha=alpha)),
-        "first": firsts,
+        "first": mean_ranks.loc[ranks == ranks.min(), "model"].tolist(),
         "best_rank": ranks.min(),
-        "behind": sum(firsts[0] in pair for pair in pairs) if len(firsts) == 1 else 0,
-        "separated": len(claims),
+        "separated": len(claim_nemenyi(nemenyi, alpha=alpha)),
         "pairs": len(nemenyi),
         "critical": next(iter(nemenyi["critical_difference"]), np.nan),
     }

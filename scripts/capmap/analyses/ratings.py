@@ -223,14 +223,10 @@ def rate_models(
 
 def find_facts(elo: pd.DataFrame, *, confidence_level: float) -> dict[str, Any]:
     """Which model has the highest rating, and whether ratings can be estimated."""
-    first = elo[elo["rank"] == elo["rank"].min()]
     separated = elo["separated"].max() if len(elo) else 0.0
     return {
         "models": len(elo),
-        "first": first["model"].tolist(),
-        "rating": next(iter(first["elo"]), np.nan),
-        "rate": next(iter(first["win_rate"]), np.nan),
-        "ends": first[["ci_low", "ci_high"]].to_numpy().tolist()[0] if len(first) == 1 else [],
+        "first": elo[elo["rank"] == 1].to_dict("records"),
         "has_intervals": bool(elo["ci_low"].notna().any()),
         "separated": separated,
         "is_unbounded": depends_on_ridge(separated, confidence_level=confidence_level),

@@ -18,7 +18,6 @@ from capmap.ranking.aggregation import (
 from capmap.ranking.resampling import evaluate_statistic, repeat_datasets, stratify_runs
 from capmap.ranking.table import choose_ranked
 from capmap.settings.choices import Cut
-from capmap.wording import name_statistic
 
 BOUNDS = ("configured", "observed", "ranks")
 AGREEMENT = ["aggregation", "bounds", "left_out", "kendall_tau", "best", "models"]
@@ -125,15 +124,12 @@ def find_facts(robustness: pd.DataFrame) -> dict[str, Any]:
     """Who is first in most variations, and which variation changes the order most."""
     best = robustness.loc[robustness["best"] != "", "best"].dropna()
     counts = best.value_counts()
-    known = robustness.dropna(subset="kendall_tau").fillna({"left_out": ""})
-    worst = known[known["kendall_tau"] == known["kendall_tau"].min()].iloc[:1]
-    worst = worst.assign(aggregation=worst["aggregation"].map(name_statistic))
     return {
         "models": int(robustness["models"].max()) if len(robustness) else 0,
         "variations": len(best),
         "first": sorted(counts.index[counts == counts.max()]),
         "times": int(counts.max()) if len(counts) else 0,
-        "worst": worst[["kendall_tau", "aggregation", "bounds", "left_out"]].to_numpy().tolist(),
+        "worst": robustness.fillna({"left_out": ""}).nsmallest(1, "kendall_tau").to_dict("records"),
     }
 
 
