@@ -9,7 +9,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
-from capmap.analyses import Analysis, Table, load_analysis
+from capmap.analyses import Analysis, Table, list_settings, load_analysis
 from capmap.analyses.columns import MEANINGS
 
 INDEX = Path(__file__).parents[1] / "scripts/capmap/analyses/index.json"
@@ -47,7 +47,10 @@ def _list_declared(analysis: Analysis) -> dict[str, Any]:
         "default": analysis.default,
         "needs": analysis.needs,
         "tables": list(analysis.tables),
-        "figures": {name: dict(figure.options) for name, figure in analysis.figures.items()},
+        "figures": {
+            name: {**list_settings(figure.load()), **figure.options}
+            for name, figure in analysis.figures.items()
+        },
         "drawn": {name: figure.draw.partition(":")[0] for name, figure in analysis.figures.items()},
         "steps": {name: dict(step.options) for name, step in steps},
         "files": dict(item for _, step in steps for item in step.files.items()),

@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -97,9 +96,7 @@ def read_step(name: str, folder: Path) -> dict[str, pd.DataFrame]:
 
 def find_draw(name: str) -> Callable[..., Any]:
     """The function that draws a figure."""
-    module, _, function = load_analysis(FIGURES[name]).figures[name].draw.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
+    return load_analysis(FIGURES[name]).figures[name].load()
 
 
 def make_figure(name: str, /, *tables: Any, **options: Any) -> Any:

@@ -113,16 +113,14 @@ def test_every_table_of_an_analysis_is_made_by_one_step():
 
 
 @pytest.mark.parametrize("name", analyses.FIGURES)
-def test_function_of_a_figure_takes_what_it_reads_and_is_told(name):
+def test_a_figure_is_given_what_its_function_takes(name):
     owner, draw = analyses.FIGURES[name], find_draw(name)
-    figure = DECLARED[owner].figures[name]
-    options = {*figure.options, *(["order"] if figure.order else [])}
-    taken = list(signature(draw).parameters)
-    assert _list_needed(draw) - {*taken[: len(figure.reads)]} <= options
-    assert options <= {*taken[len(figure.reads) :]}
-    reads = [*figure.reads, figure.order]
-    assert all(analyses.place_read(read, owner) for read in reads if read)
-    _check_settings(figure.options)
+    options = analyses.INDEX[owner]["figures"][name]
+    reads = analyses.list_parameters(draw, behind_star=False)
+    assert _list_needed(draw) <= {"order", *reads, *options}
+    assert {*options} <= {*analyses.list_parameters(draw, behind_star=True)}
+    assert all(analyses.place_read(read, owner) for read in reads)
+    _check_settings(options)
 
 
 def test_analyses_without_their_settings_are_left_out():

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from capmap.analyses import FIGURES, load_analysis, place_read
+from capmap.analyses import FIGURES, list_parameters, load_analysis, place_read
 from capmap.artifacts import write_index
 from capmap.errors import CapmapError, ValidationError
 from capmap.figures.canvas import NothingToDraw
@@ -62,8 +62,8 @@ def test_nothing_is_drawn_where_there_is_nothing_to_show(study, monkeypatch):
 
 def test_no_figure_of_tables_without_rows_is_drawn(tmp_path):
     for name, owner in FIGURES.items():
-        figure = load_analysis(owner).figures[name]
-        for read in filter(None, [*figure.reads, figure.order]):
+        draw = load_analysis(owner).figures[name].load()
+        for read in ["ranking", *list_parameters(draw, behind_star=False)]:
             place = tmp_path / place_read(read, owner)
             put(pd.DataFrame({"model": []}), place)
     write_index(tmp_path / "comparisons")

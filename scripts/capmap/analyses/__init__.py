@@ -109,21 +109,22 @@ class Figure:
     caption : str
         What it shows, as plain text.
     draw : str
-        The function that draws it, ``module:function``. Its parameters are the tables by name,
-        `options`, and ``order``, the models as a table orders them.
-    reads : sequence of str
-        Names of the tables.
-    order : str
-        The table that orders the models; empty where the function takes no order.
+        The function that draws it, ``module:function``. What it takes before the star is called as
+        the tables that it reads, what it takes behind it as in `SETTINGS` and `options`, or
+        ``order``, the models in the order of the ranking.
     options : mapping of str to str
-        Settings that the function takes, as parameter and path, such as ``bootstrap/confidence``.
+        Settings that the function takes, as parameter and path, beside those of `SETTINGS`.
     """
 
     caption: str
     draw: str
-    reads: Sequence[str] = ()
-    order: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
+
+    def load(self) -> Callable[..., Any]:
+        """Import the function that draws it."""
+        module, _, name = self.draw.partition(":")
+        function: Callable[..., Any] = getattr(import_module(module), name)
+        return function
 
 
 @dataclass
@@ -138,8 +139,6 @@ class Step:
         returns a mapping of the tables and `files`, or its only table.
     tables : sequence of str
         Names of the tables that it makes; by default all of its analysis.
-    reads : sequence of str
-        Names of what it reads, tables or other artifacts; `run` gets their content.
     paths : sequence of str
         Names of what `run` reads itself; it gets lists of paths.
     options : mapping of str to str
@@ -152,16 +151,19 @@ class Step:
 
     run: Callable[..., Any]
     tables: Sequence[str] = ()
-    reads: Sequence[str] = ()
     paths: Sequence[str] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     pairs: bool = False
 
     def __post_init__(self) -> None:
-        taken = list_parameters(self.run, behind_star=False)
-        self.reads = [name for name in taken if name not in {"folder", *self.paths}]
         self.options = {**list_settings(self.run), **self.options}
+
+    @property
+    def reads(self) -> list[str]:
+        """Names of what it reads, tables or other artifacts; `run` gets their content."""
+        taken = list_parameters(self.run, behind_star=False)
+        return [name for name in taken if name not in {"folder", *self.paths}]
 
 
 @dataclass

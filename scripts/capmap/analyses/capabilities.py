@@ -102,13 +102,11 @@ ANALYSIS = Analysis(
         "capability_map": Figure(
             "Map of models (filled) and datasets (open): the nearer, the smaller the gap.",
             draw="capmap.figures.capabilities:draw_map",
-            reads=["places", "models", "datasets"],
             options={"projection": "capabilities/map"},
         ),
         "prediction_fit": Figure(
             "Predicted against true gaps of hidden results, by method.",
             draw="capmap.figures.capabilities:draw_fit",
-            reads=["validation", "summary"],
             options={"dimension": "capabilities/dimension"},
         ),
     },
@@ -116,52 +114,39 @@ ANALYSIS = Analysis(
         "describe_results": Step(
             describe_results,
             tables=["gaps", "models", "datasets"],
-            reads=["runs", "bounds"],
             paths=["model_file", "dataset_file"],
             options={
                 "min_results": "capabilities/min_results",
-                "model_attributes": "attributes/models",
                 "dataset_attributes": "attributes/datasets",
-                "renamed": "figures/names",
             },
         ),
         "crossvalidate": Step(
             crossvalidate_study,
             tables=["validation"],
-            reads=["gaps", "models", "datasets"],
             options={
                 "dimension": "capabilities/dimension",
                 "dimensions": "capabilities/dimensions",
                 "n_splits": "capabilities/splits",
-                "seed": "bootstrap/seed",
             },
         ),
         "summarize_validation": Step(
             summarize_validation,
             tables=["summary"],
-            reads=["validation"],
-            options={
-                "dimension": "capabilities/dimension",
-                "confidence_level": "bootstrap/confidence",
-            },
+            options={"dimension": "capabilities/dimension"},
         ),
         "embed_models": Step(
             embed_models,
             tables=["positions"],
-            reads=["gaps"],
             options={
                 "method": "capabilities/method",
                 "dimension": "capabilities/dimension",
                 "projection": "capabilities/map",
-                "seed": "bootstrap/seed",
             },
             files={"places": "capabilities/map.parquet"},
         ),
         "predict_cells": Step(
             predict_cells,
             tables=["predictions", "nearest", "centrality"],
-            reads=["gaps", "models", "datasets", "bounds", "positions"],
-            options={"seed": "bootstrap/seed"},
         ),
     },
     find_facts=find_facts,

@@ -64,31 +64,13 @@ ANALYSIS = Analysis(
             "The metric of the choice by step, mean of each model with an interval over trainings, "
             "or over datasets of a single training; markers are chosen checkpoints.",
             draw="capmap.figures.leaderboard:draw_checkpoint_curves",
-            reads=["curves", "selected", "checkpoints"],
-            order="ranking",
             options={"metric": "checkpoints/select/metric"},
         ),
     },
     steps={
         "rank_checkpoints": Step(
             analyse_checkpoints,
-            tables=[
-                "selected",
-                "checkpoint_rankings",
-                "ranking_agreement",
-                "checkpoints",
-                "curves",
-            ],
-            reads=["evaluations"],
-            options={
-                "settings": "checkpoints",
-                "metric": "metric",
-                "metrics": "metrics",
-                "datasets": "datasets",
-                "n_resamples": "bootstrap/of_comparisons",
-                "confidence_level": "bootstrap/confidence",
-                "seed": "bootstrap/seed",
-            },
+            options={"settings": "checkpoints", "metric": "metric", "metrics": "metrics"},
         ),
     },
     find_facts=find_facts,

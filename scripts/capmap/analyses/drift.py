@@ -126,9 +126,6 @@ ANALYSIS = Analysis(
     steps={
         "track_drift": Step(
             measure_drift,
-            tables=["drift"],
-            reads=["gaps", "models", "datasets"],
-            options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},
         ),
     },
     find_facts=find_facts,

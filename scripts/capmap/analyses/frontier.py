@@ -79,8 +79,6 @@ ANALYSIS = Analysis(
         "frontier": Figure(
             "Score of each model with its interval against its cost, and the Pareto front.",
             draw="capmap.figures.scatter:draw_frontier",
-            reads=["frontier"],
-            options={"against": "frontier/against"},
         )
     },
     steps={"trace_frontier": Step(trace_frontier, paths=["model_file"])},

@@ -35,7 +35,6 @@ ANALYSIS = Analysis(
         "groups": Figure(
             "Score and rank of each model within each group of datasets.",
             draw="capmap.figures.datasets:draw_groups",
-            reads=["ranking"],
         )
     },
     find_facts=find_facts,

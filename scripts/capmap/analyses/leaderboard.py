@@ -94,24 +94,18 @@ ANALYSIS = Analysis(
             "Normalized score of each entry in each dimension, with rank within its "
             "method. Entries with too few datasets have no rank.",
             draw="capmap.figures.leaderboard:draw_leaderboard_dimensions",
-            reads=["dimensions"],
         ),
     },
     steps={
         "rank_entries": Step(
             rank_entries,
             tables=["entries", "dimensions", "best"],
-            reads=["exported", "runs", "ranking", "bounds"],
             paths=["replicates", "descriptions", "benchmark"],
-            options={
-                "dimension_datasets": "leaderboard/dimensions",
-                "confidence_level": "bootstrap/confidence",
-            },
+            options={"dimension_datasets": "leaderboard/dimensions"},
         ),
         "summarize_entries": Step(
             summarize_entries,
             tables=["normalized", "raw", "submissions"],
-            reads=["exported", "ranking"],
             paths=["replicates", "descriptions", "benchmark"],
         ),
     },

@@ -103,25 +103,19 @@ ANALYSIS = Analysis(
             "Score of each model with its interval, best on top; over datasets, its difference to "
             "the first model. Intervals that overlap do not show that models are equal.",
             draw="capmap.figures.forest:draw_intervals",
-            reads=["ranking"],
         ),
         "rank_shift": Figure(
             "Rank of each model by each average of scores; lines that cross are models whose order "
             "depends on it.",
             draw="capmap.figures.lines:draw_rank_shift",
-            reads=["ranking"],
         ),
         "scores": Figure(
             "Normalized score of each model on each dataset, averaged over runs; 1 is best.",
             draw="capmap.figures.datasets:draw_scores",
-            reads=["scores", "seeds"],
-            order="ranking",
         ),
         "seed_spread": Figure(
             "Spread of normalized scores over the runs of a cell, per dataset.",
             draw="capmap.figures.datasets:draw_seed_spread",
-            reads=["seeds"],
-            order="ranking",
         ),
     },
     meanings={

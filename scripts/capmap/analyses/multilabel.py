@@ -92,30 +92,25 @@ ANALYSIS = Analysis(
         "label_counts": Figure(
             "Shares of images by their number of valid labels.",
             draw="capmap.figures.multilabel:draw_label_counts",
-            reads=["label_counts"],
         ),
         "metric_lines": Figure(
             "Top-1, ReaL and ASMA of each model on two datasets.",
             draw="capmap.figures.multilabel:draw_metric_lines",
-            reads=["summary", "degradation"],
         ),
         "metric_rank_shift": Figure(
             "Dense ranks by top-1 accuracy and by the metric that orders the models.",
             draw="capmap.figures.multilabel:draw_metric_rank_shift",
-            reads=["rank_shift"],
             options={"rank_by": "multilabel/rank_by"},
         ),
         "subgroup_boxes": Figure(
             "ReaL and subgroup accuracy by number of labels, over models, on two datasets.",
             draw="capmap.figures.multilabel:draw_subgroup_boxes",
-            reads=["metrics", "degradation"],
         ),
     },
     steps={
         "summarize_metrics": Step(
             summarize_metrics,
             tables=["metrics", "summary", "rank_shift", "label_counts"],
-            reads=["exported"],
             paths=["scores", "facts", "labels"],
             options={
                 "counted": "multilabel/counted",
@@ -127,15 +122,12 @@ ANALYSIS = Analysis(
         "compare_predictions": Step(
             compare_predictions,
             tables=["degradation"],
-            reads=["metrics"],
             paths=["outcomes"],
             options={
                 "compare": "multilabel/compare",
                 "order": "predictions/order",
                 "subgroups": "multilabel/subgroups",
                 "n_resamples": "bootstrap/of_images",
-                "confidence_level": "bootstrap/confidence",
-                "seed": "bootstrap/seed",
             },
         ),
     },

@@ -75,8 +75,6 @@ ANALYSIS = Analysis(
     steps={
         "choose_results": Step(
             choose_next_results,
-            tables=["next"],
-            reads=["predictions", "placement_predictions"],
         ),
     },
     find_facts=find_facts,

@@ -141,16 +141,10 @@ ANALYSIS = Analysis(
             "Difference of mean normalized scores, row minus column, on the datasets of both "
             "models.",
             draw="capmap.figures.comparison:draw_comparison_matrix",
-            reads=["pairwise"],
-            order="ranking",
-            options={"alpha": "bootstrap/alpha"},
         ),
         "pairwise_reference": Figure(
             "Mean difference in normalized score of every model to the reference, with intervals.",
             draw="capmap.figures.comparison:draw_comparison_reference",
-            reads=["pairwise"],
-            order="ranking",
-            options={"reference": "comparison/reference"},
         ),
     },
     steps={"compare_models": Step(compare_models, pairs=True)},

@@ -45,15 +45,12 @@ ANALYSIS = Analysis(
         "error_curve": Figure(
             "Errors of predictions by the number of results that models keep.",
             draw="capmap.figures.capabilities:draw_error_curve",
-            reads=["error_curve"],
         ),
     },
     steps={
         "place_models": Step(
             place_models,
-            tables=["error_curve", "placements", "placement_predictions"],
-            reads=["gaps", "positions", "models", "datasets", "bounds"],
-            options={"method": "capabilities/method", "seed": "bootstrap/seed"},
+            options={"method": "capabilities/method"},
         ),
     },
     find_facts=find_facts,

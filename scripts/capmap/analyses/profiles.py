@@ -97,8 +97,6 @@ ANALYSIS = Analysis(
         "profiles": Figure(
             "Share of datasets on which a model is within a factor of the best; higher is better.",
             draw="capmap.figures.lines:draw_profiles",
-            reads=["profiles"],
-            order="ranking",
         ),
     },
     steps={"profile_models": Step(profile_models)},

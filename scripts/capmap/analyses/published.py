@@ -271,7 +271,6 @@ ANALYSIS = Analysis(
     steps={
         "compare_published": Step(
             compare_published,
-            tables=["published", "published_cells", "published_claims"],
             options={"published": "published", "claims": "claims"},
         ),
     },

@@ -509,8 +509,6 @@ ANALYSIS = Analysis(
             "Mean ranks on the datasets that all models have. Models joined by a bar differ by "
             "less than Nemenyi's critical difference, which depends on the models compared.",
             draw="capmap.figures.comparison:draw_critical_difference",
-            reads=["mean_ranks", "nemenyi", "friedman"],
-            options={"alpha": "bootstrap/alpha"},
         )
     },
     steps={"compare_ranks": Step(compare_ranks, pairs=True)},

@@ -250,9 +250,6 @@ ANALYSIS = Analysis(
         "elo": Figure(
             "Ratings on the Elo scale with intervals over datasets and runs.",
             draw="capmap.figures.forest:draw_elo",
-            reads=["elo"],
-            order="ranking",
-            options={"confidence_level": "bootstrap/confidence"},
         ),
     },
     steps={"rate_models": Step(rate_models, pairs=True)},

@@ -184,13 +184,11 @@ ANALYSIS = Analysis(
         "rank_history": Figure(
             "Ranks of the entries from release to release; a gap is a release without a rank.",
             draw="capmap.figures.leaderboard:draw_rank_history",
-            reads=["rank_history"],
         ),
     },
     steps={
         "track_releases": Step(
             track_releases,
-            tables=["rank_history"],
             paths=["releases"],
         ),
     },

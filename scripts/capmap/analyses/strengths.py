@@ -144,8 +144,6 @@ ANALYSIS = Analysis(
             "By how much each model beats, on each dataset, what its overall level and that of "
             "the dataset lead one to expect; best model on top.",
             draw="capmap.figures.datasets:draw_strengths",
-            reads=["strengths"],
-            order="ranking",
         ),
     },
     steps={"measure_strengths": Step(measure_strengths)},

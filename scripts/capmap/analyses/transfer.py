@@ -150,9 +150,6 @@ ANALYSIS = Analysis(
     steps={
         "check_transfer": Step(
             measure_transfer,
-            tables=["transfer"],
-            reads=["gaps", "models", "datasets"],
-            options={"confidence_level": "bootstrap/confidence", "seed": "bootstrap/seed"},
         ),
     },
     find_facts=find_facts,

@@ -6,7 +6,6 @@ runs. Above the axes stands a legend.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
@@ -17,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-from capmap.analyses import FIGURES, load_analysis, place_read
+from capmap.analyses import FIGURES, list_parameters, load_analysis, place_read
 from capmap.figures.marks import mark, mark_rows
 from capmap.figures.style import (
     COLUMN_WIDTH,
@@ -467,18 +466,17 @@ def draw_figure(
 
     `reasons` says why tables have no rows, by their file.
     """
-    owner = FIGURES[name]
-    figure, known = load_analysis(owner).figures[name], dict(options)
-    tables = {table: read(f"{folder}/{place_read(table, owner)}") for table in figure.reads}
-    for table in figure.reads:
-        if not len(tables[table]) and f"{table}.csv" in reasons:
+    owner, known = FIGURES[name], dict(options)
+    draw = load_analysis(owner).figures[name].load()
+    reads = list_parameters(draw, behind_star=False)
+    tables = [read(f"{folder}/{place_read(table, owner)}") for table in reads]
+    for table, content in zip(reads, tables, strict=True):
+        if not len(content) and f"{table}.csv" in reasons:
             raise NothingToDraw(reasons[f"{table}.csv"])
-    if not len(tables[figure.reads[0]]):
-        raise NothingToDraw(f"The table {figure.reads[0]} has no rows.")
-    if figure.order:
-        order = read(f"{folder}/{place_read(figure.order, owner)}")
-        known["order"] = order["model"].unique().tolist()
-    module, _, function = figure.draw.partition(":")
-    draw = getattr(import_module(module), function)
-    made: Figure = draw(*(tables[table] for table in figure.reads), **known)
+    if not len(tables[0]):
+        raise NothingToDraw(f"The table {reads[0]} has no rows.")
+    if "order" in list_parameters(draw, behind_star=True):
+        ranking = read(f"{folder}/{place_read('ranking', owner)}")
+        known["order"] = ranking["model"].unique().tolist()
+    made: Figure = draw(*tables, **known)
     return made

@@ -88,7 +88,7 @@ APART = 0.05
 
 @figure_style()
 def draw_map(
-    positions: pd.DataFrame,
+    places: pd.DataFrame,
     models: pd.DataFrame,
     datasets: pd.DataFrame,
     *,
@@ -98,7 +98,7 @@ def draw_map(
 
     Parameters
     ----------
-    positions : DataFrame
+    places : DataFrame
         kind (model or dataset), name, x, y; rows in any order.
     models : DataFrame
         model, kept (number of results), component.
@@ -118,13 +118,13 @@ def draw_map(
     Names with the most results are placed first; those that find no place are left out.
     Where the graph of results has several parts, each has its shape of markers.
     """
-    points = _describe_points(positions, models, datasets)
+    points = _describe_points(places, models, datasets)
     if points.empty:
         raise NothingToDraw(NO_PLACE)
     sheet_width = column_width() if len(points) <= NARROW_POINTS else page_width(LEAST_MAP)
     width = sheet_width - 2 * PADDING
-    places, height = scale_points(points, width=width, height=MAP_HEIGHT, edge=MAP_EDGE)
-    points = points.assign(x=places[:, 0], y=places[:, 1])
+    marks, height = scale_points(points, width=width, height=MAP_HEIGHT, edge=MAP_EDGE)
+    points = points.assign(x=marks[:, 0], y=marks[:, 1])
     notes = (NEAR, PROJECTIONS[projection], *([PARTS] if points["component"].max() > 1 else []))
     sheet = make_sheet(
         width=sheet_width,
@@ -144,7 +144,7 @@ def draw_map(
         }
         [drawn] = sheet.axes.plot(rows["x"], rows["y"], **look, zorder=3)
         mark_members(drawn, [_mark_point(place, points) for place in rows.index])
-    name_points(sheet, _make_labels(points), points=places, radius=RADIUS)
+    name_points(sheet, _make_labels(points), points=marks, radius=RADIUS)
     return sheet.figure
 
 
