@@ -1,7 +1,7 @@
 """Differences between all pairs of models, with intervals and a signed-rank test."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,9 @@ from capmap.ranking.resampling import (
 )
 from capmap.ranking.signed_rank import compute_wilcoxon, correct_holm, subtract_means
 from capmap.settings.choices import Unit
+
+# The scores of a model's runs on a dataset, and how often each of them is drawn.
+Cell = tuple[FloatArray, Counts]
 
 
 def compare_pairs(
@@ -296,25 +299,6 @@ def _divide(
     return quotient
 
 
-class RunTable(NamedTuple):
-    """All runs by dataset, model and score, with their resamples.
-
-    Parameters
-    ----------
-    scores : numpy.ndarray, shape (runs,)
-        Normalized scores.
-    starts, stops : numpy.ndarray of int, shape (datasets, models)
-        Where the runs of each cell begin and end.
-    counts : numpy.ndarray of unsigned int, shape (runs, 1 + n_resamples)
-        How often each run is in the runs themselves (once), and in each resample.
-    """
-
-    scores: FloatArray
-    starts: IntArray
-    stops: IntArray
-    counts: Counts
-
-
 def estimate_improvement(
     runs: pd.DataFrame,
     *,
@@ -373,28 +357,29 @@ def estimate_improvement(
     """
     matrix = arrange_runs(runs)
     pairs = list_pairs(len(matrix.models))
-    table = _tabulate_runs(runs, matrix, n_resamples, make_rng)
-    columns = np.full((3, len(pairs.first)), np.nan)
+    cells = _resample_cells(runs, n_resamples, make_rng)
+    draw_shared = cache(partial(_draw_shared, n_resamples=n_resamples, make_rng=make_dataset_rng))
     tail = (1 - confidence_level) / 2
-    end = 0
-    for model in range(len(matrix.models) - 1):
-        start, end = end, end + len(matrix.models) - model - 1
-        times = None
-        if unit == "runs_and_datasets":
-            times = _draw_shared(matrix, model, n_resamples, make_dataset_rng)
-        replicates = _replicate_model(table, matrix, model, times)
-        columns[0, start:end] = replicates[:, 0]
-        columns[1:, start:end] = np.quantile(replicates[:, 1:], [tail, 1 - tail], axis=-1)
-    is_flat = columns[1] == columns[2]
-    columns[1:, is_flat | ~_has_interval(matrix, pairs, unit)] = np.nan
-    names = np.array(matrix.models, dtype=object)
+    found = np.full((3, len(pairs.first)), np.nan)
+    for place, (first, second) in enumerate(zip(*pairs, strict=True)):
+        one, other = cells[matrix.models[first]], cells[matrix.models[second]]
+        names = tuple(name for name in matrix.datasets if name in one and name in other)
+        if not names:
+            continue
+        times = draw_shared(names) if unit == "runs_and_datasets" else [1] * len(names)
+        shares = [_share_wins(one[name], other[name]) for name in names]
+        replicates = np.asarray(sum(map(np.multiply, shares, times)) / len(names))
+        found[:, place] = replicates[0], *np.quantile(replicates[1:], [tail, 1 - tail])
+    estimate, low, high = found
+    is_sure = (low != high) & _has_interval(matrix, pairs, unit)
+    models = np.array(matrix.models, dtype=object)
     return pd.DataFrame(
         {
-            "model_a": names[pairs.first],
-            "model_b": names[pairs.second],
-            "p_improvement": columns[0],
-            "p_improvement_low": columns[1],
-            "p_improvement_high": columns[2],
+            "model_a": models[pairs.first],
+            "model_b": models[pairs.second],
+            "p_improvement": estimate,
+            "p_improvement_low": np.where(is_sure, low, np.nan),
+            "p_improvement_high": np.where(is_sure, high, np.nan),
         }
     )
 
@@ -405,80 +390,44 @@ def _has_interval(matrix: ScoreMatrix, pairs: Pairs, unit: Unit) -> BoolArray:
     return np.asarray(has_enough_runs(matrix, pairs) & (shared >= least) & (unit != "seeds"))
 
 
-def _tabulate_runs(
-    runs: pd.DataFrame,
-    matrix: ScoreMatrix,
-    n_resamples: int,
-    make_rng: Callable[[str], np.random.Generator],
-) -> RunTable:
-    models = np.searchsorted(np.array(matrix.models, dtype=object), runs["model"].astype(object))
-    datasets = np.searchsorted(
-        np.array(matrix.datasets, dtype=object), runs["dataset"].astype(object)
-    )
-    scores = runs["score"].to_numpy(dtype=np.float64)
-    order = np.lexsort((scores, models, datasets))
-    owners = models[order]
-    sizes = matrix.counts.T
-    stops = np.cumsum(sizes).reshape(sizes.shape)
-    counts = np.ones((len(runs), 1 + n_resamples), dtype=np.min_scalar_type(int(sizes.max())))
-    for place, model in enumerate(matrix.models):
-        own = np.flatnonzero(owners == place)
-        strata = stratify_runs(scores[order[own]], datasets[order[own]].tolist())
-        resamples = draw_resamples(strata, n_resamples=n_resamples, rng=make_rng(model))
-        counts[own, 1:] = resamples.counts[np.argsort(strata.datasets, kind="stable")]
-    return RunTable(scores[order], stops - sizes, stops, counts)
+def _resample_cells(
+    runs: pd.DataFrame, n_resamples: int, make_rng: Callable[[str], np.random.Generator]
+) -> dict[str, dict[str, Cell]]:
+    """The runs of each model on each dataset, which count once, and then as they are drawn."""
+    cells: dict[str, dict[str, Cell]] = {}
+    for model, own in runs.groupby("model", observed=True):
+        names = sorted(own["dataset"].unique())
+        strata = stratify_runs(own["score"], own["dataset"].tolist())
+        drawn = draw_resamples(strata, n_resamples=n_resamples, rng=make_rng(str(model)))
+        counts = np.insert(drawn.counts, 0, 1, axis=1)
+        places = [strata.datasets == place for place in range(len(names))]
+        cells[str(model)] = {
+            name: (strata.scores[own_runs], counts[own_runs])
+            for name, own_runs in zip(names, places, strict=True)
+        }
+    return cells
 
 
 def _draw_shared(
-    matrix: ScoreMatrix,
-    model: int,
+    names: tuple[str, ...],
+    *,
     n_resamples: int,
     make_rng: Callable[[Sequence[str]], np.random.Generator],
-) -> Counts:
-    """How often each later model's datasets count: once in the estimate, then as drawn."""
-    shared = matrix.is_filled[model] & matrix.is_filled[model + 1 :]
-    sets, owners = np.unique(shared, axis=0, return_inverse=True)
-    times = np.zeros((*sets.shape, 1 + n_resamples), dtype=np.uint8)
-    for part, chosen in zip(times, sets, strict=True):
-        names = [name for name, is_in in zip(matrix.datasets, chosen, strict=True) if is_in]
-        part[chosen, 0] = 1
-        if names:
-            rng = make_rng(names)
-            pool = DatasetPool(names, rng)
-            part[chosen, 1:] = draw_datasets(names, pool=pool, n_resamples=n_resamples, rng=rng)
-    return times[owners.ravel()]
+) -> IntArray:
+    """How often datasets count that two models share: once in the estimate, then as drawn."""
+    rng = make_rng(names)
+    pool = DatasetPool(names, rng)
+    times = draw_datasets(names, pool=pool, n_resamples=n_resamples, rng=rng)
+    return np.insert(times, 0, 1, axis=1)
 
 
-def _replicate_model(
-    table: RunTable, matrix: ScoreMatrix, model: int, times: Counts | None
-) -> FloatArray:
-    """Estimate and replicates of a model against all later ones, shape (models, 1 + resamples)."""
-    filled = matrix.is_filled
-    replicates = np.zeros((len(filled) - model - 1, table.counts.shape[1]))
-    for dataset in np.flatnonzero(filled[model]).tolist():
-        rivals = np.flatnonzero(filled[model + 1 :, dataset])
-        if len(rivals):
-            shares = _share_wins(table, dataset, model, rivals + model + 1)
-            if times is not None:
-                shares *= times[rivals, dataset]
-            replicates[rivals] += shares
-    shared = (filled[model] & filled[model + 1 :]).sum(axis=-1)
-    replicates[shared == 0] = np.nan
-    replicates /= np.maximum(shared, 1)[:, None]
-    return replicates
-
-
-def _share_wins(table: RunTable, dataset: int, model: int, rivals: IntArray) -> FloatArray:
-    """Share of pairs of runs that a model wins against each rival on a dataset.
+def _share_wins(one: Cell, other: Cell) -> FloatArray:
+    """Share of pairs of runs that the first model wins on a dataset, in each resample.
 
     Numbers of wins are sums of small integers, so they are exact whatever the order of summation.
     """
-    starts, stops = table.starts[dataset], table.stops[dataset]
-    own, later = slice(starts[model], stops[model]), slice(stops[model], stops[-1])
-    beaten = np.heaviside(table.scores[own] - table.scores[later, None], 0.5)
+    (scores, counts), (rivals, drawn) = one, other
+    beaten = np.heaviside(scores[:, None] - rivals, 0.5)
     # Threads of a matrix product cost more than so small a product.
-    wins = np.einsum("ok,kr->or", beaten, table.counts[own].astype(np.float64))
-    wins *= table.counts[later]
-    wins = np.add.reduceat(wins, starts[rivals] - stops[model])
-    sizes = stops - starts
-    return np.asarray(wins / (sizes[model] * sizes[rivals])[:, None])
+    wins = np.einsum("ok,kr->or", beaten, drawn.astype(np.float64))
+    return np.asarray((wins * counts).sum(axis=0) / beaten.size)
