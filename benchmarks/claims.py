@@ -24,7 +24,7 @@ from capmap.ranking.aggregation import arrange_runs
 from capmap.ranking.dependence import INDEPENDENT, Dependence, measure_dependence
 from capmap.ranking.estimates import Options, bootstrap_models
 from capmap.ranking.pairs import compare_pairs
-from capmap.ranking.ranks import rank_models
+from capmap.ranking.rank_sets import rank_models
 from capmap.ranking.signed_rank import compare_posteriors
 from capmap.rng import make_stream
 from capmap.settings.choices import Statistic, Unit

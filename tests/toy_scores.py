@@ -1,6 +1,6 @@
 """Small matrices of scores, for comparisons of models, and steps run on small studies."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.ranking.aggregation import ScoreMatrix
+from capmap.ranking.rank_sets import rank_models
 from tests.steps import find_step, read_step, run_step
 
 COMMON = {
@@ -51,3 +52,13 @@ def run_on_runs(
     given = {option: value for option, value in COMMON.items() if option in step.options}
     run_step(name, folder, {"runs": runs.assign(ranked=True), **tables}, **(given | options))
     return read_step(name, folder)
+
+
+def rank_estimates(
+    models: Sequence[str], estimates: Sequence[float], errors: object, *, freedom: float = 1000.0
+) -> pd.DataFrame:
+    """Rank models by estimates with independent errors, NaN for one without an interval."""
+    table = pd.DataFrame({"model": models, "estimate": estimates, "standard_error": errors})
+    table = table.assign(freedom=freedom, own_freedom=freedom, parts_freedom=freedom, ranked=True)
+    table["parts"] = [np.empty(0)] * len(table)
+    return rank_models(table, "mean", confidence_level=0.95)

@@ -8,17 +8,15 @@ from hypothesis import strategies as st
 
 from capmap import claims
 from capmap.analyses import main
-from capmap.ranking import ranks
 from tests.steps import INDEPENDENT
+from tests.toy_scores import rank_estimates
 from tests.toy_settings import make_settings
 
 
 def make_scope(estimates: list[float], *, error: float, unit: str = "runs") -> pd.DataFrame:
     """A ranking of models "a", "b", … with equal standard errors."""
     n = len(estimates)
-    models = pd.DataFrame({"model": list("abcdefgh"[:n]), "estimate": estimates})
-    errors = ranks.SamplingErrors(np.full(n, error**2), np.full(n, 30.0))
-    ranked = ranks.rank_estimates(models, errors, confidence_level=0.95)
+    ranked = rank_estimates(list("abcdefgh"[:n]), estimates, [error] * n, freedom=30.0)
     about = {"ci_low": -1.0, "ci_high": 1.0}
     return ranked.rename(columns={"estimate": "score"}).assign(
         unit=unit, statistic="iqm", datasets=5, filled=0, missing=0, runs=15, **about

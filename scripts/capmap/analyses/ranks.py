@@ -19,7 +19,7 @@ from capmap.ranking.aggregation import (
     round_significant,
 )
 from capmap.ranking.dependence import Dependence, vary_by_seed
-from capmap.ranking.ranks import display_letters
+from capmap.ranking.rank_sets import display_letters
 from capmap.wording import MOST_LETTERED
 
 TESTS = ["test", "test_statistic", "df", "p", "p_dependent", "models", "datasets"]

@@ -12,7 +12,7 @@ from capmap.analyses import Analysis, Step, Table
 from capmap.artifacts import read_json
 from capmap.ranking.aggregation import FloatArray, rank_competitors
 from capmap.ranking.estimates import join_estimates, read_limits
-from capmap.ranking.ranks import keep_within
+from capmap.ranking.rank_sets import keep_within
 
 COLUMNS = [
     *("unit", "statistic", "model", "models", "score"),

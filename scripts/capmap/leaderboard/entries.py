@@ -19,7 +19,7 @@ from capmap.normalization.precedence import Rules, convert_scores, find_transfor
 from capmap.problems import Problem, RowCheck, ask_nearest
 from capmap.ranking.aggregation import rank_competitors, summarize_cells
 from capmap.ranking.estimates import join_estimates
-from capmap.ranking.ranks import rank_models
+from capmap.ranking.rank_sets import rank_models
 from capmap.ranking.resampling import STATISTICS
 from capmap.renaming import list_metrics
 from capmap.settings.choices import Statistic

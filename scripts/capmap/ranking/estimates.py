@@ -16,7 +16,7 @@ from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray, IntArray, arrange_runs, summarize_cells
 from capmap.ranking.dependence import INDEPENDENT, Dependence, Scope, measure_dependence
 from capmap.ranking.holes import Effects, find_ranked, fit_effects
-from capmap.ranking.ranks import rank_models
+from capmap.ranking.rank_sets import rank_models
 from capmap.ranking.resampling import (
     STATISTICS,
     DatasetPool,
@@ -519,7 +519,7 @@ def list_parts(
 
     stream = partial(make_stream, settings["seed"], study)
     statistics, rank_by = sorted(STATISTICS), [scope["rank_by"]]
-    effects = Effects.from_json(scope["effects"])
+    effects = Effects(**scope["effects"]) if scope["effects"] else None
 
     def draw(*model: str) -> np.random.Generator:
         return stream(*(("bootstrap", *model) if model else ("datasets",)))

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +25,8 @@ class Effects:
     ----------
     datasets : mapping of str to float
         Effect of each dataset: how much higher scores are there; their mean is 0.
-    variance : float
-        Variance of cells about the additive pattern; NaN where it cannot be estimated.
+    variance : float or None
+        Variance of cells about the additive pattern; None where it cannot be estimated.
     freedom : float
         Its degrees of freedom, 0 where it cannot be estimated.
     models : mapping of str to int
@@ -35,7 +34,7 @@ class Effects:
     """
 
     datasets: Mapping[str, float]
-    variance: float
+    variance: float | None
     freedom: float
     models: Mapping[str, int]
 
@@ -44,7 +43,8 @@ class Effects:
 
         Their effects are those of the models that have them, of which each adds its own cell.
         """
-        return self.variance * (1 + float(np.mean([1 / self.models[name] for name in names])))
+        variance = np.nan if self.variance is None else self.variance
+        return variance * (1 + float(np.mean([1 / self.models[name] for name in names])))
 
     def fill(self, means: Mapping[str, float]) -> dict[str, float]:
         """Expected scores of a model on the datasets that it lacks, by the means that it has.
@@ -58,19 +58,6 @@ class Effects:
             for name, effect in self.datasets.items()
             if name not in means
         }
-
-    def to_json(self) -> dict[str, Any]:
-        """What `from_json` reads."""
-        known = asdict(self)
-        return known | {"variance": None if np.isnan(self.variance) else self.variance}
-
-    @classmethod
-    def from_json(cls, known: Mapping[str, Any] | None) -> Self | None:
-        """Read what `to_json` made; None stays None."""
-        if known is None:
-            return None
-        variance = np.nan if known["variance"] is None else known["variance"]
-        return cls(known["datasets"], variance, known["freedom"], known["models"])
 
 
 def fit_effects(cells: pd.DataFrame) -> Effects | None:
@@ -124,7 +111,7 @@ def fit_effects(cells: pd.DataFrame) -> Effects | None:
     squares = float(((means - fitted)[filled] ** 2).sum())
     return Effects(
         datasets=dict(zip([*table], effects.tolist(), strict=True)),
-        variance=squares / freedom if freedom > 0 else np.nan,
+        variance=squares / freedom if freedom > 0 else None,
         freedom=float(freedom),
         models=dict(zip([*table], filled.sum(axis=0).tolist(), strict=True)),
     )

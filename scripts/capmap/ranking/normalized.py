@@ -145,7 +145,7 @@ def _describe_scope(
         "unit": unit,
         "rank_by": resolve_statistic(settings["rank_by"], runs, unit=unit),
         "iqm": settings["iqm"],
-        "effects": effects.to_json() if effects else None,
+        "effects": asdict(effects) if effects else None,
         "dependence": {
             "datasets": len(matrix.datasets),
             **asdict(dependence),

@@ -1,7 +1,6 @@
 """Ranks with their uncertainty, from the joint replicates of all models."""
 
 import math
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from string import ascii_lowercase
@@ -14,7 +13,7 @@ import scipy
 
 from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
 from capmap.ranking.resampling import STATISTICS
-from capmap.settings.choices import Direction, Statistic
+from capmap.settings.choices import Statistic
 from capmap.wording import MOST_LETTERED
 
 BoolArray = npt.NDArray[np.bool_]
@@ -51,14 +50,6 @@ class SamplingErrors:
     freedom: FloatArray
     parts: FloatArray | None = None
     parts_freedom: FloatArray | None = None
-
-    def take(self, places: IntArray) -> "SamplingErrors":
-        """Errors of some of the models, in this order."""
-        parts, freedom = (
-            None if values is None else values[places]
-            for values in (self.parts, self.parts_freedom)
-        )
-        return SamplingErrors(self.variances[places], self.freedom[places], parts, freedom)
 
     @cached_property
     def _own(self) -> FloatArray:
@@ -203,66 +194,6 @@ def _bound_rank(apart: FloatArray, differs: BoolArray) -> tuple[int, int]:
     return 1 + above, len(apart) - below
 
 
-def rank_estimates(
-    models: pd.DataFrame,
-    errors: SamplingErrors,
-    *,
-    confidence_level: float,
-    best: Direction = "max",
-) -> pd.DataFrame:
-    """Rank models, with confidence sets of ranks and groups of models that cannot be separated.
-
-    Parameters
-    ----------
-    models : pandas.DataFrame
-        Columns ``model`` and ``estimate`` and any others.
-    errors : SamplingErrors
-        Of the same models; NaN for a model without an interval.
-    confidence_level : float
-        Between 0 and 1.
-    best : {"max", "min"}, optional
-        Which end has rank 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The models by rank, then name, with the further columns ``rank`` (competition ranks),
-        ``rank_low`` and ``rank_high`` (of the model's own confidence set), ``rank_low_all`` and
-        ``rank_high_all`` (of the sets of all models at once), ``behind``, ``behind_low`` and
-        ``behind_high`` (how far behind the first, with an interval) and ``tie_group`` (letters of
-        the groups). All but ``rank`` are missing without an interval, ``tie_group`` is
-        empty, as it is for more than 200 models.
-
-    Raises
-    ------
-    ValueError
-        If an estimate is NaN or infinite.
-
-    Notes
-    -----
-    Models without an interval count as not separated from any other.
-    """
-    ranks = rank_competitors(models["estimate"], best=best)
-    order = np.lexsort((models["model"].astype(object), ranks))
-    unknown = dict.fromkeys([*RANK_SETS, *BEHIND], np.nan)
-    table = models.iloc[order].assign(rank=ranks[order], **unknown, tie_group="")
-    table = table.reset_index(drop=True)
-    is_sure = ~np.isnan(errors.variances[order])
-    if is_sure.any():
-        scores = table["estimate"].to_numpy(dtype=np.float64)[is_sure]
-        sets = find_rank_sets(
-            scores if best == "max" else -scores,
-            errors.take(order[is_sure]),
-            confidence_level=confidence_level,
-        )
-        others = int((~is_sure).sum())
-        found = [sets.low, sets.high + others, sets.low_all, sets.high_all + others, *sets.behind]
-        table.loc[is_sure, [*unknown]] = np.array(found, dtype=np.float64).T
-        if sets.separated is not None:
-            table.loc[is_sure, "tie_group"] = display_letters(~sets.separated)
-    return table.astype(RANKED)
-
-
 def rank_models(
     estimates: pd.DataFrame,
     statistic: Statistic,
@@ -270,7 +201,7 @@ def rank_models(
     confidence_level: float,
     limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> pd.DataFrame:
-    """Rank models by one statistic, as `rank_estimates` does, on whatever runs they have.
+    """Rank models, with confidence sets of ranks and groups of models that cannot be separated.
 
     Parameters
     ----------
@@ -286,27 +217,56 @@ def rank_models(
     Returns
     -------
     pandas.DataFrame
-        `estimates` without ``replicates`` and ``parts``, with what `rank_estimates` adds.
-        Models that are not ``ranked`` come last, without rank, sets of ranks and letters.
+        `estimates` without ``replicates`` and ``parts``, by rank, then name, with the further
+        columns ``rank`` (competition ranks), ``rank_low`` and ``rank_high`` (of the model's own
+        confidence set), ``rank_low_all`` and ``rank_high_all`` (of the sets of all models at once),
+        ``behind``, ``behind_low`` and ``behind_high`` (how far behind the first, with an interval)
+        and ``tie_group`` (letters of the groups). All but ``rank`` are missing without an interval,
+        ``tie_group`` is empty, as it is for more than 200 models. Models that are not ``ranked``
+        come last, without any of these.
+
+    Raises
+    ------
+    ValueError
+        If an estimate is NaN or infinite.
+
+    Notes
+    -----
+    Models without an interval count as not separated from any other.
     """
+    best = STATISTICS[statistic].best
     ranked, others = estimates[estimates["ranked"]], estimates[~estimates["ranked"]]
-    parts = [row for row in ranked["parts"] if len(row)]
-    errors = SamplingErrors(
-        variances=ranked["standard_error"].to_numpy() ** 2,
-        freedom=ranked["own_freedom" if parts else "freedom"].to_numpy(),
-        parts=_stack(ranked["parts"]) if parts else None,
-        parts_freedom=ranked["parts_freedom"].to_numpy(),
+    ranked = ranked.assign(rank=rank_competitors(ranked["estimate"], best=best))
+    order = np.lexsort((ranked["model"].astype(object), ranked["rank"]))
+    table = pd.concat([ranked.iloc[order], others.sort_values("model")], ignore_index=True)
+    sure = table[table["ranked"] & table["standard_error"].notna()]
+    table = table.drop(columns=["replicates", "parts"], errors="ignore")
+    table = table.assign(**dict.fromkeys([*RANK_SETS, *BEHIND], np.nan), tie_group="")
+    if len(sure):
+        scores = sure["estimate"].to_numpy(dtype=np.float64)
+        sets = find_rank_sets(
+            scores if best == "max" else -scores,
+            _read_errors(sure),
+            confidence_level=confidence_level,
+        )
+        unsure = len(ranked) - len(sure)
+        ends = [sets.low, sets.high + unsure, sets.low_all, sets.high_all + unsure, *sets.behind]
+        table.loc[sure.index, [*RANK_SETS, *BEHIND]] = np.array(ends, dtype=np.float64).T
+        if sets.separated is not None:
+            table.loc[sure.index, "tie_group"] = display_letters(~sets.separated)
+    return keep_within(table.astype(RANKED), limits, statistic=statistic)
+
+
+def _read_errors(models: pd.DataFrame) -> SamplingErrors:
+    """The errors of estimates; parts are NaN for models without any where others have some."""
+    size = max(map(len, models["parts"]))
+    parts = [row if len(row) else np.full(size, np.nan) for row in models["parts"]]
+    return SamplingErrors(
+        variances=models["standard_error"].to_numpy() ** 2,
+        freedom=models["own_freedom" if size else "freedom"].to_numpy(),
+        parts=np.array(parts) if size else None,
+        parts_freedom=models["parts_freedom"].to_numpy(),
     )
-    table = rank_estimates(
-        ranked.drop(columns=["replicates", "parts"], errors="ignore"),
-        errors,
-        confidence_level=confidence_level,
-        best=STATISTICS[statistic].best,
-    )
-    others = others.sort_values("model").assign(tie_group="")
-    others = others.drop(columns=["replicates", "parts"], errors="ignore")
-    table = pd.concat([table, others], ignore_index=True).astype(RANKED)
-    return keep_within(table, limits, statistic=statistic)
 
 
 def keep_within(
@@ -337,13 +297,6 @@ def keep_within(
     return table.assign(
         **{name: table[name].clip(low, high).where(~is_filled, table[name]) for name in own}
     )
-
-
-def _stack(parts: Iterable[FloatArray]) -> FloatArray:
-    """Parts of all models as rows; NaN for models without any."""
-    rows = list(parts)
-    unknown = np.full(max(map(len, rows)), np.nan)
-    return np.array([row if len(row) else unknown for row in rows])
 
 
 def list_groups(tied: npt.NDArray[np.bool_]) -> list[list[int]]:
@@ -399,29 +352,18 @@ def _grow_group(tied: npt.NDArray[np.bool_], first: int, second: int) -> list[in
 
 
 def display_letters(tied: npt.NDArray[np.bool_]) -> list[str]:
-    """Letters of the groups of tied models, as `list_groups` finds them."""
-    return compact_letter_display(list_groups(tied), n=len(tied))
+    """Letters of the groups of tied models that each belongs to: a compact letter display.
 
-
-def compact_letter_display(groups: Sequence[Sequence[int]], *, n: int) -> list[str]:
-    """Compact letter display: the letters of the groups that each of n models belongs to.
-
-    Notes
-    -----
     Groups are named a, b, …, z, a2, b2, …, and a model's names stand side by side (``"ab"``).
 
     Examples
     --------
-    >>> compact_letter_display([range(0, 2), range(1, 3)], n=3)
+    >>> display_letters(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool))
     ['a', 'ab', 'b']
     """
-    names: list[list[str]] = [[] for _ in range(n)]
-    for number, group in enumerate(groups):
+    letters = [""] * len(tied)
+    for number, group in enumerate(list_groups(tied)):
+        turn, letter = divmod(number, len(ascii_lowercase))
         for place in group:
-            names[place].append(_name_number(number))
-    return ["".join(letters) for letters in names]
-
-
-def _name_number(number: int) -> str:
-    round_number, letter = divmod(number, len(ascii_lowercase))
-    return ascii_lowercase[letter] + (str(round_number + 1) if round_number else "")
+            letters[place] += ascii_lowercase[letter] + (str(turn + 1) if turn else "")
+    return letters
