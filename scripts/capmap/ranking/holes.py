@@ -104,7 +104,7 @@ def fit_effects(cells: pd.DataFrame) -> Effects | None:
     filled = ~np.isnan(means)
     if filled.all():
         return None
-    require_connected(cells)
+    require_connected(table.notna())
     fitted, *_ = fit_levels(means, np.zeros(means.shape), filled)
     effects = fitted[0] - fitted[0].mean()
     freedom = int(filled.sum()) - sum(means.shape) + 1
@@ -153,26 +153,14 @@ def _read_form(matrix: FloatArray, shares: FloatArray) -> FloatArray:
     return np.asarray(np.diag(matrix) - 2 * crossed + (crossed * shares).sum(axis=1, keepdims=True))
 
 
-def require_connected(cells: pd.DataFrame) -> None:
-    """Raise ValidationError if no chain of common datasets links some models with the others.
-
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Columns ``model`` and ``dataset``, a row per cell with runs.
-    """
-    (rows, models), (columns, datasets) = (
-        pd.factorize(cells[kind], sort=True) for kind in ("model", "dataset")
-    )
-    size = len(models) + len(datasets)
-    places = rows, columns + len(models)
-    from scipy import sparse
-    from scipy.sparse import csgraph
-
-    links = sparse.csr_array((np.ones(len(rows)), places), shape=(size, size))
-    parts, part = csgraph.connected_components(links, directed=False)
-    if parts > 1:
-        apart = [name for name, place in zip(models, part, strict=False) if place != part[0]]
+def require_connected(filled: pd.DataFrame) -> None:
+    """Raise ValidationError if no chain of common datasets links some models with the others."""
+    cells = filled.to_numpy()
+    linked = cells[0]
+    for _ in cells:
+        linked = cells[cells[:, linked].any(axis=1)].any(axis=0)
+    apart = [model for model, own in zip(filled.index, cells, strict=True) if not own[linked].any()]
+    if apart:
         raise ValidationError(
             f"incomplete: adjust cannot compare {count_things(len(apart), 'model')} with the "
             f"others, as no chain of common datasets links them: {list_names(apart)}. Add runs on "

@@ -332,23 +332,17 @@ def list_groups(tied: npt.NDArray[np.bool_]) -> list[list[int]]:
     groups = []
     for first in range(len(tied)):
         while (uncovered := np.flatnonzero(tied[first] & ~covered[first])).size:
-            groups.append(_grow_group(tied, first, int(uncovered[0])))
+            group = {first, second := int(uncovered[0])}
+            allowed = tied[first] & tied[second]
+            for member in range(len(tied)):
+                if allowed[member]:
+                    group.add(member)
+                    allowed &= tied[member]
+            groups.append(sorted(group))
             covered[np.ix_(groups[-1], groups[-1])] = True
         if covered[first].sum() == 1:
             groups.append([first])
     return sorted(groups)
-
-
-def _grow_group(tied: npt.NDArray[np.bool_], first: int, second: int) -> list[int]:
-    group = [first, second]
-    allowed = tied[first] & tied[second]
-    allowed[group] = False
-    while allowed.any():
-        member = int(allowed.argmax())
-        group.append(member)
-        allowed &= tied[member]
-        allowed[member] = False
-    return sorted(group)
 
 
 def display_letters(tied: npt.NDArray[np.bool_]) -> list[str]:

@@ -8,7 +8,7 @@ table, and one random number per dataset picks a row.
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -30,14 +30,12 @@ OPTIMUM = 1.0
 
 @dataclass(frozen=True)
 class Stratum:
-    """Datasets with the same number of runs.
+    """Datasets with the same number of runs, of which a resample draws as many from each.
 
     Parameters
     ----------
     scores : numpy.ndarray, shape (runs, datasets)
         Normalized scores, ascending down each dataset's column.
-    draws : int
-        How many runs a resample draws from each dataset.
     datasets : numpy.ndarray of int, shape (datasets,)
         Places of the datasets in the sorted list of the model's datasets.
     seeds : numpy.ndarray of int, shape (runs, datasets)
@@ -45,7 +43,6 @@ class Stratum:
     """
 
     scores: FloatArray
-    draws: int
     datasets: IntArray
     seeds: IntArray
 
@@ -88,7 +85,7 @@ class Strata:
         """Runs that a resample draws from each dataset."""
         draws = np.empty(sum(len(part.datasets) for part in self.parts), dtype=np.intp)
         for part in self.parts:
-            draws[part.datasets] = part.draws
+            draws[part.datasets] = len(part.scores)
         return draws
 
     @cached_property
@@ -173,7 +170,7 @@ def stratify_runs(
         members = np.flatnonzero(sizes == size)
         rows = starts[members] + np.arange(size)[:, None]
         runs = order[rows]
-        parts.append(Stratum(numbers[runs], size, members, marks[runs]))
+        parts.append(Stratum(numbers[runs], members, marks[runs]))
     units = np.array([(resolutions or {}).get(name, 0.0) for name in names.tolist()])
     n = len(numbers)
     trimmed = TRIMMED if cut == "exact" else int(TRIMMED * n) / n
@@ -213,9 +210,9 @@ def draw_resamples(
         last = first + part.scores.size
         rows = counts[first:last].reshape(len(part.scores), -1)
         if times is None:
-            draw_counts(len(part.scores), part.draws, rng=rng, out=rows)
+            draw_counts(rng=rng, out=rows)
         else:
-            _draw_repeatedly(part, times[part.datasets].ravel(), rng=rng, out=rows)
+            _draw_repeatedly(times[part.datasets].ravel(), rng=rng, out=rows)
         first = last
     if times is None:
         return Resamples(counts=counts, total=float(strata.draws.sum()))
@@ -240,24 +237,20 @@ def repeat_datasets(strata: Strata, times: IntArray) -> Resamples:
     return _gather(strata, times[strata.datasets], times)
 
 
-def draw_counts(size: int, draws: int, *, rng: np.random.Generator, out: Counts) -> None:
-    """Draw from the runs of datasets that all have the same number of them.
+def draw_counts(*, rng: np.random.Generator, out: Counts) -> None:
+    """Draw from the runs of datasets that all have the same number of them, as many as these.
 
     Parameters
     ----------
-    size : int
-        Number of runs to draw from.
-    draws : int
-        Number of draws.
     rng : numpy.random.Generator
-        Consumed once per column where all ``size ** draws`` resamples fit a table of 3125 rows
+        Consumed once per column where all ``size ** size`` resamples fit a table of 3125 rows
         (five runs or fewer), otherwise once per draw.
     out : numpy.ndarray of unsigned int, shape (size, columns)
         Receives how often each run was drawn; each column is a resample of its own.
     """
-    columns = out.shape[1]
-    if size**draws <= TABLE_LIMIT:
-        table = _tabulate_resamples(size, draws).astype(out.dtype, copy=False)
+    size, columns = out.shape
+    if size**size <= TABLE_LIMIT:
+        table = _tabulate_resamples(size).astype(out.dtype, copy=False)
         picks = rng.integers(table.shape[1], size=columns)
         for row, run in zip(out, table, strict=True):
             np.take(run, picks, out=row, mode="clip")
@@ -268,7 +261,7 @@ def draw_counts(size: int, draws: int, *, rng: np.random.Generator, out: Counts)
     for first in range(0, columns, step):
         part = out[:, first : first + step]
         width = part.shape[1]
-        cells: IntArray = rng.integers(size, size=(draws, width), dtype=kind) * np.intp(width)
+        cells: IntArray = rng.integers(size, size=(size, width), dtype=kind) * np.intp(width)
         cells += np.arange(width)
         part[:] = np.bincount(cells.ravel(), minlength=size * width).reshape(size, width)
 
@@ -287,24 +280,20 @@ def _gather(strata: Strata, counts: npt.NDArray[Any], times: IntArray) -> Resamp
     return Resamples(counts=counts, total=total, times=times)
 
 
-def _draw_repeatedly(
-    part: Stratum, times: IntArray, *, rng: np.random.Generator, out: Counts
-) -> None:
+def _draw_repeatedly(times: IntArray, *, rng: np.random.Generator, out: Counts) -> None:
     out[:] = 0
-    size = len(part.scores)
     for repeat in range(int(times.max(initial=0))):
         cells = np.flatnonzero(times > repeat)
-        drawn = np.empty((size, len(cells)), dtype=out.dtype)
-        draw_counts(size, part.draws, rng=rng, out=drawn)
+        drawn = np.empty((len(out), len(cells)), dtype=out.dtype)
+        draw_counts(rng=rng, out=drawn)
         out[:, cells] += drawn
 
 
 @cache
-def _tabulate_resamples(size: int, draws: int) -> npt.NDArray[np.uint8]:
-    """Counts of each run (rows) in each of the size ** draws ordered resamples (columns)."""
-    resamples = np.array(list(product(range(size), repeat=draws)))
-    tables = [(resamples == run).sum(axis=1) for run in range(size)]
-    return np.array(tables, dtype=np.uint8)
+def _tabulate_resamples(size: int) -> npt.NDArray[np.uint8]:
+    """Counts of each run (rows) in each of the size ** size ordered resamples (columns)."""
+    resamples = np.array(list(product(range(size), repeat=size)))
+    return np.array([(resamples == run).sum(axis=1) for run in range(size)], dtype=np.uint8)
 
 
 @dataclass(frozen=True)
@@ -528,15 +517,9 @@ def _trim_means(strata: Strata, resamples: Resamples) -> FloatArray:
     return np.asarray(values[middle] - sum(moved) / kept)
 
 
-def _average(strata: Strata, resamples: Resamples) -> FloatArray:
-    return _average_values(strata.scores, strata, resamples)
-
-
-def _average_gaps(strata: Strata, resamples: Resamples) -> FloatArray:
-    return _average_values(np.maximum(OPTIMUM - strata.scores, 0), strata, resamples)
-
-
-def _average_values(values: FloatArray, strata: Strata, resamples: Resamples) -> FloatArray:
+def _average(strata: Strata, resamples: Resamples, *, gaps: bool = False) -> FloatArray:
+    """The mean of scores, or of what they lack to the optimum."""
+    values = np.maximum(OPTIMUM - strata.scores, 0) if gaps else strata.scores
     middle = float(np.sort(values)[len(values) // 2])
     scales = (values - middle) * strata.run_weights
     total, product = np.zeros(resamples.counts.shape[1]), np.empty(resamples.counts.shape[1])
@@ -584,5 +567,5 @@ STATISTICS: Mapping[Statistic, Measure] = {
     "mean": Measure(_average),
     "trimmed_mean": Measure(_trim_over_datasets),
     "median": Measure(_median_over_datasets),
-    "optimality_gap": Measure(_average_gaps, best="min"),
+    "optimality_gap": Measure(partial(_average, gaps=True), best="min"),
 }
