@@ -120,8 +120,6 @@ ANALYSIS = Analysis(
     },
     meanings={
         "behind": "How far the model is behind the first one.",
-        "behind_high": "Upper end of its interval, at the level of the last test of the model.",
-        "behind_low": "Lower end of its interval; above 0, the model is separated from the first.",
         "boot_high": "Upper end of the percentile interval of the bootstrap.",
         "boot_low": "Lower end of the percentile interval of the bootstrap.",
         "effective": "Share of the datasets that count.",
@@ -133,8 +131,6 @@ ANALYSIS = Analysis(
         "filled": "Cells that were empty and filled in, as the study asks for.",
         "missing": "Datasets of the study, or of the group, on which the model has no score.",
         "n": "Number of runs of the cell.",
-        "normalized_mean": "Mean normalized score over runs.",
-        "normalized_std": "Standard deviation of normalized scores over runs.",
     },
     find_facts=find_facts,
     options={

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,12 +46,12 @@ class Allowance:
     share: float = 1.0
     freedom: float = np.inf
 
-    def correct(self, test: "RankTest") -> float:
-        """The p-value of a test that allows for it; with infinite freedom F is chi-squared."""
-        statistic = test.test_statistic * self.share
+    def find_p(self, statistic: float, df: int) -> float:
+        """The p-value of a chi-squared statistic; with finite freedom it is F."""
+        own = statistic * self.share
         if np.isinf(self.freedom):
-            return max(test.p, float(scipy.special.chdtrc(test.df, statistic)))
-        return max(test.p, float(scipy.special.fdtrc(test.df, self.freedom, statistic / test.df)))
+            return float(scipy.special.chdtrc(df, own))
+        return float(scipy.special.fdtrc(df, self.freedom, own / df))
 
 
 NONE = Allowance()
@@ -156,19 +156,7 @@ def average_ranks(ranks: FloatArray) -> FloatArray:
     return pd.DataFrame(ranks).mean(axis=1).to_numpy()
 
 
-class RankTest(NamedTuple):
-    """A test of the hypothesis that all models are equal: its statistic is chi-squared."""
-
-    test_statistic: float
-    df: int
-
-    @property
-    def p(self) -> float:
-        """Probability of a statistic as large or larger if all models are equal."""
-        return float(scipy.special.chdtrc(self.df, self.test_statistic))
-
-
-def compute_friedman(ranks: FloatArray) -> RankTest:
+def compute_friedman(ranks: FloatArray) -> tuple[float, int]:
     """Friedman's test, corrected for ties as in `scipy.stats.friedmanchisquare`.
 
     Parameters
@@ -178,8 +166,8 @@ def compute_friedman(ranks: FloatArray) -> RankTest:
 
     Returns
     -------
-    RankTest
-        With one degree of freedom less than models.
+    statistic, df : float, int
+        Chi-squared, with one degree of freedom less than models.
 
     Notes
     -----
@@ -194,8 +182,8 @@ def compute_friedman(ranks: FloatArray) -> RankTest:
 
     Examples
     --------
-    >>> compute_friedman(np.array([[1.0, 1.0], [2.0, 2.0]])).test_statistic
-    2.0
+    >>> compute_friedman(np.array([[1.0, 1.0], [2.0, 2.0]]))
+    (2.0, 1)
     """
     n_models, n_datasets = ranks.shape
     apart = ranks.sum(axis=1) - n_datasets * (n_models + 1) / 2
@@ -203,10 +191,10 @@ def compute_friedman(ranks: FloatArray) -> RankTest:
     spread = 12 * float((apart**2).sum())
     most = n_datasets * 12 * float(((ranks - (n_models + 1) / 2) ** 2).sum())
     statistic = n_datasets * (n_models - 1) * spread / most if most else 0.0
-    return RankTest(statistic, n_models - 1)
+    return statistic, n_models - 1
 
 
-def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
+def compute_skillings_mack(ranks: FloatArray) -> tuple[float, int] | None:
     """Skillings and Mack's test, Friedman's for datasets that lack some of the models.
 
     Parameters
@@ -216,8 +204,8 @@ def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
 
     Returns
     -------
-    RankTest or None
-        Chi-squared; None where no dataset has two models.
+    statistic, df : float, int
+        Chi-squared and its degrees of freedom; None where no dataset has two models.
 
     Notes
     -----
@@ -241,7 +229,7 @@ def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
     variances = (apart**2).sum(axis=0) / np.maximum(sizes, 1)
     has_order = variances > 0
     if not has_order.any():
-        return RankTest(0.0, len(ranks) - 1)
+        return 0.0, len(ranks) - 1
     is_ranked = is_ranked & has_order
     scales = np.divide(sizes - 1, variances, out=np.zeros(len(sizes)), where=has_order)
     sums = (apart * np.sqrt(scales)).sum(axis=1)
@@ -251,7 +239,7 @@ def compute_skillings_mack(ranks: FloatArray) -> RankTest | None:
     n_sets, sets = scipy.sparse.csgraph.connected_components(common > 0, directed=False)
     # Within a set, sums add up to zero; a constant there makes the matrix regular and adds nothing.
     statistic = float(sums @ np.linalg.solve(covariance + (sets[:, None] == sets), sums))
-    return RankTest(max(statistic, 0.0), len(ranks) - int(n_sets))
+    return max(statistic, 0.0), len(ranks) - int(n_sets)
 
 
 def tabulate_rank_tests(matrix: ScoreMatrix, allowance: Allowance = NONE) -> pd.DataFrame:
@@ -270,16 +258,15 @@ def tabulate_rank_tests(matrix: ScoreMatrix, allowance: Allowance = NONE) -> pd.
         `TESTS`, with a single row: ``friedman``, or ``skillings_mack`` on all datasets that two
         models have if cells are empty. No row where no two models meet.
     """
-    ranks, name = rank_within_datasets(matrix.means), "friedman"
-    test: RankTest | None = None
+    ranks, name, rows = rank_within_datasets(matrix.means), "friedman", []
     if not matrix.is_filled.all():
         name, test = "skillings_mack", compute_skillings_mack(ranks)
-    elif len(ranks) > 1:
-        test = compute_friedman(ranks)
-    rows = []
+    else:
+        test = compute_friedman(ranks) if len(ranks) > 1 else None
     if test:
         datasets = int((matrix.is_filled.sum(axis=0) > 1).sum())
-        rows.append((name, *test, test.p, allowance.correct(test), len(ranks), datasets))
+        p = NONE.find_p(*test)
+        rows.append((name, *test, p, max(p, allowance.find_p(*test)), len(ranks), datasets))
     return pd.DataFrame(rows, columns=TESTS)
 
 
@@ -516,11 +503,8 @@ ANALYSIS = Analysis(
     meanings={
         "critical_difference": "Difference of mean ranks that Nemenyi's test needs.",
         "df": "Degrees of freedom.",
-        "mean_rank": "Mean rank over datasets; 1 is best.",
         "nemenyi_group": "Models that share a letter are not separated by Nemenyi's test.",
         "p_dependent": "p-value that allows for what datasets and seeds have in common.",
-        "rank_difference": "Difference of the mean ranks.",
-        "test": "The test.",
         "test_statistic": "Statistic of the test, chi-squared.",
     },
 )

@@ -142,7 +142,7 @@ def correct_leaders(
         `COLUMNS`, a row per scope that has a single leader of two ranked models or more, with an
         interval.
     """
-    common, tables = read_json(scope[0]), []
+    common, rows = read_json(scope[0]), []
     statistics = {common["unit"]: common["rank_by"]}
     # As in the ranking, means decide over datasets where the headline is over something else.
     statistics.setdefault("runs_and_datasets", "mean")
@@ -150,11 +150,9 @@ def correct_leaders(
         where = {"kind": "study", "group": "", "unit": unit, "statistic": statistic}
         models = join_estimates(estimates, where)
         if row := correct_leader(models[models["ranked"]], confidence_level):
-            table = pd.DataFrame([{"unit": unit, **row}])
-            tables.append(keep_within(table, read_limits(common), statistic=statistic))
-    if not tables:
-        return pd.DataFrame(columns=COLUMNS)
-    table = pd.concat(tables, ignore_index=True)[COLUMNS]
+            rows.append({"unit": unit, **row})
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    table = keep_within(table, read_limits(common), statistic=common["rank_by"])
     return table.assign(estimate=table["estimate"].clip(table["ci_low"], table["ci_high"]))
 
 

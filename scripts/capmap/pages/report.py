@@ -185,7 +185,9 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     captions = {name: load_analysis(FIGURES[name]).figures[name].caption for name in drawn}
     pictures = embed_pictures(captions, results.figures, results.files, max_bytes=MAX_FIGURES)
     silent = [
-        section for section in sections if section.figures and results.nothing >= {*section.figures}
+        section
+        for section in sections
+        if results.nothing >= {*section.figures} and (section.figures or not section.methods)
     ]
     return render_page(
         "report.html.j2",
