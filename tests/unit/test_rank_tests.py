@@ -1,7 +1,10 @@
-"""Friedman, Skillings-Mack and Nemenyi tests."""
+"""Mean ranks and their tests, ranks on new datasets, and the leader corrected for its choice."""
 
 import itertools
+import json
 import math
+from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +12,15 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 from capmap.analyses import ranks
-from capmap.ranking.aggregation import ScoreMatrix
+from capmap.analyses.new_dataset import bound_ranks, predict_rank, predict_ranks
+from capmap.analyses.rendering import describe_analysis
+from capmap.analyses.winners_curse import bound_selection, correct_leaders, correct_score
+from capmap.artifacts import write_parquet
+from capmap.ranking.aggregation import ScoreMatrix, arrange_runs
+from capmap.ranking.dependence import INDEPENDENT, Dependence, measure_dependence
 from tests.toy_scores import arrange, draw
 
 TABLE_6 = Path(__file__).parents[3] / "shared/data/demsar2006/table6.csv"
@@ -205,11 +213,6 @@ def test_models_that_datasets_do_not_connect_cost_a_degree_of_freedom() -> None:
     assert set(table["nemenyi_group"]) == {""}
 
 
-def test_no_two_models_on_one_dataset_leaves_no_test() -> None:
-    tests = ranks.tabulate_rank_tests(arrange([[1.0, np.nan], [np.nan, 2.0]]))
-    assert len(tests) == 0
-
-
 @benchmarks
 def test_nemenyi_agrees_with_scikit_posthocs(
     models: int, datasets: int, seed: int, ties: bool
@@ -243,3 +246,241 @@ def test_evaluma_computes_the_same_on_complete_benchmarks(seed: int) -> None:
         np.abs(table["rank_difference"]), pairs["rank_diff"], rtol=0, atol=1e-10
     )
     assert table["critical_difference"].iloc[0] == pytest.approx(expected.cd, abs=1e-9)
+
+
+def test_nemenyi_groups_are_the_longest_runs_within_the_critical_difference() -> None:
+    rng = np.random.default_rng(0)
+    matrix = arrange(rng.normal(np.linspace(2, 0, 8)[:, None], 1, (8, 30)))
+    table = ranks.tabulate_mean_ranks(matrix, ranks.compare_mean_ranks(matrix, alpha=0.05))
+    critical = ranks.find_critical_difference(models=8, datasets=30, alpha=0.05)
+    values = table["mean_rank"].tolist()
+    runs = {
+        (first, max(j for j in range(8) if values[j] - values[first] < critical))
+        for first in range(8)
+    }
+    longest = [run for run in runs if not any(o[0] < run[0] and o[1] >= run[1] for o in runs)]
+    letters = dict(zip("abcdefgh", sorted(longest), strict=False))
+    for place, group in enumerate(table["nemenyi_group"]):
+        held = [name for name, (first, last) in letters.items() if first <= place <= last]
+        assert group == "".join(held)
+    assert len(letters) > 1
+
+
+def test_the_best_of_few_has_the_rank_of_the_best_of_all() -> None:
+    table = ranks.rank_within_datasets(
+        np.array([[3.0, 1.0], [2.0, np.nan], [1.0, 2.0], [0.0, 3.0]])
+    )
+    # Ranks 1, 2 and 3 of three become 1, 2.5 and 4 of four.
+    np.testing.assert_equal(ranks.rescale_ranks(table)[:, 1], [4.0, np.nan, 2.5, 1.0])
+    assert ranks.average_ranks(ranks.rescale_ranks(table)).tolist() == [
+        2.5,
+        2.0,
+        2.75,
+        2.5,
+    ]
+
+
+def predict(means: np.ndarray, known: Dependence | None = None) -> pd.DataFrame:
+    """The table of a study with a run per cell."""
+    models, datasets = np.indices(means.shape).reshape(2, -1)
+    names = {"model": np.char.mod("m%02d", models), "dataset": np.char.mod("d%02d", datasets)}
+    runs = pd.DataFrame({**names, "score": means.ravel()})
+    known = known or measure_dependence(arrange_runs(runs))
+    return predict_ranks(runs, pd.DataFrame([asdict(known)]))
+
+
+def predict_by_force(low: np.ndarray, high: np.ndarray, models: int, level: float) -> set[int]:
+    """Every rank in a tie of ranks that is not among the most unusual datasets."""
+    found: set[int] = set()
+    for first, last in product(range(1, models + 1), repeat=2):
+        if first <= last:
+            lows, highs = np.append(low, first), np.append(high, last)
+            center = (lows + highs).mean() / 2
+            unusual = np.maximum(np.abs(lows - center), np.abs(highs - center))
+            if (unusual >= unusual[-1] - 1e-9).mean() > 1 - level + 1e-9:
+                found |= {*range(first, last + 1)}
+    return found
+
+
+@given(st.integers(0, 10**6), st.integers(9, 24), st.integers(1, 7))
+def test_sets_are_those_of_brute_force(number: int, datasets: int, models: int) -> None:
+    rng = np.random.default_rng(number)
+    low, high = np.sort(rng.integers(1, models + 1, (2, datasets)), axis=0)
+    low = np.where(rng.random(datasets) < 0.7, high, low)
+    best, worst = predict_rank(low, high, models=models, confidence_level=0.9)
+    found = predict_by_force(low, high, models, 0.9)
+    assert (best, worst) == (min(found), max(found))
+
+
+def test_ties_and_missing_scores_may_have_any_of_their_ranks() -> None:
+    means = np.array([[0.1 + 0.2, 0.3, np.nan], [0.3, np.nan, np.nan], [0.1, 0.1, 0.5]])
+    low, high = bound_ranks(means)
+    assert low.tolist() == [[1, 1, 1], [1, 1, 1], [3, 2, 1]]
+    assert high.tolist() == [[2, 2, 3], [2, 3, 3], [3, 3, 3]]
+
+
+@pytest.mark.parametrize("datasets", [9, 12, 19])
+def test_sets_hold_their_level(datasets: int) -> None:
+    rng, held, levels = np.random.default_rng(0), [], set()
+    for _ in range(60):
+        means = np.arange(10)[:, None] / 3 + rng.exponential(size=(10, datasets + 1))
+        table = predict(means[:, :-1], INDEPENDENT).sort_values("model")
+        ranks = bound_ranks(means)[0][:, -1]
+        held.append(np.mean((table["low"] <= ranks) & (ranks <= table["high"])))
+        levels |= {*table["level"]}
+    assert levels == {1 - (datasets + 1) // 10 / (datasets + 1)}
+    assert np.mean(held) >= 0.9 - 3 * np.std(held) / np.sqrt(60)
+
+
+def test_few_datasets_and_copies_are_refused() -> None:
+    means = np.random.default_rng(0).standard_normal((6, 12))
+    kept = {
+        "few": means[:, :8],
+        "alike": np.hstack([means[:, :2]] * 6),
+        "single": means[:1],
+        "enough": means[:, :9],
+    }
+    known, told = {}, {}
+    for name, scores in kept.items():
+        table = predict(scores)
+        known[name] = table["low"].notna().any()
+        told[name] = describe_analysis("new_dataset", {"comparisons/new_dataset": table}, {})
+        assert len(table) == len(scores)
+    assert known == dict.fromkeys(kept, False) | {"enough": True}
+    assert len({words["answer"] for words in told.values()}) == len(kept)
+    assert [name for name, words in told.items() if words["methods"]] == ["enough"]
+
+
+LEVEL, MODELS, FREEDOM = 0.95, 20, 30
+
+
+def correct(selected: tuple[float, float], freedom: float = FREEDOM) -> tuple[float, ...]:
+    return correct_score(
+        0.0, 1.0, freedom, selected=selected, models=MODELS, confidence_level=LEVEL
+    )
+
+
+def test_a_model_that_leads_by_far_has_nearly_its_own_interval() -> None:
+    estimate, low, high = correct((-np.inf, np.inf))
+    # Of the error, half is for the simultaneous interval, and this one holds within that.
+    share = special.stdtr(FREEDOM, -special.stdtrit(FREEDOM, 1 - 0.0125 / MODELS))
+    tail = 0.025 / 0.975 / 2
+    own = special.stdtrit(FREEDOM, 1 - share - tail * (1 - 2 * share))
+    assert (estimate, low, high) == pytest.approx((0, -own, own), abs=0.01)
+
+
+def test_estimate_and_ends_are_truths_of_a_truncated_distribution() -> None:
+    estimate, low, high = correct((-0.3, np.inf))
+    reach, normal = stats.t(FREEDOM).ppf(1 - 0.0125 / MODELS), stats.norm.ppf(1 - 0.0125 / MODELS)
+    for truth, spread, half, share in (
+        (estimate, stats.norm(), normal, 0.5),
+        (low, stats.t(FREEDOM), reach, 0.025 / 0.975 / 2),
+        (high, stats.t(FREEDOM), reach, 1 - 0.025 / 0.975 / 2),
+    ):
+        first, last = spread.cdf([max(-0.3, truth - half) - truth, half])
+        assert (last - spread.cdf(-truth)) / (last - first) == pytest.approx(share, abs=1e-6)
+
+
+def test_the_leader_leads_between_the_bounds_of_its_selection() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        scores, slopes = rng.standard_normal(6), rng.uniform(-1, 2, 6)
+        leader = int(scores.argmax())
+        slopes[leader] = 1
+        low, high = bound_selection(scores, slopes, leader)
+        for moved in rng.normal(scores[leader], 3, 40):
+            others = scores + slopes * (moved - scores[leader])
+            assert (others.argmax() == leader) == (low <= moved <= high)
+
+
+def write_estimates(folder: Path, **columns: object) -> list[str]:
+    """Estimates of a study with what `columns` say, in two shards."""
+    n = len(columns["estimate"])  # type: ignore[arg-type]
+    table = pd.DataFrame(
+        {
+            **{"kind": "study", "group": "", "unit": "runs", "statistic": "iqm"},
+            **{"model": [f"m{place:02d}" for place in range(n)], "standard_error": 0.1},
+            **{"freedom": 20.0, "ranked": True, "filled": 0, "parts": [np.empty(0)] * n},
+            **columns,
+        }
+    )
+    paths = [f"{folder}/{shard}.parquet" for shard in range(2)]
+    for shard, path in enumerate(paths):
+        write_parquet(path, table[shard::2])
+    scope = {"unit": "runs", "rank_by": table["statistic"].iloc[0], "limits": [0, 1]}
+    (folder / "scope.json").write_text(json.dumps(scope))
+    return paths
+
+
+def lead(folder: Path, **columns: object) -> pd.DataFrame:
+    paths = write_estimates(folder, **columns)
+    return correct_leaders(paths, [f"{folder}/scope.json"], confidence_level=LEVEL)
+
+
+def test_tables_keep_within_the_scale(tmp_path: Path) -> None:
+    score = lead(tmp_path, estimate=[0.9, 0.97, 0.1]).iloc[0]
+    assert score["model"] == "m01"
+    assert score["ci_high"] == 1
+    assert score["estimate"] < score["score"] == 0.97
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"estimate": [0.5, 0.5, 0.4]},
+        {"estimate": [0.5]},
+        {"estimate": [0.6, 0.5], "standard_error": [np.nan, 0.1]},
+        {"estimate": [0.6, 0.5], "standard_error": [0.0, 0.1]},
+        {"estimate": [0.6, 0.5], "ranked": False},
+    ],
+    ids=["tie", "single", "no error", "no noise", "not ranked"],
+)
+def test_without_a_single_leader_nothing_is_corrected(tmp_path: Path, columns: object) -> None:
+    assert lead(tmp_path, **columns).empty  # type: ignore[arg-type]
+
+
+def test_means_decide_over_datasets(tmp_path: Path) -> None:
+    places = ["runs", "runs", "runs_and_datasets", "runs_and_datasets"]
+    table = lead(
+        tmp_path,
+        **{"estimate": [0.6, 0.5, 0.4, 0.7], "model": ["a", "b"] * 2, "unit": places},
+        statistic=["iqm", "iqm", "mean", "mean"],
+    )
+    assert table[["unit", "statistic", "model"]].to_numpy().tolist() == [
+        ["runs", "iqm", "a"],
+        ["runs_and_datasets", "mean", "b"],
+    ]
+
+
+def test_shared_errors_choose_no_leader(tmp_path: Path) -> None:
+    parts = np.random.default_rng(0).standard_normal(12)
+    parts *= 0.1 / np.sqrt((parts**2).sum())
+    alike = {"estimate": [0.5, 0.51, 0.5, 0.5], "parts": [parts] * 4}
+    shared = lead(tmp_path, **alike).iloc[0]
+    apart = lead(tmp_path, estimate=alike["estimate"]).iloc[0]
+    assert shared["estimate"] == pytest.approx(0.51)
+    assert apart["estimate"] < 0.45
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.2, 10.0])
+def test_intervals_hold_the_score_of_a_chosen_leader(spread: float) -> None:
+    rng, truths = np.random.default_rng(0), np.linspace(0, spread, MODELS)
+    held, above, widths = [], [], []
+    for _ in range(300):
+        scores = truths + rng.standard_normal(MODELS)
+        errors = np.sqrt(rng.chisquare(FREEDOM, MODELS) / FREEDOM)
+        leader = int(scores.argmax())
+        estimate, low, high = correct_score(
+            scores[leader],
+            errors[leader],
+            FREEDOM,
+            selected=bound_selection(scores, np.zeros(MODELS), leader),
+            models=MODELS,
+            confidence_level=LEVEL,
+        )
+        held.append(low <= truths[leader] <= high)
+        above.append(estimate > truths[leader])
+        widths.append((high - low) / errors[leader])
+    assert np.mean(held) > 0.93
+    assert np.mean(above) == pytest.approx(0.5, abs=0.1)
+    assert np.mean(widths) < 2 * special.stdtrit(FREEDOM, 1 - 0.025 / MODELS)

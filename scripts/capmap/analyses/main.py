@@ -137,10 +137,6 @@ ANALYSIS = Analysis(
         "confidence_level": "bootstrap/confidence",
         "interval_method": "bootstrap/interval",
         "replicates": "bootstrap/replicates",
-        "rank_by": "rank_by",
-        "iqm": "iqm",
-        "failed": "failed",
-        "incomplete": "incomplete",
-        "duplicates": "duplicates",
+        **{name: name for name in ("rank_by", "iqm", "failed", "incomplete", "duplicates")},
     },
 )

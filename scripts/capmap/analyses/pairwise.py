@@ -125,11 +125,8 @@ ANALYSIS = Analysis(
     default=True,
     tables={
         "pairwise": Table(
-            "Every pair of models on the datasets that both have: mean difference with its "
-            "interval, wins, Wilcoxon's test over datasets, rank-biserial effect size, "
-            "probability of improvement, and the Bayesian signed-rank test. The corrected p-value "
-            "allows for all pairs, for datasets that are alike and for seeds with runs on several "
-            "datasets.",
+            "Every pair of models on the datasets that both have. The corrected p-value allows for "
+            "all pairs, for datasets that are alike and for seeds with runs on several datasets.",
             "model_a model_b datasets mean_difference ci_low ci_high wins ties "
             "losses wilcoxon_p wilcoxon_p_holm effect_size p_improvement p_improvement_low "
             "p_improvement_high p_a_better p_equivalent p_b_better decision",

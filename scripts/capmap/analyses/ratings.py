@@ -16,7 +16,7 @@ from capmap.ranking.aggregation import (
     arrange_runs,
     rank_competitors,
 )
-from capmap.ranking.resampling import DatasetPool, draw_datasets, resample_means
+from capmap.ranking.resampling import DatasetPool, average_datasets, draw_datasets, resample_models
 from capmap.rng import make_stream
 from capmap.wording import depends_on_ridge
 
@@ -52,7 +52,10 @@ def resample_battles(
     drawn = draw_datasets(names, pool=pool, n_resamples=n_resamples, rng=rng)
     times = np.hstack([np.ones((len(names), 1), dtype=np.intp), drawn])
     matrix, draw_runs = arrange_runs(runs), partial(make_rng, "runs")
-    resampled = resample_means(runs, n_resamples=n_resamples, make_rng=draw_runs)
+    own_draws = resample_models(runs, n_resamples=n_resamples, make_rng=draw_runs)
+    resampled = np.full((*matrix.means.shape, n_resamples), np.nan)
+    for row, filled, own_draw in zip(resampled, matrix.is_filled, own_draws.values(), strict=True):
+        row[filled] = average_datasets(*own_draw)
     points = np.zeros((len(matrix.models), 1 + n_resamples))
     weights = _weigh_pairs(matrix.is_filled.T)
     for place, present in enumerate(matrix.is_filled.T):
@@ -238,9 +241,7 @@ ANALYSIS = Analysis(
     position=50,
     tables={
         "elo": Table(
-            "Bradley-Terry ratings on the Elo scale, with intervals over datasets and runs, and "
-            "win rates; where no cell is empty, both order the models as mean ranks do. separated "
-            "is the share of resamples in which some models only win or only lose.",
+            "Bradley-Terry ratings on the Elo scale, with intervals over datasets and runs.",
             "model elo ci_low ci_high win_rate rank datasets separated",
             best={"elo": "max"},
             formats="csv tex",

@@ -53,15 +53,12 @@ def write_plain(text: Markup) -> str:
 
 def write_latex(text: Markup) -> str:
     r"""The text in LaTeX, with ``\citep``."""
-    parts, end = [], 0
-    for found in ELEMENT.finditer(text):
-        parts.append(escape_latex(html.unescape(text[end : found.start()])))
-        if found[2]:
-            parts.append(rf"\citep{{{found[2]}}}")
-        else:
-            parts.append(write_name(html.unescape(found[1])))
-        end = found.end()
-    return "".join([*parts, escape_latex(html.unescape(text[end:]))])
+    plain, *others = ELEMENT.split(text)
+    written = escape_latex(html.unescape(plain))
+    for name, keys, plain in zip(others[::3], others[1::3], others[2::3], strict=True):
+        written += rf"\citep{{{keys}}}" if keys else write_name(html.unescape(name))
+        written += escape_latex(html.unescape(plain))
+    return written
 
 
 def _cite(keys: str) -> str:

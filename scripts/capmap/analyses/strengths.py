@@ -133,9 +133,8 @@ ANALYSIS = Analysis(
     default=True,
     tables={
         "strengths": Table(
-            "Mean normalized score of each model on each dataset, what the overall levels of both"
-            " add up to, and the difference with its interval over new runs, for all cells at "
-            "once.",
+            "Mean normalized score of each model on each dataset, what the overall levels of both "
+            "add up to, and the difference, with intervals for all cells at once.",
             " ".join(COLUMNS),
         ),
     },

@@ -20,9 +20,10 @@ from capmap.ranking.dependence import INDEPENDENT, Dependence, vary_by_seed
 from capmap.ranking.resampling import (
     Counts,
     DatasetPool,
+    Resamples,
+    Strata,
     draw_datasets,
-    draw_resamples,
-    stratify_runs,
+    resample_models,
 )
 from capmap.ranking.signed_rank import compute_wilcoxon, correct_holm, subtract_means
 from capmap.settings.choices import Unit
@@ -357,13 +358,17 @@ def estimate_improvement(
     """
     matrix = arrange_runs(runs)
     pairs = list_pairs(len(matrix.models))
-    cells = _resample_cells(runs, n_resamples, make_rng)
+    known, datasets = matrix.is_filled, np.array(matrix.datasets, dtype=object)
+    drawn = resample_models(runs, n_resamples=n_resamples, make_rng=make_rng)
+    cells = [
+        _split_cells(datasets[own], *draw) for own, draw in zip(known, drawn.values(), strict=True)
+    ]
     draw_shared = cache(partial(_draw_shared, n_resamples=n_resamples, make_rng=make_dataset_rng))
     tail = (1 - confidence_level) / 2
     found = np.full((3, len(pairs.first)), np.nan)
     for place, (first, second) in enumerate(zip(*pairs, strict=True)):
-        one, other = cells[matrix.models[first]], cells[matrix.models[second]]
-        names = tuple(name for name in matrix.datasets if name in one and name in other)
+        one, other = cells[first], cells[second]
+        names = tuple(datasets[known[first] & known[second]])
         if not names:
             continue
         times = draw_shared(names) if unit == "runs_and_datasets" else [1] * len(names)
@@ -390,22 +395,11 @@ def _has_interval(matrix: ScoreMatrix, pairs: Pairs, unit: Unit) -> BoolArray:
     return np.asarray(has_enough_runs(matrix, pairs) & (shared >= least) & (unit != "seeds"))
 
 
-def _resample_cells(
-    runs: pd.DataFrame, n_resamples: int, make_rng: Callable[[str], np.random.Generator]
-) -> dict[str, dict[str, Cell]]:
-    """The runs of each model on each dataset, which count once, and then as they are drawn."""
-    cells: dict[str, dict[str, Cell]] = {}
-    for model, own in runs.groupby("model", observed=True):
-        names = sorted(own["dataset"].unique())
-        strata = stratify_runs(own["score"], own["dataset"].tolist())
-        drawn = draw_resamples(strata, n_resamples=n_resamples, rng=make_rng(str(model)))
-        counts = np.insert(drawn.counts, 0, 1, axis=1)
-        places = [strata.datasets == place for place in range(len(names))]
-        cells[str(model)] = {
-            name: (strata.scores[own_runs], counts[own_runs])
-            for name, own_runs in zip(names, places, strict=True)
-        }
-    return cells
+def _split_cells(names: Sequence[str], strata: Strata, drawn: Resamples) -> dict[str, Cell]:
+    """The runs of a model by dataset; they count once, and then as they are drawn."""
+    counts = np.insert(drawn.counts, 0, 1, axis=1)
+    rows = [strata.datasets == place for place in range(len(names))]
+    return {name: (strata.scores[own], counts[own]) for name, own in zip(names, rows, strict=True)}
 
 
 def _draw_shared(

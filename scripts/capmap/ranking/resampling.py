@@ -83,10 +83,7 @@ class Strata:
     @cached_property
     def draws(self) -> IntArray:
         """Runs that a resample draws from each dataset."""
-        draws = np.empty(sum(len(part.datasets) for part in self.parts), dtype=np.intp)
-        for part in self.parts:
-            draws[part.datasets] = len(part.scores)
-        return draws
+        return np.bincount(self.datasets)
 
     @cached_property
     def dataset_weights(self) -> FloatArray:
@@ -427,13 +424,13 @@ def average_datasets(strata: Strata, resamples: Resamples) -> FloatArray:
     return means
 
 
-def resample_means(
+def resample_models(
     runs: pd.DataFrame,
     *,
     n_resamples: int,
     make_rng: Callable[[str], np.random.Generator],
-) -> FloatArray:
-    """Draw runs with replacement within each cell and average them.
+) -> dict[str, tuple[Strata, Resamples]]:
+    """Draw the runs of each model with replacement within each cell, by its own generator.
 
     Parameters
     ----------
@@ -443,22 +440,13 @@ def resample_means(
         Number of resamples.
     make_rng : callable
         The random generator of a model, by its name.
-
-    Returns
-    -------
-    numpy.ndarray, shape (models, datasets, n_resamples)
-        Means by the names of models and datasets, as in `arrange_runs`; NaN where there are no
-        runs. A cell with one run has the same mean in every resample.
     """
-    datasets = sorted(runs["dataset"].unique())
-    models = list(runs.groupby("model", sort=True, observed=True))
-    means = np.full((len(models), len(datasets), n_resamples), np.nan)
-    for row, (model, own) in zip(means, models, strict=True):
+    found = {}
+    for model, own in runs.groupby("model", sort=True, observed=True):
         strata = stratify_runs(own["score"], own["dataset"].tolist())
-        resamples = draw_resamples(strata, n_resamples=n_resamples, rng=make_rng(str(model)))
-        names = {*own["dataset"]}
-        row[[name in names for name in datasets]] = average_datasets(strata, resamples)
-    return means
+        rng = make_rng(str(model))
+        found[str(model)] = strata, draw_resamples(strata, n_resamples=n_resamples, rng=rng)
+    return found
 
 
 def _sum_moves(

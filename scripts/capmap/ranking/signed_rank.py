@@ -265,30 +265,6 @@ def compare_signed_ranks(
     return wins / n_samples
 
 
-def decide(chances: FloatArray, *, probability: float) -> list[str]:
-    """Put the probabilities of each pair into a decision.
-
-    Parameters
-    ----------
-    chances : numpy.ndarray, shape (pairs, 3)
-        From `compare_signed_ranks`.
-    probability : float
-        What it takes at least, more than 0.5.
-
-    Returns
-    -------
-    list of str
-        One of `DECISIONS` or ``undecided``.
-
-    Examples
-    --------
-    >>> decide(np.array([[0.0, 0.04, 0.96]]), probability=0.95)
-    ['b better']
-    """
-    reached = chances >= probability
-    return [DECISIONS[row.argmax()] if row.any() else "undecided" for row in reached]
-
-
 def _rescale_differences(ascending: FloatArray, rope: float) -> tuple[FloatArray, float]:
     """Bring small differences and the region to the size of 1, and round them."""
     largest = np.array([max(float(np.abs(ascending).max()), rope)])
@@ -390,16 +366,20 @@ def compare_posteriors(
         Cells in units of `rope`.
     rope : float
         Half-width of the region, 0 or more.
-    probability, n_samples, make_rng : float, int, callable
-        As in `decide` and `compare_signed_ranks`.
+    probability : float
+        What a decision takes at least, more than 0.5.
+    n_samples, make_rng : int, callable
+        As in `compare_signed_ranks`.
 
     Returns
     -------
     pandas.DataFrame
         A row per pair in the order of `list_pairs`: ``p_a_better``, ``p_equivalent``,
-        ``p_b_better`` and ``decision``.
+        ``p_b_better`` and ``decision``, one of `DECISIONS` or ``undecided``.
     """
     apart = subtract_means(matrix, list_pairs(len(matrix.models)))
     chances = compare_signed_ranks(apart, rope=rope, n_samples=n_samples, make_rng=make_rng)
     table = pd.DataFrame(chances, columns=["p_a_better", "p_equivalent", "p_b_better"])
-    return table.assign(decision=decide(chances, probability=probability))
+    decided = chances >= probability
+    names = [DECISIONS[row.argmax()] if row.any() else "undecided" for row in decided]
+    return table.assign(decision=names)
