@@ -146,11 +146,6 @@ def test_a_name_means_the_table_of_the_own_folder_before_one_of_the_ranking():
     assert analyses.place_read("nothing", "ratings") == ""
 
 
-def test_columns_are_called_alike():
-    names = {"model": "Model", "share_first": "Share first", "wilcoxon_p": "Wilcoxon p", "n": "N"}
-    assert {name: columns.spell_column(name) for name in names} == names
-
-
 def test_text_is_what_a_table_declares():
     assert columns.list_text_columns("comparisons/elo") == ["model"]
     assert columns.list_text_columns("leaderboard/dimensions")[-1] == "dimension"

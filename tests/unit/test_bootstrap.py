@@ -104,18 +104,6 @@ def test_tutorial_iqm_and_intervals_are_reproduced() -> None:
 
 
 @needs_references
-def test_tutorial_trimmed_means_of_seed_means_are_reproduced() -> None:
-    published = pd.read_csv(SHARED / "reference/tutorial/seeded_trimmed_vs_iqm.csv")
-    seeded = make_seeded()
-    for row in published.itertuples():
-        means = [np.mean(scores) for scores in seeded[row.model].values()]
-        assert round(float(stats.trim_mean(means, 0.25)), 3) == row.trimmed_mean
-        flat = np.concatenate(list(seeded[row.model].values()))
-        strata = stratify_runs(flat, np.repeat(range(8), 3), cut="whole")
-        assert round(evaluate_runs("iqm", strata), 3) == row.iqm
-
-
-@needs_references
 def test_published_geobench_iqm_is_reproduced() -> None:
     published = pd.read_csv(SHARED / "reference/geobench/mean_vs_iqm.csv")
     export = pd.read_csv(SHARED / "data/geobench/results_and_parameters.csv")

@@ -336,13 +336,6 @@ def resample_naively(
 MODELS = ("M0", "M1")
 
 
-def test_two_models_by_hand_improvement() -> None:
-    rows = [("a", "X", 0.5), ("a", "X", 0.7), ("b", "X", 0.5), ("a", "Y", 0.1), ("b", "Y", 0.2)]
-    # X: a tie and a win of 2 pairs, 0.75; Y: none of 1. Each dataset weighs the same.
-    row = estimate(make_runs(*rows)).iloc[0]
-    assert row["p_improvement"] == 0.375
-
-
 @given(st.integers(0, 10**6), st.sampled_from(["runs", "runs_and_datasets"]))
 def test_estimates_are_those_of_a_double_loop(seed: int, unit: str) -> None:
     runs = draw_benchmark(seed, models=4, datasets=4, seeds=3).sample(frac=0.5, random_state=seed)

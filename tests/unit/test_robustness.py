@@ -234,16 +234,6 @@ def test_a_strength_that_is_there_is_found():
     assert {("m02", BETTER, "d03"), ("m04", WORSE, "d01")} <= found
 
 
-def test_residuals_of_a_complete_table_are_doubly_centered():
-    scores = np.random.default_rng(0).normal(size=(4, 6, 3))
-    means = scores.mean(axis=2)
-    rows, columns = (means.mean(axis=axis, keepdims=True) for axis in (1, 0))
-    table = measure(make_runs_strengths(scores)).set_index(["model", "dataset"]).sort_index()
-    expected = (means - rows - columns + means.mean()).ravel()
-    assert_allclose(table["difference"], expected, atol=1e-12)
-    assert_allclose(table["score"] - table["expected"], table["difference"], atol=1e-12)
-
-
 def test_errors_are_those_of_the_dense_residual_matrix():
     rng = np.random.default_rng(3)
     scores = rng.normal(size=(5, 6, 4)) * rng.uniform(0.5, 2, (5, 6, 1))
@@ -309,15 +299,6 @@ def test_order_shift_and_scale_change_nothing_else(seed, scale, shift):
 def fit(scores, filled):
     """Fitted values and leverages."""
     return strengths.fit_levels(scores, np.zeros(filled.shape), filled)[:2]
-
-
-def test_levels_of_unconnected_parts_are_their_own():
-    filled = np.kron(np.eye(2, dtype=bool), np.ones((3, 2), dtype=bool))
-    scores = np.random.default_rng(0).normal(size=filled.shape)
-    whole, leverage = fit(scores, filled)
-    part, _ = fit(scores[:3, :2], filled[:3, :2])
-    assert_allclose(whole[:3, :2], part, atol=1e-12)
-    assert_allclose(leverage[filled], 2 / 3, rtol=1e-9)
 
 
 def test_thousands_of_models_or_datasets_need_no_matrix_of_their_own():
@@ -414,35 +395,6 @@ def make_cells(cells):
 
 def measure_sample_size(runs):
     return sample_size.measure_noise(runs)
-
-
-def test_quiet_cells_count_by_what_a_shift_of_theirs_moves() -> None:
-    # 8 datasets × 3 runs: 6 of 24 runs are cut from each tail, which is two whole datasets. With
-    # noise far below their distance, the derivative of the IQM is 1/4 for four datasets, else 0.
-    rng = np.random.default_rng(0)
-    scores = np.arange(8)[:, None] / 8 + 1e-3 * rng.normal(size=(8, 3))
-    names = np.repeat([f"D{dataset}" for dataset in range(8)], 3).tolist()
-    noise = measure_sample_size(make_cells({("A", f"D{d}"): scores[d] for d in range(8)}))
-    for dataset in range(8):
-        shifted = scores.copy()
-        shifted[dataset] += 1e-4
-        moved = [evaluate_runs("iqm", stratify_runs(s.ravel(), names)) for s in (scores, shifted)]
-        slope = (moved[1] - moved[0]) / 1e-4
-        assert slope == pytest.approx(0.25 if 2 <= dataset < 6 else 0, abs=1e-9)
-        expected = slope**2 * scores[dataset].var(ddof=1)
-        assert noise["A"].variances[dataset] == pytest.approx(expected, rel=1e-6, abs=1e-15)
-
-
-def test_variance_is_the_stratified_one_of_winsorized_runs() -> None:
-    # The runs of both datasets mix. Of 10 runs 2.5 are cut, so the two lowest become the third
-    # lowest; half of the weight is kept, and each dataset has half of it.
-    cells = {("A", "x"): [0.1, 0.4, 0.5, 0.6, 0.9], ("A", "y"): [0.2, 0.45, 0.55, 0.65, 0.8]}
-    flat = np.sort(np.concatenate(list(cells.values())))
-    for place, scores in enumerate(cells.values()):
-        expected = np.clip(scores, flat[2], flat[7]).var(ddof=1) * (0.5 / 0.5) ** 2
-        assert measure_sample_size(make_cells(cells))["A"].variances[place] == pytest.approx(
-            expected
-        )
 
 
 @pytest.mark.slow
