@@ -23,9 +23,8 @@ from capmap.claims import claim_decisions, claim_mean_ranks, claim_nemenyi, clai
 from capmap.ranking.aggregation import arrange_runs
 from capmap.ranking.dependence import INDEPENDENT, Dependence, measure_dependence
 from capmap.ranking.estimates import Options, bootstrap_models
-from capmap.ranking.pairs import compare_pairs
+from capmap.ranking.pairs import compare_pairs, compare_posteriors
 from capmap.ranking.rank_sets import rank_models
-from capmap.ranking.signed_rank import compare_posteriors
 from capmap.rng import make_stream
 from capmap.settings.choices import Statistic, Unit
 from capmap.tables import write_table

@@ -11,10 +11,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.errors import ValidationError
-from capmap.ranking import signed_rank
 from capmap.ranking.aggregation import Pairs, ScoreMatrix, arrange_runs
-from capmap.ranking.pairs import compare_pairs, estimate_differences, estimate_improvement
-from capmap.ranking.signed_rank import compute_wilcoxon, correct_holm, scale_means
+from capmap.ranking.pairs import (
+    compare_pairs,
+    compare_signed_ranks,
+    compute_wilcoxon,
+    correct_holm,
+    estimate_differences,
+    estimate_improvement,
+    scale_means,
+)
 from capmap.rng import make_stream
 from tests.toy_runs import draw_benchmark, make_runs
 from tests.toy_scores import run_on_runs
@@ -421,7 +427,7 @@ def make_rng(n: int) -> np.random.Generator:
 
 def compare_signed_rank(apart: object, *, rope: float, n_samples: int = 50_000) -> np.ndarray:
     rows = np.atleast_2d(np.asarray(apart, dtype=float))
-    return signed_rank.compare_signed_ranks(rows, rope=rope, n_samples=n_samples, make_rng=make_rng)
+    return compare_signed_ranks(rows, rope=rope, n_samples=n_samples, make_rng=make_rng)
 
 
 def weigh_naively(apart: np.ndarray, rope: float, n_samples: int) -> np.ndarray:
@@ -515,7 +521,7 @@ def test_tiny_scores_are_compared_like_others() -> None:
     differences = np.array([[0.3, -0.1, 0.2, 0.2, -0.1], [0.1, 0.1, 0.0, 0.2, 0.1]])
     for rope in (0.0, 0.1):
         usual, tiny = (
-            signed_rank.compare_signed_ranks(
+            compare_signed_ranks(
                 scale * differences, rope=scale * rope, n_samples=300, make_rng=make_rng
             )
             for scale in (1.0, 1e-20)

@@ -12,8 +12,12 @@ from capmap.claims import BAYESIAN, claim_decisions, claim_pairs, has_letters
 from capmap.problems import require_known
 from capmap.ranking.aggregation import arrange_runs, order_runs
 from capmap.ranking.dependence import Dependence
-from capmap.ranking.pairs import compare_pairs, estimate_improvement
-from capmap.ranking.signed_rank import compare_posteriors, scale_means
+from capmap.ranking.pairs import (
+    compare_pairs,
+    compare_posteriors,
+    estimate_improvement,
+    scale_means,
+)
 from capmap.ranking.table import choose
 from capmap.rng import make_stream
 from capmap.settings.choices import DECIDED, POSTERIOR_SAMPLES, Unit

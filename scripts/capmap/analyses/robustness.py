@@ -124,12 +124,13 @@ def find_facts(robustness: pd.DataFrame) -> dict[str, Any]:
     """Who is first in most variations, and which variation changes the order most."""
     best = robustness.loc[robustness["best"] != "", "best"].dropna()
     counts = best.value_counts()
+    known = robustness.fillna({"left_out": ""}).dropna(subset="kendall_tau")
     return {
         "models": int(robustness["models"].max()) if len(robustness) else 0,
         "variations": len(best),
         "first": sorted(counts.index[counts == counts.max()]),
         "times": int(counts.max()) if len(counts) else 0,
-        "worst": robustness.fillna({"left_out": ""}).nsmallest(1, "kendall_tau").to_dict("records"),
+        "worst": known.nsmallest(1, "kendall_tau").to_dict("records"),
     }
 
 
