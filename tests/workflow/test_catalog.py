@@ -44,12 +44,10 @@ ANALYSIS = Analysis(
         "top_runs": Figure(
             "A dot per best run, in the throw-away test.",
             draw="capmap.figures.top_runs:draw_top_runs",
-            reads=["top_runs"],
-            order="ranking",
             options={{"size": "header_rows"}},
         )
     }},
-    steps={{"find_top_runs": Step(find_top_runs, tables=["top_runs"], reads=["runs"])}},
+    steps={{"find_top_runs": Step(find_top_runs)}},
     find_facts=find_facts,
 )
 '''

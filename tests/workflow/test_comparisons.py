@@ -176,7 +176,11 @@ def test_small_studies_run_through_every_analysis(tmp_path: Path) -> None:
     run = checkout.snakemake()
     assert run.status == 0, run.output
     assert not [job for job, count in run.jobs.items() if count > 1]
-    for study, silent in (("one_cell", "pairwise"), ("single-runs", "strengths")):
+    for study, silent in (
+        ("one_cell", "pairwise"),
+        ("single-runs", "strengths"),
+        ("single-runs", "new_dataset"),
+    ):
         page = (checkout.folder / f"results/{study}/report.html").read_text()
         assert f'<section id="analysis-{silent}"' not in page
         assert f'<details id="analysis-{silent}">' in page[page.index('<section id="silent"') :]
