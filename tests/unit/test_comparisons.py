@@ -14,11 +14,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.sparse.csgraph import connected_components
 
-from capmap.analyses import frontier
-from capmap.analyses.conditions import AGREEMENT, compare_condition
-from capmap.analyses.improvability import find_optima, measure_improvability
+from capmap.analyses import conditions, frontier, improvability, ratings
 from capmap.analyses.profiles import compute_ratios, profile_models
-from capmap.analyses.ratings import BASE, RIDGE, find_separated, fit_strengths, rate_models
 from capmap.ranking.aggregation import compute_kendall_tau, compute_spearman_rho
 from tests.report_tables import make_ranking
 from tests.toy_runs import make_runs
@@ -39,7 +36,7 @@ def hide_runs(runs: pd.DataFrame, seed: int, *, share: float) -> pd.DataFrame:
     return runs[kept].reset_index(drop=True)
 
 
-rate = partial(rate_models, study="toy", n_resamples=50, confidence_level=0.95, seed=0)
+rate = partial(ratings.rate_models, study="toy", n_resamples=50, confidence_level=0.95, seed=0)
 
 
 def rate_points(runs: pd.DataFrame, **options: Any) -> pd.Series:
@@ -115,9 +112,9 @@ def test_score_equations_hold_whatever_the_battles(seed: int, n: int, share: flo
     wins = rng.exponential(1, (4, n, n)) ** 3 * (rng.random((4, n, n)) > share)
     wins[:, np.arange(n), np.arange(n)] = 0
     meetings = wins + wins.transpose(0, 2, 1)
-    strengths = fit_strengths(wins.sum(axis=2), meetings, start=np.zeros(n))
+    strengths = ratings.fit_strengths(wins.sum(axis=2), meetings, start=np.zeros(n))
     expected = meetings / (1 + 10 ** (strengths[:, None, :] - strengths[:, :, None]))
-    gradient = BASE * (wins.sum(axis=2) - expected.sum(axis=2)) - RIDGE * strengths
+    gradient = ratings.BASE * (wins.sum(axis=2) - expected.sum(axis=2)) - ratings.RIDGE * strengths
     # The gradient is a difference of sums of this size.
     assert (np.abs(gradient).max(axis=1) <= 1e-12 * (1 + meetings.sum(axis=(1, 2)))).all()
     assert np.abs(strengths.mean(axis=1)).max() <= 1e-9
@@ -192,8 +189,8 @@ def test_separation_is_that_of_the_graph_of_wins(seed: int) -> None:
     outcomes = rng.choice([0, 0.5, 1], (300, len(first)), p=[0.3, 0.2, 0.5])
     wins[:, first, second], wins[:, second, first] = outcomes, 1 - outcomes
     meetings, points = wins + wins.transpose(0, 2, 1), wins.sum(axis=2)
-    strengths = fit_strengths(points, meetings, start=np.zeros(5))
-    found = find_separated(points, meetings, strengths)
+    strengths = ratings.fit_strengths(points, meetings, start=np.zeros(5))
+    found = ratings.find_separated(points, meetings, strengths)
     for own, is_found in zip(wins, found, strict=True):
         assert is_found == (connected_components(own > 0, connection="strong")[0] > 1)
     assert 0.05 < found.mean() < 0.999
@@ -331,7 +328,7 @@ SHARE = make_bounds(*((name, "accuracy", "max", 0.0, 1.0) for name in "xyz"))
 
 
 def improve(runs, bounds=SHARE, **datasets):
-    return measure_improvability(runs, bounds, datasets=datasets)
+    return improvability.measure_improvability(runs, bounds, datasets=datasets)
 
 
 def draw_benchmark(seed, models, datasets, runs=1):
@@ -406,7 +403,7 @@ def test_improvability_by_hand():
 def test_optimum_is_the_natural_best_or_the_bound_of_the_best_side(
     metric, direction, low, high, expected
 ):
-    row = find_optima(make_bounds(("x", metric, direction, low, high)), {}).iloc[0]
+    row = improvability.find_optima(make_bounds(("x", metric, direction, low, high)), {}).iloc[0]
     assert (row["optimum"], row["is_known"]) == expected
 
 
@@ -439,7 +436,7 @@ def test_improvability_does_not_depend_on_bounds_or_order(seed, models, datasets
     np.testing.assert_allclose(before["improvability"], after["improvability"], atol=1e-7)
 
 
-COUNTS = AGREEMENT[2:]
+COUNTS = conditions.AGREEMENT[2:]
 
 
 def make_runs_conditions(scores: np.ndarray, *, models: str = "abcdefghijklmnop") -> pd.DataFrame:
@@ -459,8 +456,8 @@ def draw(seed: int, *, models: int = 6, datasets: int = 5, seeds: int = 3) -> np
 
 
 def compare(runs: pd.DataFrame, other: pd.DataFrame) -> tuple[pd.Series, pd.DataFrame]:
-    row, ranks = compare_condition(runs, other)
-    return pd.Series(row, index=AGREEMENT[1:]), ranks.set_index("model")
+    row, ranks = conditions.compare_condition(runs, other)
+    return pd.Series(row, index=conditions.AGREEMENT[1:]), ranks.set_index("model")
 
 
 @given(st.integers(2, 12), st.integers(1, 4), st.integers(0, 10**6))

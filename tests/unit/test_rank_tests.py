@@ -14,10 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from capmap.analyses import ranks
-from capmap.analyses.new_dataset import bound_ranks, predict_rank, predict_ranks
+from capmap.analyses import new_dataset, ranks, winners_curse
 from capmap.analyses.rendering import describe_analysis
-from capmap.analyses.winners_curse import bound_selection, correct_leaders, correct_score
 from capmap.artifacts import write_parquet
 from capmap.ranking.aggregation import ScoreMatrix, arrange_runs
 from capmap.ranking.dependence import INDEPENDENT, Dependence, measure_dependence
@@ -286,7 +284,7 @@ def predict(means: np.ndarray, known: Dependence | None = None) -> pd.DataFrame:
     names = {"model": np.char.mod("m%02d", models), "dataset": np.char.mod("d%02d", datasets)}
     runs = pd.DataFrame({**names, "score": means.ravel()})
     known = known or measure_dependence(arrange_runs(runs))
-    return predict_ranks(runs, pd.DataFrame([asdict(known)]))
+    return new_dataset.predict_ranks(runs, pd.DataFrame([asdict(known)]))
 
 
 def predict_by_force(low: np.ndarray, high: np.ndarray, models: int, level: float) -> set[int]:
@@ -307,14 +305,14 @@ def test_sets_are_those_of_brute_force(number: int, datasets: int, models: int) 
     rng = np.random.default_rng(number)
     low, high = np.sort(rng.integers(1, models + 1, (2, datasets)), axis=0)
     low = np.where(rng.random(datasets) < 0.7, high, low)
-    best, worst = predict_rank(low, high, models=models, confidence_level=0.9)
+    best, worst = new_dataset.predict_rank(low, high, models=models, confidence_level=0.9)
     found = predict_by_force(low, high, models, 0.9)
     assert (best, worst) == (min(found), max(found))
 
 
 def test_ties_and_missing_scores_may_have_any_of_their_ranks() -> None:
     means = np.array([[0.1 + 0.2, 0.3, np.nan], [0.3, np.nan, np.nan], [0.1, 0.1, 0.5]])
-    low, high = bound_ranks(means)
+    low, high = new_dataset.bound_ranks(means)
     assert low.tolist() == [[1, 1, 1], [1, 1, 1], [3, 2, 1]]
     assert high.tolist() == [[2, 2, 3], [2, 3, 3], [3, 3, 3]]
 
@@ -325,7 +323,7 @@ def test_sets_hold_their_level(datasets: int) -> None:
     for _ in range(60):
         means = np.arange(10)[:, None] / 3 + rng.exponential(size=(10, datasets + 1))
         table = predict(means[:, :-1], INDEPENDENT).sort_values("model")
-        ranks = bound_ranks(means)[0][:, -1]
+        ranks = new_dataset.bound_ranks(means)[0][:, -1]
         held.append(np.mean((table["low"] <= ranks) & (ranks <= table["high"])))
         levels |= {*table["level"]}
     assert levels == {1 - (datasets + 1) // 10 / (datasets + 1)}
@@ -355,7 +353,7 @@ LEVEL, MODELS, FREEDOM = 0.95, 20, 30
 
 
 def correct(selected: tuple[float, float], freedom: float = FREEDOM) -> tuple[float, ...]:
-    return correct_score(
+    return winners_curse.correct_score(
         0.0, 1.0, freedom, selected=selected, models=MODELS, confidence_level=LEVEL
     )
 
@@ -387,7 +385,7 @@ def test_the_leader_leads_between_the_bounds_of_its_selection() -> None:
         scores, slopes = rng.standard_normal(6), rng.uniform(-1, 2, 6)
         leader = int(scores.argmax())
         slopes[leader] = 1
-        low, high = bound_selection(scores, slopes, leader)
+        low, high = winners_curse.bound_selection(scores, slopes, leader)
         for moved in rng.normal(scores[leader], 3, 40):
             others = scores + slopes * (moved - scores[leader])
             assert (others.argmax() == leader) == (low <= moved <= high)
@@ -414,7 +412,7 @@ def write_estimates(folder: Path, **columns: object) -> list[str]:
 
 def lead(folder: Path, **columns: object) -> pd.DataFrame:
     paths = write_estimates(folder, **columns)
-    return correct_leaders(paths, [f"{folder}/scope.json"], confidence_level=LEVEL)
+    return winners_curse.correct_leaders(paths, [f"{folder}/scope.json"], confidence_level=LEVEL)
 
 
 def test_tables_keep_within_the_scale(tmp_path: Path) -> None:
@@ -470,11 +468,11 @@ def test_intervals_hold_the_score_of_a_chosen_leader(spread: float) -> None:
         scores = truths + rng.standard_normal(MODELS)
         errors = np.sqrt(rng.chisquare(FREEDOM, MODELS) / FREEDOM)
         leader = int(scores.argmax())
-        estimate, low, high = correct_score(
+        estimate, low, high = winners_curse.correct_score(
             scores[leader],
             errors[leader],
             FREEDOM,
-            selected=bound_selection(scores, np.zeros(MODELS), leader),
+            selected=winners_curse.bound_selection(scores, np.zeros(MODELS), leader),
             models=MODELS,
             confidence_level=LEVEL,
         )
