@@ -27,7 +27,6 @@ SPLIT = (
     "Split it into several files; scores of images can be written as .npy, which is read in parts."
 )
 GZIP = b"\x1f\x8b"
-PARQUET = b"PAR1"
 BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 YAML = frozenset({".yaml", ".yml"})
 LINES = frozenset({".jsonl", ".ndjson"})
@@ -35,7 +34,6 @@ SCORE = "score"
 DEEPEST = 100
 LONGEST_LIST = 100
 REMEDY = "Write the file with a library for its format, or copy it again if it was cut off."
-BOOLEANS = {"true": True, "false": False}
 HALF = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
@@ -127,17 +125,13 @@ def check_text(content: bytes, path: str) -> None:
         raise _refuse_encoding(path, content, 0, "UTF-8", "utf-16")
     if b"\0" in content:
         reason = "The file is not text but binary, such as an archive, an array or a pickle."
-        remedy = "Unpack an archive and name its files, or export the table as CSV or Parquet."
+        remedy = "Unpack archives, and give Parquet and workbooks the suffix of their format."
         line = find_line(content, content.index(b"\0"))
         raise refuse("binary_file", path, reason, remedy, line=line)
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for start in range(0, len(content), HEAD):
-        pending = len(decoder.getstate()[0])
-        try:
-            decoder.decode(content[start : start + HEAD], start + HEAD >= len(content))
-        except UnicodeDecodeError as error:
-            place = start - pending + error.start
-            raise _refuse_encoding(path, content, place, "UTF-8") from error
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _refuse_encoding(path, content, error.start, "UTF-8") from error
 
 
 def recode_text(content: bytes, path: str, encoding: str) -> bytes:
@@ -260,7 +254,6 @@ def _make_array(values: Iterable[Any], lines: Sequence[int]) -> Array:
 DECODER: Any = json.JSONDecoder(
     object_pairs_hook=_make_object, parse_float=Numeral, parse_int=Numeral, parse_constant=Numeral
 )
-PLAIN_DECODER: Any = json.JSONDecoder(object_pairs_hook=_make_object)
 PARSERS: Any = json.decoder
 
 
@@ -270,12 +263,16 @@ def _list_json(text: str, *, lines: bool, depth: int) -> Parts:
     if not text.startswith("[", start) and (lines or _is_line(text[start:])):
         yield from _list_lines(text)
         return
-    value = _decode(text, start, depth)
-    if isinstance(value, Array):
-        for position, (line, entry) in enumerate(zip(value.lines, value, strict=True)):
-            yield line, str(position), entry
-    else:
-        yield text.count("\n", 0, start) + 1, "", value
+    yield from _list_entries(text.count("\n", 0, start) + 1, _decode(text, start, depth))
+
+
+def _list_entries(line: int, value: Any) -> Parts:
+    """List the entries of a list, or the value itself."""
+    if not isinstance(value, Array):
+        yield line, "", value
+        return
+    for position, (place, entry) in enumerate(zip(value.lines, value, strict=True)):
+        yield place, str(position), entry
 
 
 def _is_line(text: str) -> bool:
@@ -298,14 +295,14 @@ def _list_lines(text: str) -> Parts:
             yield UnreadableExportError(*_locate(error, "", line))
 
 
-def _decode(text: str, start: int, depth: int, *, first: int = 1, decoder: Any = DECODER) -> Any:
+def _decode(text: str, start: int, depth: int, *, first: int = 1) -> Any:
     """Decode the value that a text holds, whose first levels know the lines of their values."""
     ends = [match.start() for match in re.finditer("\n", text)]
 
     def read(text: str, position: int, depth: int) -> tuple[Any, int]:
         mark, lines = text[position : position + 1], list[int]()
         if not depth or mark not in ("{", "["):
-            value, end = decoder.scan_once(text, position)
+            value, end = DECODER.scan_once(text, position)
             return value, end
 
         def note(text: str, position: int) -> tuple[Any, int]:
@@ -340,50 +337,33 @@ def _decode(text: str, start: int, depth: int, *, first: int = 1, decoder: Any =
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")
 
 
 def _list_yaml(text: str) -> Parts:
     """Read documents, each an object or a list; empty ones are left out."""
     try:
         for node in yaml.compose_all(text, Loader=_Loader):
-            if node is None:
-                continue
-            line, value = node.start_mark.line + 1, _build(node, 0)
-            if isinstance(value, Array):
-                for position, (place, entry) in enumerate(zip(value.lines, value, strict=True)):
-                    yield place, str(position), entry
-            elif value is not None:
-                yield line, "", value
+            value = None if node is None else _build(node)
+            if value is not None:
+                yield from _list_entries(node.start_mark.line + 1, value)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        where = f" (column {mark.column + 1})" if mark else ""
-        raise _tell(
-            "invalid_yaml",
-            f"The file is not YAML: {reason}{where}.",
-            line=mark.line + 1 if mark else 0,
-        ) from error
+        line = mark.line + 1 if mark else 0
+        raise _tell("invalid_yaml", f"The file is not YAML: {reason}.", line=line) from error
 
 
-def _build(node: Any, depth: int) -> Any:
-    """Make plain values of a node of a document; only true and false are truth values."""
-    line = node.start_mark.line + 1
-    if depth > DEEPEST:
-        raise _refuse_depth(line)
+def _build(node: Any) -> Any:
+    """Make plain values of a node of a document: numbers, and texts for all else but null."""
     if isinstance(node, yaml.ScalarNode):
         text = str(node.value)
-        if node.style or node.tag == "tag:yaml.org,2002:str":
-            return text if node.style or not EXPONENT.fullmatch(text) else Numeral(text)
         if node.tag in NUMBER_TAGS:
             return Numeral(re.sub(r"\.(inf|nan)", r"\1", text.lower()))
-        return None if node.tag.endswith(":null") else BOOLEANS.get(text.lower(), text)
+        return None if node.tag.endswith(":null") else text
     if isinstance(node, yaml.SequenceNode):
         lines = [child.start_mark.line + 1 for child in node.value]
-        return _make_array((_build(child, depth + 1) for child in node.value), lines)
-    if any(not isinstance(key, yaml.ScalarNode) for key, _ in node.value):
-        raise _tell("invalid_yaml", "A key is not text.", line=line)
-    pairs = [(key.value, _build(child, depth + 1)) for key, child in node.value]
+        return _make_array(map(_build, node.value), lines)
+    pairs = [(str(key.value), _build(child)) for key, child in node.value]
     return _make_object(pairs, [child.start_mark.line + 1 for _, child in node.value])
 
 
@@ -406,16 +386,10 @@ def _flatten(value: Any, prefix: str = "", depth: int = 1) -> Flat:
     flat: Flat = {}
     for key, child in _list_items(value):
         name = f"{prefix}{key}"
-        own = {name: child}
-        if isinstance(child, dict | list):
-            is_long = isinstance(child, list) and len(child) > LONGEST_LIST
-            own = {} if is_long else _flatten(child, f"{name}.", depth + 1)
-        if twice := flat.keys() & own.keys():
-            reason = (
-                f"Two values have the name {quote_name(min(twice))} once objects are flattened."
-            )
-            raise _tell("duplicated_name", reason, "Rename one of them.")
-        flat |= own
+        if not isinstance(child, dict | list):
+            flat[name] = child
+        elif isinstance(child, dict) or len(child) <= LONGEST_LIST:
+            flat |= _flatten(child, f"{name}.", depth + 1)
     return flat
 
 
@@ -564,11 +538,6 @@ def _flatten_record(found: _Found) -> Flat:
     value = found.value
     is_short = isinstance(value, list) and 0 < len(value) <= LONGEST_LIST
     cells = _flatten(value if is_short or isinstance(value, dict) else {SCORE: value})
-    for name, text in found.fields.items():
-        if cells.get(name) not in (None, "", text):
-            reason = f"The field {{{name}}} of the pattern is also a name in the record."
-            remedy = "Give the field another name in `reading: {records: …}`."
-            raise _tell("duplicated_name", reason, remedy)
     cells = {**found.fields, **cells, **found.fields}
     return {**cells, **found.beside, **cells}
 
@@ -695,6 +664,6 @@ def _match_key(step: Pattern, key: str) -> dict[str, str] | None:
 def read_document(path: str) -> Any:
     """Read one JSON document of at most 64 MiB, whose objects have each key once."""
     try:
-        return _decode(read_text(path), 0, 0, decoder=PLAIN_DECODER)
+        return _decode(read_text(path), 0, 0)
     except UnreadableExportError as error:
         raise UnreadableExportError(*_locate(error, path)) from error

@@ -16,11 +16,8 @@ import pyarrow.parquet as pq
 
 from capmap.exports.cells import Cells, Numeral, clean_header, join_header, make_cells
 from capmap.exports.records import (
-    HEAD,
-    LARGEST,
     LINES,
     LONGEST,
-    PARQUET,
     PLAIN,
     YAML,
     FileOptions,
@@ -28,7 +25,6 @@ from capmap.exports.records import (
     has_suffix,
     open_records,
     read_bounded,
-    read_content,
     recode_text,
     refuse,
 )
@@ -55,13 +51,12 @@ class Record(NamedTuple):
 class RowSheet:
     """A table whose header has been read, and what reads the rows below it.
 
-    ``remedy`` is what to do about a row with too many cells; ``problems`` is what else is wrong.
+    ``problems`` is what else is wrong.
     """
 
     path: str
     columns: list[str]
     rows: Iterable[Record]
-    remedy: str = QUOTE
     problems: Sequence[Problem] = ()
 
     def read_cells(self, names: Sequence[str]) -> Cells:
@@ -89,7 +84,7 @@ class RowSheet:
             code="wrong_width",
             source=self.path,
             reason=f"The row has {count_things(width, 'cell')} where the header has {expected}.",
-            remedy=self.remedy if width > expected else "Complete or remove the row.",
+            remedy=QUOTE if width > expected else "Complete or remove the row.",
             line=record.first,
         )
 
@@ -275,9 +270,7 @@ def check_header(header: Sequence[Record], path: str, options: FileOptions) -> N
             raise refuse("wrong_width", path, reason, remedy, line=record.first)
 
 
-def make_sheet(
-    path: str, records: Sequence[Record], options: FileOptions, *, remedy: str = QUOTE
-) -> RowSheet:
+def make_sheet(path: str, records: Sequence[Record], options: FileOptions) -> RowSheet:
     """Make a sheet of the rows of a table, with its header.
 
     Raises
@@ -289,7 +282,7 @@ def make_sheet(
     columns = name_columns(header, path, options)
     check_header(header, path, options)
     start = len(above) + (0 if options.names else len(header))
-    return RowSheet(path, columns, records[start:], remedy)
+    return RowSheet(path, columns, records[start:])
 
 
 def read_records(content: bytes, path: str, delimiter: str, comment: str = "") -> Iterator[Record]:
@@ -336,6 +329,7 @@ def _explain_fault(path: str, line: int, fault: str) -> Problem:
 
 
 NESTED = LINES | YAML | {".json"}
+COLUMNAR = frozenset({".parquet", ".pq"})
 # What pyarrow raises of damaged files: lengths, indexes and names that make no sense.
 DAMAGE = (pa.ArrowException, OSError, LookupError, ValueError, OverflowError)
 
@@ -363,32 +357,26 @@ def open_sheet(path: str, *, wanted: Collection[str], options: FileOptions = PLA
     Parameters
     ----------
     path : str
-        The file. Parquet, workbooks and gzip are known by their first bytes. Suffixes (before
-        ``.gz``) distinguish nested files (``.jsonl``, ``.ndjson``, ``.json``, ``.yaml`` or
-        ``.yml``) and Markdown (``.md`` or ``.markdown``); all else is a delimited table.
+        The file, whose suffix (before ``.gz``) says what it is: Parquet, a workbook, a nested file
+        (``.jsonl``, ``.ndjson``, ``.json``, ``.yaml`` or ``.yml``) or Markdown (``.md`` or
+        ``.markdown``); all else is a delimited table.
     wanted : collection of str
         The names that its header should have, by which the delimiter is found, and the table where
         Markdown has several.
     options : FileOptions, optional
         How it is written. Several header rows are joined, see `join_header`. What a format does not
-        know is ignored, such as the sheet of a CSV, but names and header rows are not.
+        know is ignored, such as the sheet of a CSV or the header rows of Parquet.
 
     Raises
     ------
     UnreadableExportError
-        When it cannot be opened, or names its columns itself and should not.
+        When it cannot be opened.
     """
-    head = read_content(path, limit=HEAD)
-    is_parquet = head.startswith(PARQUET) or has_suffix(path, frozenset({".parquet", ".pq"}))
-    if is_parquet or has_suffix(path, NESTED):
-        if options.names or options.header_rows > 1:
-            reason = "The file names each column itself, once: it has no header that can be given."
-            remedy = "Remove `header_rows` and `reading: {names: …}`, or export the table as CSV."
-            raise refuse("names", path, reason, remedy)
-        if is_parquet:
-            return open_parquet(path)
+    if has_suffix(path, COLUMNAR):
+        return open_parquet(path)
+    if has_suffix(path, NESTED):
         return open_records(path, records=options.records, encoding=options.encoding)
-    if is_workbook(path, head):
+    if has_suffix(path, WORKBOOKS):
         return open_workbook(path, options=options)
     if has_suffix(path, MARKDOWN):
         return open_markdown(path, wanted=wanted, options=options)
@@ -411,13 +399,7 @@ class ParquetSheet:
         """
         fields = [self.fields[name] for name in names]
         try:
-            file = pq.ParquetFile(self.path)
-            groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
-            size = sum(group.total_byte_size for group in groups)
-            if size > LARGEST:
-                reason = f"The file takes {size} bytes once unpacked; {LARGEST} are the limit."
-                raise refuse("too_large", self.path, reason, "Split the file into several ones.")
-            table = file.read(fields, use_threads=False)
+            table = pq.ParquetFile(self.path).read(fields, use_threads=False)
             columns = {
                 name: self._write_column(table.column(field), name)
                 for name, field in zip(names, fields, strict=True)
@@ -469,18 +451,6 @@ def _is_number(field: Any) -> bool:
 
 
 WORKBOOKS = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
-ZIP = b"PK\x03\x04"
-COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-# What an archive of a workbook holds: Excel, OpenDocument.
-BOOK_PARTS = (b"xl/workbook.xml", b"xl/workbook.bin", b"content.xml")
-
-
-def is_workbook(path: str, head: bytes) -> bool:
-    """Whether a file, of which `head` is the beginning, is a workbook by content or by suffix."""
-    if has_suffix(path, WORKBOOKS) or head.startswith(COMPOUND):
-        return True
-    is_archive = head.startswith(ZIP) and not has_suffix(path, frozenset({".zip"}))
-    return is_archive and any(part in head for part in BOOK_PARTS)
 
 
 def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
@@ -569,12 +539,10 @@ def _write_cell(cell: Any) -> str:
 
 
 MARKDOWN = frozenset({".md", ".markdown"})
-PIPE_REMEDY = r"Write \| where it belongs to a cell, or remove the surplus cells."
 
 PIPE = re.compile(r"(?<!\\)\|")
 ALIGNMENT = re.compile(r":?-+:?")
 FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 # Tags of HTML, footnotes, links and images, bold and italic text, code.
 MARKS = (
@@ -632,7 +600,7 @@ def _open_tables(path: str, options: FileOptions) -> list[RowSheet]:
     sheets, faults = [], []
     for rows in _list_tables(text, 0 if options.names else options.header_rows):
         try:
-            sheets.append(make_sheet(path, rows, options, remedy=PIPE_REMEDY))
+            sheets.append(make_sheet(path, rows, options))
         except UnreadableExportError as error:
             faults.append(error)
     if not sheets:
@@ -643,13 +611,9 @@ def _open_tables(path: str, options: FileOptions) -> list[RowSheet]:
 
 def _list_tables(text: str, header_rows: int) -> Iterator[list[Record]]:
     """List the blocks of lines with pipes that have a row of dashes; those in fences are none."""
-    shown = COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text).split("\n")
     block: list[Record] = []
     fence = ""
-    for number, (line, written) in enumerate(zip(shown, text.split("\n"), strict=True), start=1):
-        # A row of a table that is commented out does not end the table.
-        if not line.strip() and PIPE.search(written):
-            continue
+    for number, line in enumerate(text.split("\n"), start=1):
         if match := FENCE.match(line):
             mark = match[0].strip()[0]
             fence = "" if fence == mark else fence or mark
