@@ -14,13 +14,14 @@ import pyarrow.compute as pc
 from capmap.exports.cells import (
     Cells,
     Kind,
+    Place,
     Wish,
     check_columns,
     parse_mixed,
     reject_unusable,
     trim,
 )
-from capmap.exports.runs import Place, find_blanks, find_no_rows, find_words
+from capmap.exports.runs import find_blanks, find_no_rows, find_words
 from capmap.exports.sheets import Sheet, open_sheet
 from capmap.problems import Problem, UnreadableExportError
 
@@ -155,7 +156,7 @@ def _read_attributes(path: str, columns: Mapping[str, str], role: Role) -> pd.Da
     texts = {key: trim(cells.columns[column]) for key, column in used.items()}
     problems = [
         *cells.problems,
-        *find_no_rows(cells.lines, cells.problems, source=path),
+        *find_no_rows(len(cells.lines), cells.problems, source=path),
         *find_blanks(texts["name"], role, Place(path, cells.lines, used["name"])),
     ]
     values: dict[str, Values] = {

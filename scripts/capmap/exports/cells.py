@@ -3,11 +3,11 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import reduce
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -124,12 +124,39 @@ def make_cells(
     return Cells(texts, places, numerals, problems)
 
 
-ZERO = ("zero_character", "The cell holds the character NUL, which ends a text.", "Remove it.")
-FAILED = (
-    "no_results",
-    "The record holds no results, as of a run that failed.",
-    "Leave it out with `failed: drop` or `invalid: quarantine`, or by a column that says so, as in "
-    "`where: {status: ok}`.",
+@dataclass(frozen=True)
+class Place:
+    """Where cells stand: their file, the line of each, their column or that of each, their text."""
+
+    source: str
+    lines: npt.NDArray[np.int64]
+    column: str | npt.NDArray[np.object_] = ""
+    raw: pa.Array | None = None
+
+    def report(self, problem: Problem, rows: Iterable[int]) -> list[Problem]:
+        """Say of each of some cells that it has a problem."""
+        return [
+            replace(
+                problem,
+                source=self.source,
+                line=int(self.lines[row]),
+                column=self.column if isinstance(self.column, str) else self.column[row],
+                value="" if self.raw is None else self.raw[row].as_py(),
+            )
+            for row in rows
+        ]
+
+
+ZERO = Problem(
+    code="zero_character",
+    reason="The cell holds the character NUL, which ends a text.",
+    remedy="Remove it.",
+)
+FAILED = Problem(
+    code="no_results",
+    reason="The record holds no results, as of a run that failed.",
+    remedy="Leave it out with `failed: drop` or `invalid: quarantine`, or by a column that says "
+    "so, as in `where: {status: ok}`.",
 )
 
 
@@ -138,33 +165,22 @@ def reject_unusable(
 ) -> Cells:
     """Leave out rows without results, or with a NUL in a column of names.
 
-    There is a problem for each of them that no filter leaves out by a filled cell.
+    There is a problem for each of them, but for rows without results that a filter leaves out.
     """
-    faults: dict[int, tuple[str, tuple[str, str, str]]] = {}
-    for name in reversed(names):
-        zeros = pc.match_substring(cells.columns[name], "\0").to_numpy(zero_copy_only=False)
-        faults.update((int(row), (name, ZERO)) for row in np.flatnonzero(zeros))
-    faults.update((row, ("", FAILED)) for row in cells.failed)
-    passes = np.ones(len(cells.lines), dtype=np.bool_)
+    problems = [*cells.problems]
+    bad = np.zeros(len(cells.lines), dtype=np.bool_)
+    bad[[*cells.failed]] = True
+    told = bad.copy()
     for name, wanted in (where or {}).items() if cells.failed else ():
         empty = pc.equal(cells.columns[name], "").to_numpy(zero_copy_only=False)
-        passes &= empty | match_rows(cells, {name: wanted})
-    problems = [
-        Problem(
-            code=fault[0],
-            source=source,
-            reason=fault[1],
-            remedy=fault[2],
-            line=int(cells.lines[row]),
-            column=name,
-            value=cells.columns[name][row].as_py() if name else "",
-        )
-        for row, (name, fault) in sorted(faults.items())
-        if passes[row] or fault is not FAILED
-    ]
-    rows = np.ones(len(cells.lines), dtype=np.bool_)
-    rows[list(faults)] = False
-    return replace(cells.select(rows), problems=[*cells.problems, *problems], failed=())
+        told &= empty | match_rows(cells, {name: wanted})
+    problems += Place(source, cells.lines).report(FAILED, np.flatnonzero(told))
+    for name in names:
+        zeros = _match(cells.columns[name], "\0") & ~bad
+        place = Place(source, cells.lines, name, cells.columns[name])
+        problems += place.report(ZERO, np.flatnonzero(zeros))
+        bad |= zeros
+    return replace(cells.select(~bad), problems=problems, failed=())
 
 
 def make_texts(values: Sequence[str | None]) -> pa.Array:
@@ -580,15 +596,12 @@ def bare_spreads(texts: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(clean, SIGNED, "")
 
 
-class Parse(Protocol):
-    """A parser of texts, such as `parse_numbers`."""
-
-    def __call__(self, texts: pa.Array, *, decimal: Decimal) -> Numbers:
-        """Parse the texts with a decimal mark."""
-
-
 def parse_mixed(
-    texts: pa.Array, is_numeral: Mask, *, decimal: Decimal = "auto", parse: Parse = parse_numbers
+    texts: pa.Array,
+    is_numeral: Mask,
+    *,
+    decimal: Decimal = "auto",
+    parse: Callable[..., Numbers] = parse_numbers,
 ) -> Numbers:
     """Parse cells some of which are numbers of the file (JSON, Parquet), whose mark is a point.
 

@@ -5,7 +5,7 @@ their names say of what, as in ``{dataset}`` or ``{dataset}_seed{seed}``.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from capmap.exports.cells import (
     Kind,
     Mapped,
     Numbers,
+    Place,
     Wish,
     bare_spreads,
     check_columns,
@@ -45,8 +46,6 @@ from capmap.exports.runs import (
     RUN_COLUMNS,
     Metrics,
     Part,
-    Place,
-    Reading,
     find_bad_beside,
     find_bad_scores,
     find_blanks,
@@ -67,8 +66,6 @@ TURNED_HINT = "If each row is a dataset and each column a model, set `columns: {
 NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are."
 NAMED = ("model", "dataset", "metric", "seed")
 ROW = "row"
-# Columns of scores that are named where it is said how a file was read.
-SHOWN = 3
 
 
 class Layout(NamedTuple):
@@ -131,8 +128,7 @@ class _Grid:
     """The scores of a table, row by row.
 
     ``rows`` and ``places`` say in which row and which of the columns of scores each stands;
-    ``rows`` is None where each row has one. ``filled`` says of each column of a wide table whether
-    it has a filled cell.
+    ``rows`` is None where each row has one.
     """
 
     rows: npt.NDArray[np.intp] | None
@@ -142,7 +138,6 @@ class _Grid:
     raw: pa.Array
     empty: int
     problems: list[Problem]
-    filled: Mapping[str, bool] = field(default_factory=dict)
 
     def spread(self, column: pa.Array) -> pa.Array:
         """Repeat what a row says for each of its scores."""
@@ -223,10 +218,10 @@ def read_table(
         problems=[
             *(_find_unread_seed(sheet.columns, plan, source) if layout == "long" else []),
             *file.problems,
-            *find_no_rows(opened.lines, rejected, source=source),
+            *find_no_rows(len(opened.lines), rejected, source=source),
             *doubts,
             *faults,
-            *_name_empty(grid, names),
+            *grid.problems,
         ],
         columns=list(sheet.columns),
         counts={
@@ -237,35 +232,8 @@ def read_table(
             "decimal_commas": grid.numbers.decimal_commas,
         },
         filter_values=seen,
-        reading=_describe_reading(plan, titles, source),
         unmeasured=set(names["dataset"].filter(names["metric"].is_null()).to_pylist()),
-        # A column may be filled in a row that was rejected.
-        filled={} if rejected or not len(cells.lines) else grid.filled,
     )
-
-
-def _describe_reading(plan: _Plan, titles: Sequence[str], source: str) -> Reading:
-    return {
-        "names": {role: plan.roles[role] for role in NAMED if plan.roles[role]},
-        "scores": [*titles[:SHOWN]],
-        "columns": len(titles),
-        "path": source,
-        "files": 1,
-    }
-
-
-def _name_empty(grid: _Grid, names: Mapping[str, pa.Array]) -> list[Problem]:
-    """Say of which model and dataset each missing score is; empty cells of wide tables are none."""
-    rows = iter(np.flatnonzero(grid.numbers.kinds == Kind.EMPTY).tolist())
-    problems = []
-    for problem in grid.problems:
-        if problem.code == "empty_score":
-            row = next(rows)
-            model, dataset = (quote_name(names[role][row].as_py()) for role in NAMED[:2])
-            text = f"The score of {model} on {dataset} is missing, so the row is left out."
-            problem = replace(problem, reason=text)
-        problems.append(problem)
-    return problems
 
 
 class _NamedSheet(NamedTuple):
@@ -446,7 +414,6 @@ def _read_grid(cells: Cells, plan: _Plan, source: str, numbers: Numbers) -> _Gri
     kinds = numbers.kinds.reshape(len(titles), count)
     filled = kinds != Kind.EMPTY
     empty = int((~filled).sum())
-    is_filled = dict(zip(titles, filled.any(axis=1).tolist(), strict=True)) if plan.wide else {}
     remedy = "Name the column of scores under `columns: {score: …}`."
     if plan.wide:
         remedy = "If it holds no scores, add it to `columns: {ignore: […]}`."
@@ -460,12 +427,12 @@ def _read_grid(cells: Cells, plan: _Plan, source: str, numbers: Numbers) -> _Gri
     if not plan.wide:
         problems += [] if problems else find_bad_scores(numbers, place)
         places = np.zeros(count, dtype=np.intp)
-        return _Grid(None, places, cells.lines, numbers, raw, empty, problems, is_filled)
+        return _Grid(None, places, cells.lines, numbers, raw, empty, problems)
     rows, places = np.nonzero(filled.T)
     numbers, raw = numbers.take(places * count + rows), raw.take(pa.array(places * count + rows))
     columns = np.array(titles, dtype=object)[places]
     problems += find_bad_scores(numbers, Place(source, cells.lines[rows], columns, raw))
-    return _Grid(rows, places, cells.lines[rows], numbers, raw, empty, problems, is_filled)
+    return _Grid(rows, places, cells.lines[rows], numbers, raw, empty, problems)
 
 
 def _parse_scores(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -20,7 +20,7 @@ from capmap.exports.cells import (
     match_value,
     trim,
 )
-from capmap.exports.doubts import find_doubts, is_attribute
+from capmap.exports.doubts import find_doubts
 from capmap.exports.layouts import list_wanted, name_sheet, numbers_rows, read_table
 from capmap.exports.records import PLAIN, FileOptions
 from capmap.exports.runs import (
@@ -29,19 +29,17 @@ from capmap.exports.runs import (
     RUN_COLUMNS,
     Metrics,
     Part,
-    Reading,
     number_rows,
     spread_summaries,
     take_rows,
 )
 from capmap.exports.sheets import open_sheet
+from capmap.patterns import has_fields
 from capmap.problems import Problem, RowCheck, UnreadableExportError, ask_nearest
 from capmap.settings.choices import Decimal, TableFormat, Take
 from capmap.wording import format_count, list_names, quote_name
 
 COUNTS = ("rows", "rows_filtered", "rows_empty_score", "percent_signs", "decimal_commas")
-NO_PLACE = {"path": "", "files": 0}
-IGNORE = "add the column to `columns: {ignore: […]}`"
 # Faults of numbers beside scores, which are of no use where one of them is none.
 UNUSABLE = ("bad_step", "bad_selection", "bad_summary")
 # The usual column of each role, which may also be called like the role.
@@ -102,8 +100,6 @@ class Exports:
         Scores divided by 100 because of a percent sign.
     decimal_commas : int
         Scores read with a decimal comma.
-    readings : list of Reading
-        Which columns were taken for what, each way once.
     """
 
     runs: pd.DataFrame
@@ -114,7 +110,6 @@ class Exports:
     rows_empty_score: int
     percent_signs: int
     decimal_commas: int
-    readings: list[Reading] = field(default_factory=list)
 
 
 def read_exports(
@@ -212,26 +207,14 @@ def read_exports(
     if any(problem.code in UNUSABLE for problem in problems):
         take, summary = "all", None
     runs, doubts = _arrange_runs(tables, columns, take, summary)
-    problems += _find_unfilled(parts, columns)
+    # A filter may leave out all scores of a column.
+    problems += [] if where else _find_unfilled(runs, columns)
     return Exports(
         runs=runs,
         problems=[*problems, *doubts],
         files=files,
         **{name: sum(part.counts[name] for part in parts) for name in COUNTS},
-        readings=_list_readings(parts),
     )
-
-
-def _list_readings(parts: Sequence[Part]) -> list[Reading]:
-    """List the ways in which files were read, each once, with the first file and their number."""
-    found: dict[str, Reading] = {}
-    for part in parts:
-        way = repr({**part.reading, **NO_PLACE})
-        if way in found:
-            found[way]["files"] += 1
-        else:
-            found[way] = part.reading.copy()
-    return [*found.values()]
 
 
 def check_digests(
@@ -319,26 +302,20 @@ def _find_seedless(runs: pd.DataFrame) -> list[Problem]:
     return SEEDLESS.report(said, column="")
 
 
-def _find_unfilled(parts: Sequence[Part], columns: Mapped) -> list[Problem]:
-    """Find columns of scores of wide tables without a filled cell in any file."""
-    filled = {name for part in parts for name in part.filled if part.filled[name]}
-    sources = {name: part.reading["path"] for part in parts[::-1] for name in part.filled}
+def _find_unfilled(runs: pd.DataFrame, columns: Mapped) -> list[Problem]:
+    """Find columns of scores that are listed and have none, unless no file has a run."""
     scores = columns.get("score", "")
-    listed = {*list_columns(columns, "datasets"), *(scores if not isinstance(scores, str) else ())}
+    listed = [*list_columns(columns, "datasets"), *([] if isinstance(scores, str) else scores)]
+    filled = {*runs["column"].unique()}
     return [
         Problem(
-            severity="error" if name in listed else "warning",
             code="empty_column",
-            source=sources[name],
-            line=1,
             column=name,
             reason="The column of scores has no filled cell.",
-            remedy="Fill in the scores if the runs were made, or "
-            f"{'remove the column from `columns`' if name in listed else IGNORE}.",
+            remedy="Fill in the scores if the runs were made, or remove the column from `columns`.",
         )
-        for name in sources
-        # An index or an attribute of models is no dataset, nor is what an extra comma makes.
-        if name not in filled and (name in listed or not is_attribute(name))
+        for name in listed
+        if filled and name not in filled and not has_fields(name)
     ]
 
 

@@ -1,9 +1,9 @@
 """Runs of one file: what can be wrong with their cells, which rows count, and summary rows."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,120 +12,75 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from capmap.artifacts import pack_names
-from capmap.exports.cells import SEPARATOR, Kind, Numbers, choose_texts, make_texts
+from capmap.exports.cells import SEPARATOR, Kind, Numbers, Place, choose_texts, make_texts
 from capmap.metrics import is_same_metric
-from capmap.problems import Problem, RowCheck, Severity
+from capmap.problems import Problem, RowCheck
 from capmap.settings.choices import MOST_RUNS, Spread, Take
 from capmap.wording import format_count, list_names, quote_name
 
 NAMES = ("model", "dataset", "metric", "seed")
 RUN_COLUMNS = (*NAMES, "score", "raw", "source", "line", "column")
 
-Lines = npt.NDArray[np.int64]
-
-
-class Check(NamedTuple):
-    """What can be wrong with a cell, what to do about it, and whether it stops the study."""
-
-    code: str
-    reason: str
-    remedy: str
-    severity: Severity = "error"
-
-
 CORRECT = "Correct it, or leave the cell empty if the run is missing."
 SCORES = {
-    Kind.EMPTY: Check(
-        "empty_score",
-        "The score is missing, so the row is left out.",
-        "Fill in the score if the run was made.",
-        "warning",
+    Kind.EMPTY: Problem(
+        severity="warning",
+        code="empty_score",
+        reason="The score is missing, so the row is left out.",
+        remedy="Fill in the score if the run was made.",
     ),
-    Kind.NAN: Check(
-        "nan_score",
-        "The score is not a number.",
-        "Leave the cell empty if the run is missing. If it failed, say what it counts with: "
+    Kind.NAN: Problem(
+        code="nan_score",
+        reason="The score is not a number.",
+        remedy="Leave the cell empty if the run is missing. If it failed, say what it counts with: "
         "`failed: worst`, or `failed: drop` to leave it out.",
     ),
-    Kind.INFINITE: Check(
-        "infinite_score",
-        "The score is infinite.",
-        "Remove the row, or write the value that stands for a failed run.",
+    Kind.INFINITE: Problem(
+        code="infinite_score",
+        reason="The score is infinite.",
+        remedy="Remove the row, or write the value that stands for a failed run.",
     ),
-    Kind.TEXT: Check("not_a_number", "The score is not a number.", CORRECT),
-    Kind.OTHER_MARK: Check(
-        "decimal_mark",
-        "The score does not fit the decimal mark {mark!r} of the others.",
-        "Write all scores with one mark, or set `decimal` to the one that is meant.",
+    Kind.TEXT: Problem(code="not_a_number", reason="The score is not a number.", remedy=CORRECT),
+    Kind.OTHER_MARK: Problem(
+        code="decimal_mark",
+        reason="The score does not fit the decimal mark {mark!r} of the others.",
+        remedy="Write all scores with one mark, or set `decimal` to the one that is meant.",
     ),
-    Kind.AMBIGUOUS: Check(
-        "ambiguous_number",
-        "The mark may be a decimal mark or divide thousands.",
-        'Set `decimal` to "." or ",", whichever is the decimal mark.',
+    Kind.AMBIGUOUS: Problem(
+        code="ambiguous_number",
+        reason="The mark may be a decimal mark or divide thousands.",
+        remedy='Set `decimal` to "." or ",", whichever is the decimal mark.',
     ),
-    Kind.UNCLEAR: Check(
-        "ambiguous_spread",
-        "The second number may be a spread, one in units of the last digit or in percent, or "
-        "count runs.",
-        "Write the spread like the mean, as in 0.912 ± 0.003 or 91% ± 2%, or remove it.",
+    Kind.UNCLEAR: Problem(
+        code="ambiguous_spread",
+        reason="The second number may be a spread, one in units of the last digit or in percent, "
+        "or count runs.",
+        remedy="Write the spread like the mean, as in 0.912 ± 0.003 or 91% ± 2%, or remove it.",
     ),
 }
-NOT_A_NUMBER = "Correct it, or name another column under `columns`."
-# What stands beside scores: a check of it, and the kinds of cells that are none of its faults.
+STEP = Problem(
+    code="bad_step",
+    reason="The step is not a number.",
+    remedy="Correct it, or name another column under `columns`.",
+)
+SPREAD = Problem(
+    code="bad_summary",
+    reason="The spread is no number, or is negative.",
+    remedy="Correct the row.",
+)
+COUNT = replace(SPREAD, reason=f"The number of runs is no whole number from 1 to {MOST_RUNS:,}.")
+# What stands beside scores, and what can be wrong with it.
 BESIDE = {
-    "step": Check("bad_step", "The step is not a number.", NOT_A_NUMBER),
-    "selection": Check("bad_selection", "The selection is not a number.", NOT_A_NUMBER),
-    "spread": Check("bad_summary", "The spread is no number, or is negative.", "Correct the row."),
-    "count": Check(
-        "bad_summary",
-        f"The number of runs is no whole number from 1 to {MOST_RUNS:,}.",
-        "Correct the row.",
-    ),
+    "step": STEP,
+    "selection": replace(STEP, code="bad_selection", reason="The selection is not a number."),
+    "spread": SPREAD,
+    "count": COUNT,
 }
-BLANKS = {
-    role: Check(f"empty_{role}", f"The {role} has no name.", "Fill in the name, or remove the row.")
-    for role in ("model", "dataset", "metric")
-}
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where cells stand: their file, the line of each, their column or that of each, their text."""
-
-    source: str
-    lines: Lines
-    column: str | npt.NDArray[np.object_]
-    raw: pa.Array | None = None
-
-    def report(self, check: Check, rows: Iterable[int]) -> list[Problem]:
-        """Make a problem of a check for each of some cells."""
-        return [
-            Problem(
-                severity=check.severity,
-                code=check.code,
-                source=self.source,
-                line=int(self.lines[row]),
-                column=self.column if isinstance(self.column, str) else self.column[row],
-                value="" if self.raw is None else self.raw[row].as_py(),
-                reason=check.reason,
-                remedy=check.remedy,
-            )
-            for row in rows
-        ]
-
-
-class Reading(TypedDict):
-    """Which columns of files were taken for what.
-
-    The columns of each name by its role, the first of those of scores and how many there are, the
-    first of the files and how many there are.
-    """
-
-    names: dict[str, list[str]]
-    scores: list[str]
-    columns: int
-    path: str
-    files: int
+UNNAMED = Problem(
+    code="empty_{role}",
+    reason="The {role} has no name.",
+    remedy="Fill in the name, or remove the row.",
+)
 
 
 @dataclass(frozen=True)
@@ -144,13 +99,9 @@ class Part:
         rows, rows_filtered, rows_empty_score, percent_signs and decimal_commas, as in `Exports`.
     filter_values : dict of str to set of str
         What stands in each column of `where`.
-    reading : Reading
-        Which columns were taken for what.
     unmeasured : set of str
         Datasets of which neither the file nor the configuration names the metric; their rows are
         not among the runs.
-    filled : mapping of str to bool
-        The columns of scores of a wide table, and whether each has a filled cell.
     """
 
     runs: pa.Table
@@ -158,9 +109,7 @@ class Part:
     columns: list[str]
     counts: Mapping[str, int]
     filter_values: dict[str, set[str]]
-    reading: Reading
     unmeasured: set[str]
-    filled: Mapping[str, bool]
 
 
 class Metrics(NamedTuple):
@@ -214,27 +163,21 @@ def make_runs(
             "line": pa.array(lines),
         }
     )
-    kept = [name for name in columns if name not in RUN_COLUMNS]
-    table = _pack_texts(table.select([*RUN_COLUMNS, *kept]))
-    return table if usable.all() else table.filter(pa.array(usable))
-
-
-def _pack_texts(table: pa.Table) -> pa.Table:
-    """Keep each text of a column once, but for the texts of scores, most of which differ."""
-    return pa.table(
-        {
-            name: column.dictionary_encode()
-            if name != "raw" and pa.types.is_large_string(column.type)
-            else column
-            for name, column in zip(table.column_names, table.columns, strict=True)
-        }
-    )
+    table = table if usable.all() else table.filter(pa.array(usable))
+    kept = {}
+    for name in dict.fromkeys([*RUN_COLUMNS, *columns]):
+        is_text = pa.types.is_large_string(table.schema.field(name).type)
+        # Most of the texts of scores differ; of all others, each is kept once.
+        packs = is_text and name != "raw"
+        kept[name] = table[name].dictionary_encode() if packs else table[name]
+    return pa.table(kept)
 
 
 def find_blanks(names: pa.Array, role: str, place: Place) -> list[Problem]:
     """Find empty names of models, datasets or metrics."""
     blank = pc.equal(names, "").fill_null(fill_value=False).to_numpy(zero_copy_only=False)
-    return place.report(BLANKS[role], np.flatnonzero(blank))
+    code, reason = (text.format(role=role) for text in (UNNAMED.code, UNNAMED.reason))
+    return place.report(replace(UNNAMED, code=code, reason=reason), np.flatnonzero(blank))
 
 
 def find_overruled_metrics(said: pa.Array, used: pa.Array, place: Place) -> list[Problem]:
@@ -246,15 +189,15 @@ def find_overruled_metrics(said: pa.Array, used: pa.Array, place: Place) -> list
         return []
     own, metric = pairs[0]
     others = [other for other, used_metric in pairs if used_metric == metric]
-    check = Check(
-        "overruled_metric",
-        f"The configuration says that the metric is {quote_name(metric)}, the file says "
+    problem = Problem(
+        severity="warning",
+        code="overruled_metric",
+        reason=f"The configuration says that the metric is {quote_name(metric)}, the file says "
         f"{list_names(others)}.",
-        "The configuration is followed; remove `metric` from it if the file is right.",
-        "warning",
+        remedy="The configuration is followed; remove `metric` from it if the file is right.",
     )
     is_first = pc.and_(pc.equal(said, own), pc.equal(used, metric))
-    return replace(place, raw=said).report(check, [pc.index(is_first, True).as_py()])
+    return replace(place, raw=said).report(problem, [pc.index(is_first, True).as_py()])
 
 
 def find_bad_scores(numbers: Numbers, place: Place) -> list[Problem]:
@@ -279,7 +222,7 @@ def find_bad_beside(
         bad |= (
             (values < 1) | (values > MOST_RUNS) | (values != np.floor(values)) & ~np.isnan(values)
         )
-    return place.report(BESIDE[role], np.flatnonzero(bad & usable)[:1].tolist())
+    return place.report(BESIDE[role], np.flatnonzero(bad & usable)[:1])
 
 
 def find_scale_breaks(spreads: pa.Array, place: Place) -> list[Problem]:
@@ -288,8 +231,8 @@ def find_scale_breaks(spreads: pa.Array, place: Place) -> list[Problem]:
     filled = [pc.match_substring_regex(*own) for own in ((place.raw, r"\d"), (spreads, "[1-9]"))]
     differ = pc.and_(pc.xor(*signs), pc.and_(*filled)).to_numpy(zero_copy_only=False)
     reason = "Of the mean and its spread, one has a percent sign and the other has none."
-    check = Check("bad_summary", reason, "Write it behind both or neither.")
-    return place.report(check, np.flatnonzero(differ)[:1].tolist())
+    problem = replace(SPREAD, reason=reason, remedy="Write it behind both or neither.")
+    return place.report(problem, np.flatnonzero(differ)[:1])
 
 
 def find_words(kinds: npt.NDArray[np.int8], place: Place, *, remedy: str) -> list[Problem]:
@@ -302,13 +245,13 @@ def find_words(kinds: npt.NDArray[np.int8], place: Place, *, remedy: str) -> lis
             "Leave one number in each cell, or a mean and one spread, as in 0.91 ± 0.02, and set "
             "`summary: {runs: N}` with the number of runs behind each."
         )
-    check = Check("no_numbers", "No cell of the column is a number.", remedy)
-    return place.report(check, filled[:1].tolist())
+    reason = "No cell of the column is a number."
+    return place.report(Problem(code="no_numbers", reason=reason, remedy=remedy), filled[:1])
 
 
-def find_no_rows(lines: Lines, rejected: Sequence[Problem], *, source: str) -> list[Problem]:
+def find_no_rows(count: int, rejected: Sequence[Problem], *, source: str) -> list[Problem]:
     """Find out that a file has nothing but a header."""
-    if len(lines) or rejected:
+    if count or rejected:
         return []
     reason, remedy = "The file has a header but no rows.", "Export it again, or leave it out."
     return [Problem(code="no_rows", source=source, reason=reason, remedy=remedy, line=1)]

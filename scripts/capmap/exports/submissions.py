@@ -239,4 +239,4 @@ def _read_runs(
         if problem.code != "confused_name"
     ]
     runs = unpack_columns(read.runs).rename(columns=KEPT)
-    return replace(read, runs=runs, problems=problems, readings=[])
+    return replace(read, runs=runs, problems=problems)
