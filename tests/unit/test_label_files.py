@@ -127,7 +127,7 @@ def test_a_wrong_label_in_json_is_told_with_its_image(write, label, code, value)
         ("[[1]\n[2]]", "invalid_json", 2),
         ("[[1]] [[2]]", "invalid_json", 1),
         ("[" * 200_000, "deep_nesting", 1),
-        ("[[" + "1" * 5000 + "]]", "deep_nesting", 1),
+        ("[[" + "1" * 5000 + "]]", "not_an_id", 0),
         ('{"a": 1, "a": 2}', "duplicated_key", 0),
         ('{"a": 1, " a": 2}', "duplicated_image", 0),
         ('{"": 1}', "empty_image", 0),

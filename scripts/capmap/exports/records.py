@@ -165,17 +165,13 @@ def find_line(content: bytes, position: int) -> int:
 def _refuse_encoding(
     path: str, content: bytes, position: int, encoding: str, likely: str = "latin-1"
 ) -> UnreadableExportError:
-    return UnreadableExportError(
-        Problem(
-            code="wrong_encoding",
-            source=path,
-            reason=f"The file is not {encoding}: byte {position + 1} does not fit.",
-            remedy="Save it again as UTF-8 (in Excel: CSV UTF-8), or set "
-            f"`reading: {{encoding: {likely}}}` if it is that.",
-            line=find_line(content, position),
-            value=f"0x{content[position]:02x}",
-        )
+    reason = f"The file is not {encoding}: byte {position + 1} does not fit."
+    remedy = (
+        "Save it again as UTF-8 (in Excel: CSV UTF-8), or set "
+        f"`reading: {{encoding: {likely}}}` if it is that."
     )
+    line, value = find_line(content, position), f"0x{content[position]:02x}"
+    return refuse("wrong_encoding", path, reason, remedy, line=line, value=value)
 
 
 def has_suffix(path: str, suffixes: frozenset[str]) -> bool:
@@ -191,12 +187,18 @@ def read_text(path: str) -> str:
 
 
 def refuse(
-    code: str, path: str, reason: str, remedy: str, *, line: int = 0, column: str = ""
+    code: str,
+    path: str,
+    reason: str,
+    remedy: str = REMEDY,
+    *,
+    line: int = 0,
+    column: str = "",
+    value: str = "",
 ) -> UnreadableExportError:
-    """Make the error of a file with one fault."""
-    return UnreadableExportError(
-        Problem(code=code, source=path, reason=reason, remedy=remedy, line=line, column=column)
-    )
+    """Make the error of a file with one fault; a path or a line may be filled in later."""
+    problem = Problem(code=code, source=path, reason=reason, remedy=remedy)
+    return UnreadableExportError(replace(problem, line=line, column=column, value=shorten(value)))
 
 
 class Object(dict[str, Any]):
@@ -209,14 +211,6 @@ class Array(list[Any]):
     """A list, and the lines where its entries begin."""
 
     lines: Sequence[int] = ()
-
-
-def _tell(
-    code: str, reason: str, remedy: str = REMEDY, *, line: int = 0, value: str = ""
-) -> UnreadableExportError:
-    """Make the error of a value; line 0 is where the value begins."""
-    problem = Problem(code=code, reason=reason, remedy=remedy, line=line, value=shorten(value))
-    return UnreadableExportError(problem)
 
 
 def _locate(error: UnreadableExportError, path: str, line: int = 0) -> list[Problem]:
@@ -236,8 +230,9 @@ def _make_object(pairs: list[tuple[str, Any]], lines: Sequence[int] = ()) -> Obj
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
         place = next(place for place, key in enumerate(keys) if key in keys[:place])
-        raise _tell(
+        raise refuse(
             "duplicated_key",
+            "",
             f"The key {quote_name(keys[place])} stands twice in one object.",
             "Rename or remove one of them.",
             line=lines[place] if lines else 0,
@@ -322,16 +317,16 @@ def _decode(text: str, start: int, depth: int, *, first: int = 1) -> Any:
     except json.JSONDecodeError as error:
         reason = f"The text is not JSON: {error.msg} (character {error.colno} of the line)."
         line, written = first + error.lineno - 1, text.split("\n")[error.lineno - 1].strip()
-        raise _tell("invalid_json", reason, line=line, value=written) from error
+        raise refuse("invalid_json", "", reason, line=line, value=written) from error
     except (RecursionError, ValueError) as error:
         raise _refuse_depth(first) from error
     if text[end:].strip():
         line = first + bisect_left(ends, end)
-        raise _tell("invalid_json", "The JSON does not end here.", line=line)
+        raise refuse("invalid_json", "", "The JSON does not end here.", line=line)
     if "\\u" in text and (half := HALF.search(text)):
         line = first + bisect_left(ends, half.start())
         reason = "The text has half of a surrogate pair, which is no character."
-        raise _tell("invalid_json", reason, line=line)
+        raise refuse("invalid_json", "", reason, line=line)
     return value
 
 
@@ -350,7 +345,7 @@ def _list_yaml(text: str) -> Parts:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
         line = mark.line + 1 if mark else 0
-        raise _tell("invalid_yaml", f"The file is not YAML: {reason}.", line=line) from error
+        raise refuse("invalid_yaml", "", f"The file is not YAML: {reason}.", line=line) from error
 
 
 def _build(node: Any) -> Any:
@@ -369,7 +364,7 @@ def _build(node: Any) -> Any:
 
 def _refuse_depth(line: int = 0) -> UnreadableExportError:
     reason = "The value is nested too deeply."
-    return _tell("deep_nesting", reason, "Write flatter objects.", line=line)
+    return refuse("deep_nesting", "", reason, "Write flatter objects.", line=line)
 
 
 # The cells of a record (text, `Numeral`, bool or None) by dotted names.
@@ -518,7 +513,7 @@ def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "
     try:
         if not walker.steps and not isinstance(value, dict):
             reason = "The value is not an object."
-            raise _tell("invalid_record", reason, "Write objects, one for each run.")
+            raise refuse("invalid_record", "", reason, "Write objects, one for each run.")
         found = walker.walk(value, line, position)
     except UnreadableExportError as error:
         rows.problems += _locate(error, rows.path, line)
@@ -658,7 +653,7 @@ def _match_key(step: Pattern, key: str) -> dict[str, str] | None:
         return step.match(key)
     except ConfigError as error:
         reason = f"The key {quote_name(key)} can be read in several ways: {error}"
-        raise _tell("ambiguous_key", reason, "Change `reading: {records: …}`.") from error
+        raise refuse("ambiguous_key", "", reason, "Change `reading: {records: …}`.") from error
 
 
 def read_document(path: str) -> Any:
