@@ -15,7 +15,6 @@ from capmap.exports.cells import (
     Cells,
     Kind,
     Place,
-    Wish,
     check_columns,
     parse_mixed,
     reject_unusable,
@@ -180,7 +179,7 @@ def _read_attributes(path: str, columns: Mapping[str, str], role: Role) -> pd.Da
 def _read_cells(sheet: Sheet, path: str, columns: Mapping[str, str], role: Role) -> Cells:
     """Read the rows with a filled cell, all columns of them."""
     wishes = [
-        Wish(f"attributes: {{{role}s: {{{'file' if key == 'name' else key}: …}}}}", column)
+        (f"attributes: {{{role}s: {{{'file' if key == 'name' else key}: …}}}}", column)
         for key, column in columns.items()
     ]
     if problems := check_columns(wishes, sheet.columns, path):

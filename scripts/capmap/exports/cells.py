@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import reduce
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -314,13 +314,6 @@ def match_rows(cells: Cells, where: Filters) -> npt.NDArray[np.bool_]:
     return rows
 
 
-class Wish(NamedTuple):
-    """A column that a study asks for: where the configuration names it, and its name."""
-
-    setting: str
-    name: str
-
-
 def clean_header(names: Sequence[str]) -> list[str]:
     """Trim the names of columns; a column without a name is called after its position.
 
@@ -380,14 +373,14 @@ def list_columns(columns: Mapped, role: str) -> list[str]:
 
 
 def check_columns(
-    wishes: Sequence[Wish], present: Sequence[str], source: str, *, hint: str = ""
+    wishes: Sequence[tuple[str, str]], present: Sequence[str], source: str, *, hint: str = ""
 ) -> list[Problem]:
     """Check that a file has each wanted column once.
 
     Parameters
     ----------
-    wishes : sequence of Wish
-        What is asked for.
+    wishes : sequence of tuple
+        Columns that a study asks for: where the configuration names each, and its name.
     present : sequence of str
         The columns of the file.
     source : str

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from capmap.errors import ValidationError
-from capmap.exports.cells import Numeral, Wish, check_columns, trim
+from capmap.exports.cells import Numeral, check_columns, trim
 from capmap.exports.records import (
     TABLES,
     has_suffix,
@@ -228,7 +228,7 @@ def _list_json(path: str) -> list[Entry]:
 def _list_rows(path: str) -> list[Entry]:
     wanted = [IMAGE, LABEL]
     sheet = open_sheet(path, wanted=wanted)
-    wishes = [Wish("labels", name) for name in wanted]
+    wishes = [("labels", name) for name in wanted]
     if problems := check_columns(wishes, sheet.columns, path, hint=HEADER):
         raise UnreadableExportError(*problems)
     cells = sheet.read_cells(wanted)

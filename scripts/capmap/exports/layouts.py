@@ -4,7 +4,7 @@ A table has a row per run, with a column of scores, or is wide: several columns 
 their names say of what, as in ``{dataset}`` or ``{dataset}_seed{seed}``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -21,7 +21,6 @@ from capmap.exports.cells import (
     Mapped,
     Numbers,
     Place,
-    Wish,
     bare_spreads,
     check_columns,
     choose_texts,
@@ -64,84 +63,56 @@ from capmap.wording import list_names, quote_name
 MATRIX_HINT = "If the file has a column per dataset, set `format: matrix`."
 TURNED_HINT = "If each row is a dataset and each column a model, set `columns: {score: '{model}'}`."
 NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are."
-NAMED = ("model", "dataset", "metric", "seed")
+REQUIRED = ("model", "dataset", "metric")
+NAMED = (*REQUIRED, "seed")
 ROW = "row"
 
 
-class Layout(NamedTuple):
-    """A layout of tables: its usual columns of scores, and what distinguishes repeats."""
-
-    score: str
-    seed_remedy: str
-
-
-LAYOUTS: dict[TableFormat, Layout] = {
-    "long": Layout("score", "If these are runs with several seeds, write columns: {seed: COLUMN}."),
-    "matrix": Layout(
-        "{dataset}",
-        "Make the names of the models unique, join more columns into them with "
-        "columns: {model: [COLUMN, COLUMN]}, or export runs with several seeds as a long table "
-        "with a column of seeds.",
-    ),
+# What distinguishes repeats.
+SEED_REMEDIES: dict[TableFormat, str] = {
+    "long": "If these are runs with several seeds, write columns: {seed: COLUMN}.",
+    "matrix": "Make the names of the models unique, join more columns into them with "
+    "columns: {model: [COLUMN, COLUMN]}, or export runs with several seeds as a long table "
+    "with a column of seeds.",
 }
-
-
-class Score(NamedTuple):
-    """A column of scores, and what its own name says of them."""
-
-    column: str
-    fields: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class _Plan:
     """Which columns hold scores, and of which columns or fields each name is made.
 
-    ``roles`` are those of `NAMED` and `BESIDE` that the table has, and what is kept. In a wide
-    table an empty cell is no run.
+    ``scores`` has what the name of each column says of its scores. ``roles`` are those of `NAMED`,
+    `BESIDE` that the table has, further names, and what is kept. In a wide table an empty cell is
+    no run.
     """
 
-    scores: list[Score]
+    scores: dict[str, Mapping[str, str]]
     roles: dict[str, list[str]]
     wide: bool
 
     @property
     def fields(self) -> set[str]:
-        return {name for score in self.scores for name in score.fields}
+        return {name for fields in self.scores.values() for name in fields}
 
-    @property
-    def named(self) -> list[str]:
-        """The columns of names."""
-        names = [name for role in NAMED for name in self.roles.get(role, ())]
+    def list_columns(self, *roles: str) -> list[str]:
+        """The columns of some roles, without fields of the names of columns."""
+        names = [name for role in roles for name in self.roles.get(role, ())]
         return [name for name in dict.fromkeys(names) if name not in self.fields]
-
-    @property
-    def needed(self) -> list[str]:
-        """All columns to read."""
-        others = [name for role in (*BESIDE, "keep") for name in self.roles[role]]
-        kept = [name for name in others if name not in self.fields]
-        return list(dict.fromkeys([*self.named, *(score.column for score in self.scores), *kept]))
 
 
 @dataclass(frozen=True)
 class _Grid:
-    """The scores of a table, row by row.
+    """The scores of a table, row by row, with a row of cells for each.
 
-    ``rows`` and ``places`` say in which row and which of the columns of scores each stands;
-    ``rows`` is None where each row has one.
+    ``places`` says in which of the columns of scores each stands.
     """
 
-    rows: npt.NDArray[np.intp] | None
+    cells: Cells
     places: npt.NDArray[np.intp]
-    lines: npt.NDArray[np.int64]
     numbers: Numbers
     raw: pa.Array
     empty: int
     problems: list[Problem]
-
-    def spread(self, column: pa.Array) -> pa.Array:
-        """Repeat what a row says for each of its scores."""
-        return column if self.rows is None else column.take(pa.array(self.rows))
 
 
 def read_table(
@@ -156,6 +127,7 @@ def read_table(
     values: Mapping[str, float | str] | None = None,
     summarized: bool = False,
     logged: bool = False,
+    named: Sequence[str] = (),
 ) -> Part:
     """Read the runs of a table.
 
@@ -171,6 +143,8 @@ def read_table(
         Whether cells may hold how far runs spread as well, see `parse_summaries`.
     logged : bool, optional
         Whether a run may have several rows, so that `take_rows` has to know which scores are empty.
+    named : sequence of str, optional
+        Further roles of names, whose columns are in `columns`.
     metrics : Metrics
         The configured metrics.
 
@@ -191,30 +165,34 @@ def read_table(
     must have configured, may not. A column of a wide table that holds nothing but words is a
     problem and not read. The decimal mark is one for all scores of a file.
     """
-    plan = _plan_reading(sheet.columns, source, columns=columns, where=where, layout=layout)
+    plan = _plan_reading(
+        sheet.columns, source, columns=columns, where=where, layout=layout, named=named
+    )
     filters = {name: wanted for name, wanted in where.items() if name not in plan.fields}
-    opened = sheet.read_cells(list(dict.fromkeys([*plan.needed, *filters])))
-    file = reject_unusable(opened, plan.named, source=source, where=filters)
+    opened = sheet.read_cells(
+        [*dict.fromkeys([*plan.list_columns(*plan.roles), *plan.scores, *filters])]
+    )
+    names_of = plan.list_columns(*NAMED, *named)
+    file = reject_unusable(opened, names_of, source=source, where=filters)
     chosen = match_rows(file, filters)
     cells = file.select(chosen)
     numbers = _parse_scores(
         cells, plan, decimal=decimal, values=values or {}, summarized=summarized
     )
     grid = _read_grid(cells, plan, source, numbers)
-    names, doubts = _read_names(cells, plan, grid, metrics, source)
-    beside, faults = _read_beside(cells, plan, grid, decimal, source)
-    titles = [score.column for score in plan.scores]
-    others = {"raw": grid.raw, "column": choose_texts(titles, grid.places)}
-    others |= {name: _read_part(cells, plan, grid, name) for name in plan.roles["keep"]}
+    names, doubts = _read_names(grid.cells, plan, metrics, source, named)
+    beside, faults = _read_beside(grid, plan, decimal, source)
+    others = {"raw": grid.raw, "column": choose_texts([*plan.scores], grid.places)}
+    others |= {name: grid.cells.columns[name] for name in plan.roles["keep"]}
     if logged:
         others[EMPTY] = pa.array(grid.numbers.kinds == Kind.EMPTY)
-    runs = make_runs({**names, **others, **beside}, grid.numbers, source=source, lines=grid.lines)
+    everything = {**names, **others, **beside}
     rejected = [problem for problem in file.problems if problem.severity == "error"]
     seen = {name: set(file.columns[name].unique().to_pylist()) for name in filters}
     for name in where.keys() - filters:
-        seen[name] = {score.fields.get(name, "") for score in plan.scores}
+        seen[name] = {fields.get(name, "") for fields in plan.scores.values()}
     return Part(
-        runs=runs,
+        runs=make_runs(everything, grid.numbers, source=source, lines=grid.cells.lines),
         problems=[
             *(_find_unread_seed(sheet.columns, plan, source) if layout == "long" else []),
             *file.problems,
@@ -279,12 +257,19 @@ def list_wanted(columns: Mapped, layout: TableFormat) -> set[str]:
 def _list_scores(columns: Mapped, layout: TableFormat) -> list[str]:
     if "score" in columns and list_columns(columns, "score") != ["score"]:
         return list_columns(columns, "score")
-    turned = list_columns(columns, "dataset") != ["dataset"]
-    return ["{model}"] if layout == "matrix" and turned else [LAYOUTS[layout].score]
+    if layout == "long":
+        return ["score"]
+    return ["{dataset}" if list_columns(columns, "dataset") == ["dataset"] else "{model}"]
 
 
 def _plan_reading(
-    present: Sequence[str], source: str, *, columns: Mapped, where: Filters, layout: TableFormat
+    present: Sequence[str],
+    source: str,
+    *,
+    columns: Mapped,
+    where: Filters,
+    layout: TableFormat,
+    named: Sequence[str],
 ) -> _Plan:
     """Find the columns of scores and names, or raise what makes the file unreadable."""
     texts = _list_scores(columns, layout)
@@ -294,39 +279,35 @@ def _plan_reading(
     fields = {name for pattern in patterns for name in pattern.fields}
     fields |= {"metric"} if listed and not patterns else set()
     known = {*present, *fields}
-    roles = {role: list_columns(columns, role) for role in (*NAMED, *BESIDE, "keep")}
+    roles = {role: list_columns(columns, role) for role in (*NAMED, *named, *BESIDE, "keep")}
     if roles["metric"][0] not in known:
         roles["metric"] = []
     if roles["seed"] in (["seed"], [ROW]) and roles["seed"][0] not in known:
         roles["seed"] = []
     wishes = [
-        Wish(f"columns: {{{role}: …}}", name)
+        (f"columns: {{{role}: …}}", name)
         for role, names in roles.items()
         for name in names
         # A field is a part of a joined name as well: [dataset, metric] makes a dataset of each.
         if name not in fields or (name in NAMED and name != role and len(names) == 1)
     ]
-    wishes += [Wish("where", name) for name in where if name not in fields]
+    wishes += [("where", name) for name in where if name not in fields]
     free = list_columns(columns, "datasets")
     if not free:
-        taken = {wish.name for wish in wishes} | {*list_columns(columns, "ignore")}
+        taken = {name for _, name in wishes} | {*list_columns(columns, "ignore")}
         free = [name for name in present if name not in taken]
     scores = _find_scores(texts, free, where, listed=listed)
-    wishes += [Wish("columns: {score: …}", text) for text in texts if not has_fields(text)]
-    wishes += [
-        Wish("columns: {datasets: …}", name)
-        for name in (list_columns(columns, "datasets") or [score.column for score in scores])
-        if patterns
-    ]
+    wishes += [("columns: {score: …}", text) for text in texts if not has_fields(text)]
+    if patterns:
+        datasets = list_columns(columns, "datasets") or scores
+        wishes += [("columns: {datasets: …}", name) for name in datasets]
     hint = NESTED_HINT if any("." in name for name in present) else ""
     if not patterns and not {*roles["dataset"], *texts} & {*present}:
         hint = MATRIX_HINT
     elif texts == ["{dataset}"] and "dataset" in present and "model" not in present:
         hint = TURNED_HINT
     problems = check_columns(wishes, present, source, hint=hint)
-    for name in roles["keep"]:
-        if name in RUN_COLUMNS:
-            problems.append(_refuse(source, *RESERVED, name))
+    problems += [_refuse(source, *RESERVED, name) for name in roles["keep"] if name in RUN_COLUMNS]
     if patterns:
         turned = [name for name in roles["model"] if name in fields & {*present} - {"model"}]
         problems += [_refuse(source, *TURNED, name) for name in turned]
@@ -357,12 +338,12 @@ def _refuse(source: str, code: str, reason: str, remedy: str, column: str = "") 
 
 def _find_scores(
     texts: Sequence[str], free: Sequence[str], where: Filters, *, listed: bool
-) -> list[Score]:
+) -> dict[str, Mapping[str, str]]:
     """Find the columns of scores that the filters let through, as far as their names say."""
-    scores = []
+    scores: dict[str, Mapping[str, str]] = {}
     for text in texts:
         if not has_fields(text):
-            scores.append(Score(text, {"metric": text} if listed else {}))
+            scores[text] = {"metric": text} if listed else {}
             continue
         pattern = Pattern(text)
         for name in free:
@@ -371,21 +352,21 @@ def _find_scores(
             except ConfigError as error:
                 raise ConfigError(f"columns.score: {error}") from error
             if fields is not None and name not in texts:
-                scores.append(Score(name, fields))
-    return [
-        score
-        for score in scores
+                scores[name] = fields
+    return {
+        column: fields
+        for column, fields in scores.items()
         if all(
-            any(match_value(score.fields[name], value) for value in list_values(wanted))
+            any(match_value(fields[name], value) for value in list_values(wanted))
             for name, wanted in where.items()
-            if name in score.fields
+            if name in fields
         )
-    ]
+    }
 
 
 def _check_wide(
     present: Sequence[str],
-    scores: Sequence[Score],
+    scores: Collection[str],
     source: str,
     *,
     columns: Mapped,
@@ -393,7 +374,7 @@ def _check_wide(
 ) -> list[Problem]:
     """Find out that a table has no column of scores, or looks like one with a row per run."""
     long = {*list_columns(columns, "dataset"), *list_columns(columns, "score")}
-    if not list_columns(columns, "datasets") and long <= {score.column for score in scores}:
+    if not list_columns(columns, "datasets") and long <= {*scores}:
         reason = f"The columns {list_names(sorted(long))} look like those of a row per run."
         remedy = (
             "Set `format: long`, or list the columns of datasets under `columns: {datasets: …}`."
@@ -409,8 +390,7 @@ def _check_wide(
 
 def _read_grid(cells: Cells, plan: _Plan, source: str, numbers: Numbers) -> _Grid:
     """Arrange all columns of scores; of a wide table only filled cells of columns of numbers."""
-    titles = [score.column for score in plan.scores]
-    count = len(cells.lines)
+    titles, count = [*plan.scores], len(cells.lines)
     kinds = numbers.kinds.reshape(len(titles), count)
     filled = kinds != Kind.EMPTY
     empty = int((~filled).sum())
@@ -426,13 +406,26 @@ def _read_grid(cells: Cells, plan: _Plan, source: str, numbers: Numbers) -> _Gri
     raw = pa.concat_arrays([cells.columns[name] for name in titles])
     if not plan.wide:
         problems += [] if problems else find_bad_scores(numbers, place)
-        places = np.zeros(count, dtype=np.intp)
-        return _Grid(None, places, cells.lines, numbers, raw, empty, problems)
+        return _Grid(cells, np.zeros(count, dtype=np.intp), numbers, raw, empty, problems)
     rows, places = np.nonzero(filled.T)
     numbers, raw = numbers.take(places * count + rows), raw.take(pa.array(places * count + rows))
     columns = np.array(titles, dtype=object)[places]
     problems += find_bad_scores(numbers, Place(source, cells.lines[rows], columns, raw))
-    return _Grid(rows, places, cells.lines[rows], numbers, raw, empty, problems)
+    return _Grid(_spread(cells, plan, rows, places), places, numbers, raw, empty, problems)
+
+
+def _spread(
+    cells: Cells, plan: _Plan, rows: npt.NDArray[np.intp], places: npt.NDArray[np.intp]
+) -> Cells:
+    """Make a row of cells for each score, of what its row and the name of its column say."""
+    columns = {
+        name: cells.columns[name].take(pa.array(rows)) for name in plan.list_columns(*plan.roles)
+    }
+    for name in plan.fields:
+        texts = make_texts([fields.get(name, "") for fields in plan.scores.values()])
+        columns[name] = texts.take(pa.array(places))
+    numerals = {name: own[rows] for name, own in cells.numerals.items() if name in columns}
+    return Cells(columns, cells.lines[rows], numerals)
 
 
 def _parse_scores(
@@ -444,9 +437,8 @@ def _parse_scores(
     summarized: bool,
 ) -> Numbers:
     """Parse all columns, one after the other, with one decimal mark for all text in them."""
-    titles = [score.column for score in plan.scores]
-    texts = pa.concat_arrays([cells.columns[name] for name in titles])
-    is_numeral = np.concatenate([*map(cells.find_numerals, titles)])
+    texts = pa.concat_arrays([cells.columns[name] for name in plan.scores])
+    is_numeral = np.concatenate([*map(cells.find_numerals, plan.scores)])
     if values:
         texts, is_replaced = recode(texts, values, decimal=decimal)
         is_numeral = is_numeral | is_replaced
@@ -454,30 +446,18 @@ def _parse_scores(
     return parse_mixed(texts, is_numeral, decimal=decimal, parse=parse)
 
 
-def _read_part(cells: Cells, plan: _Plan, grid: _Grid, name: str) -> pa.Array:
-    """Read what a column, or a field of the names of columns, says of each score."""
-    if name not in plan.fields:
-        return grid.spread(cells.columns[name])
-    texts = make_texts([score.fields.get(name, "") for score in plan.scores])
-    return texts.take(pa.array(grid.places))
-
-
 def _read_beside(
-    cells: Cells, plan: _Plan, grid: _Grid, decimal: Decimal, source: str
+    grid: _Grid, plan: _Plan, decimal: Decimal, source: str
 ) -> tuple[dict[str, pa.Array], list[Problem]]:
     """Read the numbers that stand beside each score, with the decimal commas of scores."""
     found, problems = {}, []
+    mark: Decimal = "," if grid.numbers.decimal_commas else decimal
     for role in BESIDE:
         for name in plan.roles[role]:
-            texts = _read_part(cells, plan, grid, name)
-            is_numeral = np.zeros(len(texts), dtype=np.bool_)
-            if name not in plan.fields:
-                numerals = grid.spread(pa.array(cells.find_numerals(name)))
-                is_numeral = numerals.to_numpy(zero_copy_only=False)
-            mark: Decimal = "," if grid.numbers.decimal_commas else decimal
+            texts = grid.cells.columns[name]
             plain = bare_spreads(texts) if role == "spread" else texts
-            numbers = parse_mixed(plain, is_numeral, decimal=mark)
-            place = Place(source, grid.lines, name, texts)
+            numbers = parse_mixed(plain, grid.cells.find_numerals(name), decimal=mark)
+            place = Place(source, grid.cells.lines, name, texts)
             problems += find_bad_beside(role, numbers, np.isfinite(grid.numbers.values), place)
             if role == "spread":
                 problems += find_scale_breaks(texts, replace(place, raw=grid.raw))
@@ -486,31 +466,24 @@ def _read_beside(
 
 
 def _read_names(
-    cells: Cells, plan: _Plan, grid: _Grid, metrics: Metrics, source: str
+    cells: Cells, plan: _Plan, metrics: Metrics, source: str, named: Sequence[str]
 ) -> tuple[dict[str, pa.Array], list[Problem]]:
-    """Read the names of each score, and find those that are blank, confused or overruled."""
-    names: dict[str, pa.Array] = {"metric": None, "seed": repeat_text("", len(grid.lines))}
+    """Read the names of each score, and find those that are blank or overruled."""
+    names: dict[str, pa.Array] = {"metric": None, "seed": repeat_text("", len(cells.lines))}
     problems: list[Problem] = []
-    for role in NAMED:
-        parts = plan.roles[role]
-        if not parts:
+    for role in (*NAMED, *named):
+        if not (parts := plan.roles.get(role)):
             continue
-        in_rows = not {*parts} & plan.fields
-        texts = [
-            trim(cells.columns[name] if in_rows else _read_part(cells, plan, grid, name))
-            for name in parts
-        ]
-        joined, lines = join_names(texts), cells.lines if in_rows else grid.lines
-        if role == "seed":
-            joined = read_seeds(joined)
-        else:
-            problems += find_blanks(joined, role, Place(source, lines, SEPARATOR.join(parts)))
-        names[role] = grid.spread(joined) if in_rows else joined
+        joined = join_names([trim(cells.columns[name]) for name in parts])
+        names[role] = read_seeds(joined) if role == "seed" else joined
+        if role in REQUIRED:
+            # The names of a wide row stand beside each of its scores.
+            place = Place(source, cells.lines, SEPARATOR.join(parts))
+            problems += dict.fromkeys(find_blanks(joined, role, place))
     said = names["metric"]
     names["metric"] = metrics.name(names["dataset"], said)
     if said is not None:
-        column = SEPARATOR.join(plan.roles["metric"])
-        place = Place(source, grid.lines, column)
+        place = Place(source, cells.lines, SEPARATOR.join(plan.roles["metric"]))
         problems += find_overruled_metrics(said, names["metric"], place)
     return names, problems
 

@@ -13,12 +13,9 @@ from capmap.artifacts import digest_file, pack_names, unpack_columns
 from capmap.exports.cells import (
     Filters,
     Mapped,
-    join_names,
     list_columns,
     list_values,
-    make_texts,
     match_value,
-    trim,
 )
 from capmap.exports.doubts import find_doubts
 from capmap.exports.layouts import list_wanted, name_sheet, numbers_rows, read_table
@@ -126,6 +123,7 @@ def read_exports(
     values: Mapping[str, float | str] | None = None,
     take: Take = "all",
     summary: Mapping[str, Any] | None = None,
+    named: Sequence[str] = (),
 ) -> Exports:
     """Read the exports of a study, whatever is wrong with them.
 
@@ -158,6 +156,8 @@ def read_exports(
         Which rows of a run count, see `take_rows`.
     summary : mapping, optional
         ``runs`` and ``spread`` of rows that stand for several runs, see `spread_summaries`.
+    named : sequence of str, optional
+        Further roles of names; the runs have a column called like each.
 
     Returns
     -------
@@ -191,6 +191,7 @@ def read_exports(
                 values=values,
                 summarized=is_summarized,
                 logged=take != "all",
+                named=named,
             )
         except UnreadableExportError as error:
             problems += error.problems
@@ -384,36 +385,22 @@ def read_evaluations(
     model.
     """
     plan = _plan_roles(columns or {}, _list_present(paths))
-    mapped = {role: plan[role] or plan["training"] for role in ("model", "dataset")}
-    single = {role: plan[role][0] for role in ("score", "metric", "seed") if plan[role]}
-    # A column that is called like its role is among the runs anyway.
-    needed = dict.fromkeys(name for role in OWN for name in plan[role])
-    keep = [name for name in needed if plan.get(name) != [name] or name not in RUN_COLUMNS]
-    has_metrics = bool(plan["metric"])
+    mapped = {role: names for role, names in plan.items() if names}
     exports = read_exports(
         paths,
-        columns={**mapped, **single, "keep": keep},
+        columns={"model": plan["training"], **mapped, "score": plan["score"][0]},
+        named=[role for role in OWN if plan[role]],
         where=where,
-        metric="" if has_metrics else metric,
+        metric="" if plan["metric"] else metric,
         decimal=decimal,
-        dataset_metrics={} if has_metrics else dataset_metrics,
+        dataset_metrics={} if plan["metric"] else dataset_metrics,
     )
-    runs = unpack_columns(exports.runs)
-    table = runs[list(RUN_COLUMNS)].copy()
+    table = unpack_columns(exports.runs)
     for role in OWN:
-        parts = [trim(make_texts(runs[name].tolist())) for name in plan[role]]
-        texts = join_names(parts).to_pylist() if parts else ""
-        table[role] = pd.Series(texts, index=table.index, dtype="str")
+        table[role] = table.get(role, "")
     if plan["model"] and not plan["seed"]:
         table["seed"] = table["training"]
-    roles = {name: role for role in OWN for name in plan[role]}
-    problems = [
-        replace(problem, reason=problem.reason.replace("{keep:", f"{{{roles[problem.column]}:"))
-        if problem.column in roles
-        else problem
-        for problem in exports.problems
-    ]
-    return replace(exports, runs=table, problems=problems), plan
+    return replace(exports, runs=table), plan
 
 
 def _list_present(paths: Sequence[str]) -> set[str]:

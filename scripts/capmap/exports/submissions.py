@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from capmap.artifacts import unpack_columns
-from capmap.exports.cells import Mapped, Wish, check_columns, list_columns
+from capmap.exports.cells import Mapped, check_columns, list_columns
 from capmap.exports.reading import Exports, describe_file, read_exports
 from capmap.exports.records import read_bounded, read_document
 from capmap.exports.sheets import open_sheet
@@ -191,7 +191,7 @@ def _find_absent(path: str, *, strict: bool) -> tuple[dict[str, str] | None, lis
     except UnreadableExportError as error:
         return None, error.problems
     spared = frozenset[str]() if strict else SPARED.difference(present)
-    wishes = [Wish("a submission needs it", name) for name in REQUIRED if name not in spared]
+    wishes = [("a submission needs it", name) for name in REQUIRED if name not in spared]
     problems = check_columns(wishes, present, path)
     if any(fault.code != "missing_column" or fault.column in IDENTITY for fault in problems):
         return None, problems
