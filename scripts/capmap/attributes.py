@@ -20,7 +20,7 @@ from capmap.exports.cells import (
     reject_unusable,
     trim,
 )
-from capmap.exports.runs import find_blanks, find_no_rows, find_words
+from capmap.exports.layouts import find_blanks, find_no_rows, find_words
 from capmap.exports.sheets import Sheet, open_sheet
 from capmap.problems import Problem, UnreadableExportError
 

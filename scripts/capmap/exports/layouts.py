@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from capmap.errors import ConfigError
 from capmap.exports.cells import (
@@ -39,25 +40,12 @@ from capmap.exports.cells import (
     repeat_text,
     trim,
 )
-from capmap.exports.runs import (
-    BESIDE,
-    EMPTY,
-    RUN_COLUMNS,
-    Metrics,
-    Part,
-    find_bad_beside,
-    find_bad_scores,
-    find_blanks,
-    find_no_rows,
-    find_overruled_metrics,
-    find_scale_breaks,
-    find_words,
-    make_runs,
-)
+from capmap.exports.runs import EMPTY
 from capmap.exports.sheets import Sheet
+from capmap.metrics import is_same_metric
 from capmap.patterns import Pattern, has_fields
 from capmap.problems import Problem, UnreadableExportError, ask_nearest
-from capmap.settings.choices import Decimal, TableFormat
+from capmap.settings.choices import MOST_RUNS, Decimal, TableFormat
 from capmap.wording import list_names, quote_name
 
 MATRIX_HINT = "If the file has a column per dataset, set `format: matrix`."
@@ -75,6 +63,116 @@ SEED_REMEDIES: dict[TableFormat, str] = {
     "columns: {model: [COLUMN, COLUMN]}, or export runs with several seeds as a long table "
     "with a column of seeds.",
 }
+
+
+RUN_COLUMNS = (*NAMED, "score", "raw", "source", "line", "column")
+
+CORRECT = "Correct it, or leave the cell empty if the run is missing."
+SCORES = {
+    Kind.EMPTY: Problem(
+        severity="warning",
+        code="empty_score",
+        reason="The score is missing, so the row is left out.",
+        remedy="Fill in the score if the run was made.",
+    ),
+    Kind.NAN: Problem(
+        code="nan_score",
+        reason="The score is not a number.",
+        remedy="Leave the cell empty if the run is missing. If it failed, say what it counts with: "
+        "`failed: worst`, or `failed: drop` to leave it out.",
+    ),
+    Kind.INFINITE: Problem(
+        code="infinite_score",
+        reason="The score is infinite.",
+        remedy="Remove the row, or write the value that stands for a failed run.",
+    ),
+    Kind.TEXT: Problem(code="not_a_number", reason="The score is not a number.", remedy=CORRECT),
+    Kind.OTHER_MARK: Problem(
+        code="decimal_mark",
+        reason="The score does not fit the decimal mark {mark!r} of the others.",
+        remedy="Write all scores with one mark, or set `decimal` to the one that is meant.",
+    ),
+    Kind.AMBIGUOUS: Problem(
+        code="ambiguous_number",
+        reason="The mark may be a decimal mark or divide thousands.",
+        remedy='Set `decimal` to "." or ",", whichever is the decimal mark.',
+    ),
+    Kind.UNCLEAR: Problem(
+        code="ambiguous_spread",
+        reason="The second number may be a spread, one in units of the last digit or in percent, "
+        "or count runs.",
+        remedy="Write the spread like the mean, as in 0.912 ± 0.003 or 91% ± 2%, or remove it.",
+    ),
+}
+STEP = Problem(
+    code="bad_step",
+    reason="The step is not a number.",
+    remedy="Correct it, or name another column under `columns`.",
+)
+SPREAD = Problem(
+    code="bad_summary",
+    reason="The spread is no number, or is negative.",
+    remedy="Correct the row.",
+)
+COUNT = replace(SPREAD, reason=f"The number of runs is no whole number from 1 to {MOST_RUNS:,}.")
+# What stands beside scores, and what can be wrong with it.
+BESIDE = {
+    "step": STEP,
+    "selection": replace(STEP, code="bad_selection", reason="The selection is not a number."),
+    "spread": SPREAD,
+    "count": COUNT,
+}
+UNNAMED = Problem(
+    code="empty_{role}",
+    reason="The {role} has no name.",
+    remedy="Fill in the name, or remove the row.",
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The runs of one file.
+
+    Parameters
+    ----------
+    runs : pyarrow.Table
+        As in `Exports`.
+    problems : list of Problem
+        What is wrong with the file.
+    columns : list of str
+        All columns of the file.
+    counts : mapping of str to int
+        rows, rows_filtered, rows_empty_score, percent_signs and decimal_commas, as in `Exports`.
+    filter_values : dict of str to set of str
+        What stands in each column of `where`.
+    unmeasured : set of str
+        Datasets of which neither the file nor the configuration names the metric; their rows are
+        not among the runs.
+    """
+
+    runs: pa.Table
+    problems: list[Problem]
+    columns: list[str]
+    counts: Mapping[str, int]
+    filter_values: dict[str, set[str]]
+    unmeasured: set[str]
+
+
+class Metrics(NamedTuple):
+    """The configured names of metrics: of all datasets, and of some, which win."""
+
+    every: str
+    by_dataset: Mapping[str, str]
+
+    def name(self, datasets: pa.Array, texts: pa.Array | None = None) -> pa.Array:
+        """Find the metric of each run, null where nothing names it; `texts` is what files say."""
+        encoded = datasets.dictionary_encode()
+        configured = [
+            self.by_dataset.get(dataset) or self.every or None
+            for dataset in encoded.dictionary.to_pylist()
+        ]
+        chosen = make_texts(configured).take(encoded.indices)
+        return chosen if texts is None else pc.coalesce(chosen, texts)
 
 
 @dataclass(frozen=True)
@@ -498,3 +596,131 @@ UNREAD = (
 def _find_unread_seed(present: Sequence[str], plan: _Plan, source: str) -> list[Problem]:
     unread = [name for name in present if name.casefold() == "seed" and not plan.roles["seed"]]
     return [replace(_refuse(source, *UNREAD, name), severity="warning") for name in unread]
+
+
+def make_runs(
+    columns: Mapping[str, pa.Array],
+    numbers: Numbers,
+    *,
+    source: str,
+    lines: npt.NDArray[np.int64],
+) -> pa.Table:
+    """Make the table of runs, without rows that have no name or metric.
+
+    Parameters
+    ----------
+    columns : mapping of str to pyarrow array, shape (n,)
+        model, dataset, metric (null where unknown), seed, raw, column, and columns to keep.
+    numbers : Numbers
+        The scores.
+    source : str
+        The file.
+    lines : ndarray of int64, shape (n,)
+        The line of each cell.
+    """
+    usable = np.ones(len(lines), dtype=np.bool_)
+    for role in ("model", "dataset", "metric"):
+        empty = pc.equal(columns[role], "").fill_null(fill_value=True)
+        usable = usable & ~empty.to_numpy(zero_copy_only=False)
+    if numbers.spreads is not None and "spread" not in columns:
+        columns = {**columns, "spread": pa.array(numbers.spreads)}
+    table = pa.table(
+        {
+            **columns,
+            "score": pa.array(numbers.values),
+            "source": choose_texts([source], np.zeros(len(lines), dtype=np.int32)),
+            "line": pa.array(lines),
+        }
+    )
+    table = table if usable.all() else table.filter(pa.array(usable))
+    kept = {}
+    for name in dict.fromkeys([*RUN_COLUMNS, *columns]):
+        is_text = pa.types.is_large_string(table.schema.field(name).type)
+        # Most of the texts of scores differ; of all others, each is kept once.
+        packs = is_text and name != "raw"
+        kept[name] = table[name].dictionary_encode() if packs else table[name]
+    return pa.table(kept)
+
+
+def find_blanks(names: pa.Array, role: str, place: Place) -> list[Problem]:
+    """Find empty names of models, datasets or metrics."""
+    blank = pc.equal(names, "").fill_null(fill_value=False).to_numpy(zero_copy_only=False)
+    code, reason = (text.format(role=role) for text in (UNNAMED.code, UNNAMED.reason))
+    return place.report(replace(UNNAMED, code=code, reason=reason), np.flatnonzero(blank))
+
+
+def find_overruled_metrics(said: pa.Array, used: pa.Array, place: Place) -> list[Problem]:
+    """Warn at the first run of which the file names another metric than the configuration."""
+    differs = pc.and_(pc.not_equal(said, used), pc.not_equal(said, "")).fill_null(False)
+    pairs = pa.table({"said": said, "used": used}).filter(differs).to_pandas().drop_duplicates()
+    pairs = [pair for pair in pairs.itertuples(index=False, name=None) if not is_same_metric(*pair)]
+    if not pairs:
+        return []
+    own, metric = pairs[0]
+    others = [other for other, used_metric in pairs if used_metric == metric]
+    problem = Problem(
+        severity="warning",
+        code="overruled_metric",
+        reason=f"The configuration says that the metric is {quote_name(metric)}, the file says "
+        f"{list_names(others)}.",
+        remedy="The configuration is followed; remove `metric` from it if the file is right.",
+    )
+    is_first = pc.and_(pc.equal(said, own), pc.equal(used, metric))
+    return replace(place, raw=said).report(problem, [pc.index(is_first, True).as_py()])
+
+
+def find_bad_scores(numbers: Numbers, place: Place) -> list[Problem]:
+    """Find scores that are no finite numbers, in the order of the cells."""
+    return [
+        replace(problem, reason=problem.reason.format(mark=numbers.mark))
+        for row in np.flatnonzero(numbers.kinds != Kind.NUMBER).tolist()
+        for problem in place.report(SCORES[Kind(numbers.kinds[row])], [row])
+    ]
+
+
+def find_bad_beside(
+    role: str, numbers: Numbers, usable: npt.NDArray[np.bool_], place: Place
+) -> list[Problem]:
+    """Find the first number beside a usable score that is none, or is impossible."""
+    values = numbers.values
+    missing = [Kind.EMPTY, Kind.NAN] if role == "spread" else [Kind.EMPTY]
+    bad = ~np.isin(numbers.kinds, [Kind.NUMBER, *missing])
+    if role == "spread":
+        bad |= values < 0
+    if role == "count":
+        bad |= (
+            (values < 1) | (values > MOST_RUNS) | (values != np.floor(values)) & ~np.isnan(values)
+        )
+    return place.report(BESIDE[role], np.flatnonzero(bad & usable)[:1])
+
+
+def find_scale_breaks(spreads: pa.Array, place: Place) -> list[Problem]:
+    """Find the first row with a percent sign behind either the mean or its spread, if not 0."""
+    signs = [pc.match_substring(texts, "%") for texts in (place.raw, spreads)]
+    filled = [pc.match_substring_regex(*own) for own in ((place.raw, r"\d"), (spreads, "[1-9]"))]
+    differ = pc.and_(pc.xor(*signs), pc.and_(*filled)).to_numpy(zero_copy_only=False)
+    reason = "Of the mean and its spread, one has a percent sign and the other has none."
+    problem = replace(SPREAD, reason=reason, remedy="Write it behind both or neither.")
+    return place.report(problem, np.flatnonzero(differ)[:1])
+
+
+def find_words(kinds: npt.NDArray[np.int8], place: Place, *, remedy: str) -> list[Problem]:
+    """Find out that no filled cell of a column is a number; the first one is the example."""
+    filled = np.flatnonzero(kinds != Kind.EMPTY)
+    if not filled.size or (kinds[filled] != Kind.TEXT).any() or place.raw is None:
+        return []
+    if any(map(str.isdigit, place.raw[int(filled[0])].as_py())):
+        remedy = (
+            "Leave one number in each cell, or a mean and one spread, as in 0.91 ± 0.02, and set "
+            "`summary: {runs: N}` with the number of runs behind each."
+        )
+    reason = "No cell of the column is a number."
+    return place.report(Problem(code="no_numbers", reason=reason, remedy=remedy), filled[:1])
+
+
+def find_no_rows(count: int, rejected: Sequence[Problem], *, source: str) -> list[Problem]:
+    """Find out that a file has nothing but a header."""
+    if count or rejected:
+        return []
+    reason, remedy = "The file has a header but no rows.", "Export it again, or leave it out."
+    return [Problem(code="no_rows", source=source, reason=reason, remedy=remedy, line=1)]

@@ -18,18 +18,18 @@ from capmap.exports.cells import (
     match_value,
 )
 from capmap.exports.doubts import find_doubts
-from capmap.exports.layouts import list_wanted, name_sheet, numbers_rows, read_table
-from capmap.exports.records import PLAIN, FileOptions
-from capmap.exports.runs import (
+from capmap.exports.layouts import (
     BESIDE,
-    EMPTY,
     RUN_COLUMNS,
     Metrics,
     Part,
-    number_rows,
-    spread_summaries,
-    take_rows,
+    list_wanted,
+    name_sheet,
+    numbers_rows,
+    read_table,
 )
+from capmap.exports.records import PLAIN, FileOptions
+from capmap.exports.runs import EMPTY, number_rows, spread_summaries, take_rows
 from capmap.exports.sheets import open_sheet
 from capmap.patterns import has_fields
 from capmap.problems import Problem, RowCheck, UnreadableExportError, ask_nearest
