@@ -44,7 +44,7 @@ from capmap.exports.runs import EMPTY
 from capmap.exports.sheets import Sheet
 from capmap.metrics import is_same_metric
 from capmap.patterns import Pattern, has_fields
-from capmap.problems import Problem, UnreadableExportError, ask_nearest
+from capmap.problems import Problem, UnreadableExportError
 from capmap.settings.choices import MOST_RUNS, Decimal, TableFormat
 from capmap.wording import list_names, quote_name
 
@@ -213,20 +213,36 @@ class _Grid:
     problems: list[Problem]
 
 
-def read_table(
-    sheet: Sheet,
-    source: str,
-    *,
-    columns: Mapped,
-    where: Filters,
-    metrics: Metrics,
-    decimal: Decimal,
-    layout: TableFormat = "long",
-    values: Mapping[str, float | str] | None = None,
-    summarized: bool = False,
-    logged: bool = False,
-    named: Sequence[str] = (),
-) -> Part:
+@dataclass(frozen=True)
+class Query:
+    """What a study reads of each table.
+
+    Parameters
+    ----------
+    columns, where, layout, decimal, values
+        As in `read_exports`.
+    metrics : Metrics
+        The configured metrics.
+    summarized : bool
+        Whether cells may hold how far runs spread as well, see `parse_summaries`.
+    logged : bool
+        Whether a run may have several rows, so that `take_rows` has to know which scores are empty.
+    named : sequence of str
+        Further roles of names, whose columns are in `columns`.
+    """
+
+    columns: Mapped
+    where: Filters
+    layout: TableFormat
+    decimal: Decimal
+    values: Mapping[str, float | str]
+    metrics: Metrics
+    summarized: bool
+    logged: bool
+    named: Sequence[str]
+
+
+def read_table(sheet: Sheet, source: str, query: Query) -> Part:
     """Read the runs of a table.
 
     Parameters
@@ -235,16 +251,8 @@ def read_table(
         The opened file.
     source : str
         Its path.
-    columns, where, decimal, layout, values
-        As in `read_exports`.
-    summarized : bool, optional
-        Whether cells may hold how far runs spread as well, see `parse_summaries`.
-    logged : bool, optional
-        Whether a run may have several rows, so that `take_rows` has to know which scores are empty.
-    named : sequence of str, optional
-        Further roles of names, whose columns are in `columns`.
-    metrics : Metrics
-        The configured metrics.
+    query : Query
+        What is read of it.
 
     Returns
     -------
@@ -263,36 +271,29 @@ def read_table(
     must have configured, may not. A column of a wide table that holds nothing but words is a
     problem and not read. The decimal mark is one for all scores of a file.
     """
-    plan = _plan_reading(
-        sheet.columns, source, columns=columns, where=where, layout=layout, named=named
-    )
-    filters = {name: wanted for name, wanted in where.items() if name not in plan.fields}
-    opened = sheet.read_cells(
-        [*dict.fromkeys([*plan.list_columns(*plan.roles), *plan.scores, *filters])]
-    )
-    names_of = plan.list_columns(*NAMED, *named)
+    plan = _plan_reading(sheet.columns, source, query)
+    filters = {name: own for name, own in query.where.items() if name not in plan.fields}
+    needed = [*plan.list_columns(*plan.roles), *plan.scores, *filters]
+    opened = sheet.read_cells([*dict.fromkeys(needed)])
+    names_of = plan.list_columns(*NAMED, *query.named)
     file = reject_unusable(opened, names_of, source=source, where=filters)
     chosen = match_rows(file, filters)
-    cells = file.select(chosen)
-    numbers = _parse_scores(
-        cells, plan, decimal=decimal, values=values or {}, summarized=summarized
-    )
-    grid = _read_grid(cells, plan, source, numbers)
-    names, doubts = _read_names(grid.cells, plan, metrics, source, named)
-    beside, faults = _read_beside(grid, plan, decimal, source)
+    grid = _read_grid(file.select(chosen), plan, source, query)
+    names, doubts = _read_names(grid.cells, plan, source, query)
+    beside, faults = _read_beside(grid, plan, source, query.decimal)
     others = {"raw": grid.raw, "column": choose_texts([*plan.scores], grid.places)}
     others |= {name: grid.cells.columns[name] for name in plan.roles["keep"]}
-    if logged:
+    if query.logged:
         others[EMPTY] = pa.array(grid.numbers.kinds == Kind.EMPTY)
     everything = {**names, **others, **beside}
     rejected = [problem for problem in file.problems if problem.severity == "error"]
     seen = {name: set(file.columns[name].unique().to_pylist()) for name in filters}
-    for name in where.keys() - filters:
+    for name in query.where.keys() - filters:
         seen[name] = {fields.get(name, "") for fields in plan.scores.values()}
     return Part(
         runs=make_runs(everything, grid.numbers, source=source, lines=grid.cells.lines),
         problems=[
-            *(_find_unread_seed(sheet.columns, plan, source) if layout == "long" else []),
+            *(_find_unread_seed(sheet.columns, plan, source) if query.layout == "long" else []),
             *file.problems,
             *find_no_rows(len(opened.lines), rejected, source=source),
             *doubts,
@@ -360,24 +361,17 @@ def _list_scores(columns: Mapped, layout: TableFormat) -> list[str]:
     return ["{dataset}" if list_columns(columns, "dataset") == ["dataset"] else "{model}"]
 
 
-def _plan_reading(
-    present: Sequence[str],
-    source: str,
-    *,
-    columns: Mapped,
-    where: Filters,
-    layout: TableFormat,
-    named: Sequence[str],
-) -> _Plan:
+def _plan_reading(present: Sequence[str], source: str, query: Query) -> _Plan:
     """Find the columns of scores and names, or raise what makes the file unreadable."""
-    texts = _list_scores(columns, layout)
+    columns, where = query.columns, query.where
+    texts = _list_scores(columns, query.layout)
     patterns = [Pattern(text) for text in texts if has_fields(text)]
     # Several columns that are listed hold scores of the metrics that they are called after.
     listed = not isinstance(columns.get("score", ""), str)
     fields = {name for pattern in patterns for name in pattern.fields}
     fields |= {"metric"} if listed and not patterns else set()
     known = {*present, *fields}
-    roles = {role: list_columns(columns, role) for role in (*NAMED, *named, *BESIDE, "keep")}
+    roles = {role: list_columns(columns, role) for role in (*NAMED, *query.named, *BESIDE, "keep")}
     if roles["metric"][0] not in known:
         roles["metric"] = []
     if roles["seed"] in (["seed"], [ROW]) and roles["seed"][0] not in known:
@@ -409,7 +403,7 @@ def _plan_reading(
     if patterns:
         turned = [name for name in roles["model"] if name in fields & {*present} - {"model"}]
         problems += [_refuse(source, *TURNED, name) for name in turned]
-        problems += _check_wide(present, scores, source, columns=columns, texts=texts)
+        problems += _check_wide(present, scores, source, query)
     if problems:
         raise UnreadableExportError(*problems)
     return _Plan(scores, roles, wide=bool(patterns) or listed)
@@ -463,32 +457,28 @@ def _find_scores(
 
 
 def _check_wide(
-    present: Sequence[str],
-    scores: Collection[str],
-    source: str,
-    *,
-    columns: Mapped,
-    texts: Sequence[str],
+    present: Sequence[str], scores: Collection[str], source: str, query: Query
 ) -> list[Problem]:
     """Find out that a table has no column of scores, or looks like one with a row per run."""
+    columns = query.columns
     long = {*list_columns(columns, "dataset"), *list_columns(columns, "score")}
-    if not list_columns(columns, "datasets") and long <= {*scores}:
+    if not scores:
+        texts = list_names(_list_scores(columns, query.layout))
+        code, reason = "no_datasets", f"No column is like {texts}."
+        remedy = f"The columns are {list_names(present)}. Check `columns` and the file's delimiter."
+    elif long <= {*scores} and not list_columns(columns, "datasets"):
+        code = "long_table"
         reason = f"The columns {list_names(sorted(long))} look like those of a row per run."
-        remedy = (
-            "Set `format: long`, or list the columns of datasets under `columns: {datasets: …}`."
-        )
-        return [Problem(code="long_table", source=source, reason=reason, remedy=remedy, line=1)]
-    if scores:
+        remedy = "Set `format: long`, or list the datasets under `columns: {datasets: …}`."
+    else:
         return []
-    reason = f"No column is like {list_names(texts)}."
-    remedy = f"{ask_nearest(texts[0], present)}The columns are {list_names(present)}."
-    remedy += " Check `columns` and the file's delimiter."
-    return [Problem(code="no_datasets", source=source, reason=reason, remedy=remedy, line=1)]
+    return [Problem(code=code, source=source, reason=reason, remedy=remedy, line=1)]
 
 
-def _read_grid(cells: Cells, plan: _Plan, source: str, numbers: Numbers) -> _Grid:
+def _read_grid(cells: Cells, plan: _Plan, source: str, query: Query) -> _Grid:
     """Arrange all columns of scores; of a wide table only filled cells of columns of numbers."""
     titles, count = [*plan.scores], len(cells.lines)
+    numbers = _parse_scores(cells, titles, query)
     kinds = numbers.kinds.reshape(len(titles), count)
     filled = kinds != Kind.EMPTY
     empty = int((~filled).sum())
@@ -526,26 +516,19 @@ def _spread(
     return Cells(columns, cells.lines[rows], numerals)
 
 
-def _parse_scores(
-    cells: Cells,
-    plan: _Plan,
-    *,
-    decimal: Decimal,
-    values: Mapping[str, float | str],
-    summarized: bool,
-) -> Numbers:
+def _parse_scores(cells: Cells, titles: Sequence[str], query: Query) -> Numbers:
     """Parse all columns, one after the other, with one decimal mark for all text in them."""
-    texts = pa.concat_arrays([cells.columns[name] for name in plan.scores])
-    is_numeral = np.concatenate([*map(cells.find_numerals, plan.scores)])
-    if values:
-        texts, is_replaced = recode(texts, values, decimal=decimal)
+    texts = pa.concat_arrays([cells.columns[name] for name in titles])
+    is_numeral = np.concatenate([*map(cells.find_numerals, titles)])
+    if query.values:
+        texts, is_replaced = recode(texts, query.values, decimal=query.decimal)
         is_numeral = is_numeral | is_replaced
-    parse = parse_summaries if summarized else parse_numbers
-    return parse_mixed(texts, is_numeral, decimal=decimal, parse=parse)
+    parse = parse_summaries if query.summarized else parse_numbers
+    return parse_mixed(texts, is_numeral, decimal=query.decimal, parse=parse)
 
 
 def _read_beside(
-    grid: _Grid, plan: _Plan, decimal: Decimal, source: str
+    grid: _Grid, plan: _Plan, source: str, decimal: Decimal
 ) -> tuple[dict[str, pa.Array], list[Problem]]:
     """Read the numbers that stand beside each score, with the decimal commas of scores."""
     found, problems = {}, []
@@ -564,12 +547,12 @@ def _read_beside(
 
 
 def _read_names(
-    cells: Cells, plan: _Plan, metrics: Metrics, source: str, named: Sequence[str]
+    cells: Cells, plan: _Plan, source: str, query: Query
 ) -> tuple[dict[str, pa.Array], list[Problem]]:
     """Read the names of each score, and find those that are blank or overruled."""
     names: dict[str, pa.Array] = {"metric": None, "seed": repeat_text("", len(cells.lines))}
     problems: list[Problem] = []
-    for role in (*NAMED, *named):
+    for role in (*NAMED, *query.named):
         if not (parts := plan.roles.get(role)):
             continue
         joined = join_names([trim(cells.columns[name]) for name in parts])
@@ -579,7 +562,7 @@ def _read_names(
             place = Place(source, cells.lines, SEPARATOR.join(parts))
             problems += dict.fromkeys(find_blanks(joined, role, place))
     said = names["metric"]
-    names["metric"] = metrics.name(names["dataset"], said)
+    names["metric"] = query.metrics.name(names["dataset"], said)
     if said is not None:
         place = Place(source, cells.lines, SEPARATOR.join(plan.roles["metric"]))
         problems += find_overruled_metrics(said, names["metric"], place)

@@ -23,6 +23,7 @@ from capmap.exports.layouts import (
     RUN_COLUMNS,
     Metrics,
     Part,
+    Query,
     list_wanted,
     name_sheet,
     numbers_rows,
@@ -171,28 +172,26 @@ def read_exports(
     ``null`` are names. Nothing in a file is ever executed.
     """
     columns, where = columns or {}, where or {}
+    query = Query(
+        columns=columns,
+        where=where,
+        layout=layout,
+        decimal=decimal,
+        values=values or {},
+        metrics=Metrics(metric, dataset_metrics or {}),
+        summarized=bool(summary and (summary["runs"] > 1 or list_columns(columns, "count"))),
+        logged=take != "all",
+        named=named,
+    )
     problems: list[Problem] = []
     files: list[ExportFile] = []
     parts: list[Part] = []
     tables: list[pa.Table] = []
-    is_summarized = bool(summary and (summary["runs"] > 1 or list_columns(columns, "count")))
     wanted = list_wanted(columns, layout) | {*where}
     for path, own in zip(paths, fields or [{}] * len(paths), strict=True):
         try:
             sheet = open_sheet(path, wanted=wanted, options=options)
-            part = read_table(
-                name_sheet(sheet, own),
-                path,
-                columns=columns,
-                where=where,
-                metrics=Metrics(metric, dataset_metrics or {}),
-                decimal=decimal,
-                layout=layout,
-                values=values,
-                summarized=is_summarized,
-                logged=take != "all",
-                named=named,
-            )
+            part = read_table(name_sheet(sheet, own), path, query)
         except UnreadableExportError as error:
             problems += error.problems
             rows = 0
