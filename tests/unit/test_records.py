@@ -90,8 +90,6 @@ FAULTS = {
     "comma.json": ('{\n"a": 1,\n"b": [1 2]}', "invalid_json", 3, "character 9"),
     "cut.json": ('{"a":\n {"b": 1', "invalid_json", 2, "character 9"),
     "two.json": ('{"a":\n1}\n{"b":\n2}', "invalid_json", 2, "does not end here"),
-    "half.json": ('{\n"a": "\\ud800"}', "invalid_json", 2, "half of a surrogate pair"),
-    "half.jsonl": ('\n{"\\udc00": 1}', "invalid_json", 2, "half of a surrogate pair"),
     "scalar.json": ("7", "invalid_record", 1, "not an object"),
     "scalar.yaml": ("\n7", "invalid_record", 2, "not an object"),
     "entry.yaml": ("-\n - a", "invalid_record", 2, "not an object"),
@@ -123,6 +121,11 @@ def test_a_fault_of_one_record_leaves_the_others(write):
     sheet = open_records(write('[{"a": 1},\n7,\n{"a": 2}]', "a.json"))
     assert (read_rows(sheet), sheet.lines) == (["1", "2"], [1, 3])
     assert [place(problem)[:2] for problem in sheet.problems] == [("invalid_record", 2)]
+
+
+def test_half_a_surrogate_pair_is_replaced(write):
+    sheet = open_records(write('{"a\\ud83d\\ude00": "\\ud800b"}', "a.json"))
+    assert (sheet.columns, read_rows(sheet)) == (["a\U0001f600"], ["\ufffdb"])
 
 
 def test_a_field_of_the_pattern_hides_a_name_of_the_record(write):

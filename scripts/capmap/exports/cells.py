@@ -1,7 +1,6 @@
 """Cells of text with the lines they stand on: columns, names, seeds and filters."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,7 @@ from capmap.wording import list_names, quote_name
 
 SEPARATOR = " / "
 INVISIBLE = r"^[\p{Z}\p{Cf}]+$"
-WHOLE = re.compile(r"([+-]?\d{1,18})(?:\.0*)?", re.ASCII)
+WHOLE = r"^(?:\+|(-))?0*(\d{1,18})(?:\.0*)?$"
 BOOLEANS = {"true": True, "false": False}
 
 Value: TypeAlias = str | int | float | bool
@@ -246,15 +245,9 @@ def read_seeds(texts: pa.Array) -> pa.Array:
     ['205', '7', '7', '1e1', 'a', '', '']
     """
     encoded = trim(texts).dictionary_encode()
-    seeds = [_read_seed(text) for text in encoded.dictionary.to_pylist()]
-    return make_texts(seeds).take(encoded.indices)
-
-
-def _read_seed(text: str) -> str:
-    found = WHOLE.fullmatch(text)
-    if found:
-        return str(int(found[1]))
-    return "" if text in ("nan", "NaN") else text
+    seeds = pc.replace_substring_regex(encoded.dictionary, WHOLE, r"\1\2")
+    seeds = pc.if_else(pc.is_in(seeds, make_texts(["nan", "NaN"])), "", seeds)
+    return seeds.take(encoded.indices)
 
 
 def list_values(wanted: Value | Sequence[Value]) -> list[Value]:

@@ -34,6 +34,7 @@ SCORE = "score"
 DEEPEST = 100
 LONGEST_LIST = 100
 REMEDY = "Write the file with a library for its format, or copy it again if it was cut off."
+POINT = re.compile(r"\.(?![^{}]*\})")
 HALF = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
@@ -179,9 +180,9 @@ def has_suffix(path: str, suffixes: frozenset[str]) -> bool:
     return bool({suffix.lower() for suffix in PurePath(path).suffixes[-2:]} & suffixes)
 
 
-def read_text(path: str) -> str:
-    """Read a text file in UTF-8 of at most 64 MiB, without the byte order mark."""
-    content = read_bounded(path, limit=LONGEST, remedy="Write it as a table, CSV or Parquet.")
+def read_text(path: str, *, limit: int = LONGEST, encoding: str = "utf-8") -> str:
+    """Read a text file of at most 64 MiB, without the byte order mark."""
+    content = recode_text(read_bounded(path, limit=limit), path, encoding)
     check_text(content, path)
     return content.decode("utf-8-sig")
 
@@ -291,7 +292,11 @@ def _list_lines(text: str) -> Parts:
 
 
 def _decode(text: str, start: int, depth: int, *, first: int = 1) -> Any:
-    """Decode the value that a text holds, whose first levels know the lines of their values."""
+    """Decode the value that a text holds, whose first levels know the lines of their values.
+
+    Half of a surrogate pair is no character, and replaced.
+    """
+    text = HALF.sub(r"\\ufffd", text) if "\\u" in text else text
     ends = [match.start() for match in re.finditer("\n", text)]
 
     def read(text: str, position: int, depth: int) -> tuple[Any, int]:
@@ -323,10 +328,6 @@ def _decode(text: str, start: int, depth: int, *, first: int = 1) -> Any:
     if text[end:].strip():
         line = first + bisect_left(ends, end)
         raise refuse("invalid_json", "", "The JSON does not end here.", line=line)
-    if "\\u" in text and (half := HALF.search(text)):
-        line = first + bisect_left(ends, half.start())
-        reason = "The text has half of a surrogate pair, which is no character."
-        raise refuse("invalid_json", "", reason, line=line)
     return value
 
 
@@ -490,14 +491,10 @@ def list_values(path: str, *, most: int) -> tuple[list[Any], bool]:
 
 def _list_parts(path: str, encoding: str, *, depth: int) -> Parts:
     is_yaml = has_suffix(path, YAML)
-    content = read_bounded(path, limit=LONGEST) if is_yaml else read_bounded(path)
-    content = recode_text(content, path, encoding)
-    check_text(content, path)
-    text = content.decode("utf-8-sig")
+    text = read_text(path, limit=LONGEST if is_yaml else LARGEST, encoding=encoding)
     if is_yaml:
         return _list_yaml(text)
-    suffix = PurePath(path.lower().removesuffix(".gz")).suffix
-    return _list_json(text, lines=suffix in LINES, depth=depth)
+    return _list_json(text, lines=has_suffix(path, LINES), depth=depth)
 
 
 class _Found(NamedTuple):
@@ -542,7 +539,8 @@ class _Walker:
 
     def __init__(self, records: str) -> None:
         self.records = records
-        self.steps = _split_steps(records) if records else ()
+        # Points within braces divide nothing.
+        self.steps = tuple(map(Pattern, POINT.split(records))) if records else ()
         # What is known of a part without records, where the way ended in an empty value.
         self.fields: Mapping[str, str] | None = None
         # Where the pattern came closest to a record: the path, the keys there, and the line.
@@ -631,19 +629,6 @@ class _Walker:
                 remedy="If runs are missing, change `reading: {records: …}`.",
                 line=self._misses[0],
             )
-
-
-@lru_cache(maxsize=100)
-def _split_steps(records: str) -> tuple[Pattern, ...]:
-    """Split a pattern at the points outside braces."""
-    steps, depth = [""], 0
-    for letter in records:
-        depth += {"{": 1, "}": -1}.get(letter, 0)
-        if letter == "." and depth <= 0:
-            steps.append("")
-        else:
-            steps[-1] += letter
-    return tuple(map(Pattern, steps))
 
 
 @lru_cache(maxsize=10_000)

@@ -25,6 +25,7 @@ from capmap.exports.records import (
     has_suffix,
     open_records,
     read_bounded,
+    read_text,
     recode_text,
     refuse,
 )
@@ -488,7 +489,7 @@ def list_sheets(path: str) -> list[str]:
         When it cannot be read.
     """
     if has_suffix(path, MARKDOWN):
-        return [str(number + 1) for number in range(len(_open_tables(path, PLAIN)))]
+        return [str(number) for number, _ in enumerate(_open_tables(path, PLAIN), 1)]
     return _list_sheet_names(_load_book(path))
 
 
@@ -514,7 +515,7 @@ def _list_sheet_names(book: Any) -> list[str]:
 
 
 def _choose_sheet(path: str, sheets: list[str], wanted: str) -> str:
-    """Choose the sheet that is named or numbered, or the only one."""
+    """Choose the sheet, or table, that is named or numbered, or the only one."""
     if wanted in sheets:
         return wanted
     if wanted.isdecimal() and 0 < int(wanted) <= len(sheets):
@@ -570,11 +571,8 @@ def open_markdown(path: str, *, wanted: Collection[str], options: FileOptions) -
     sheets = _open_tables(path, options)
     number = str(options.sheet)
     if number.isdecimal() or (number and len(sheets) > 1):
-        if number.isdecimal() and 0 < int(number) <= len(sheets):
-            return sheets[int(number) - 1]
-        reason = f"There is no table {quote_name(number)}: the file has {len(sheets)}."
-        remedy = "Set `reading: {sheet: …}` to the number of one, from 1."
-        raise refuse("no_sheet", path, reason, remedy)
+        numbers = [str(place) for place, _ in enumerate(sheets, 1)]
+        return sheets[numbers.index(_choose_sheet(path, numbers, number))]
     fits = [len({*wanted} & {*sheet.columns}) for sheet in sheets]
     best = sheets[fits.index(max(fits))]
     if fits.count(max(fits)) == 1:
@@ -593,10 +591,8 @@ def open_markdown(path: str, *, wanted: Collection[str], options: FileOptions) -
 
 def _open_tables(path: str, options: FileOptions) -> list[RowSheet]:
     """Open all tables of Markdown that have a sound header."""
-    content = read_bounded(path, limit=LONGEST, remedy="Write the table as CSV or Parquet.")
-    content = recode_text(content, path, options.encoding)
-    check_text(content, path)
-    text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    text = read_text(path, encoding=options.encoding)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     sheets, faults = [], []
     for rows in _list_tables(text, 0 if options.names else options.header_rows):
         try:
