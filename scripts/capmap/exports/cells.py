@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import reduce
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -496,7 +496,10 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     words, places = encoded.dictionary, encoded.indices.to_numpy()
     clean = _clean(words)
     percent = _match(clean, PERCENT)
-    body = _join_groups(_cut_percent(clean, percent))
+    cut = pc.utf8_rtrim_whitespace(pc.utf8_rtrim(clean, characters="%"))
+    body = pc.if_else(pa.array(percent), cut, clean)
+    joined = pc.replace_substring_regex(body, THIN_SPACES, "")
+    body = pc.if_else(pa.array(_match(body, SPACED)), joined, body)
     marks = _find_marks(body)
     mark = _choose_mark(marks, np.bincount(places, minlength=len(words)), decimal)
     other: Mark = "." if mark == "," else ","
@@ -654,21 +657,17 @@ def _to_float(text: str) -> float:
         return math.nan
 
 
-@dataclass(frozen=True)
-class _MarkForms:
+class _MarkForms(NamedTuple):
     """Which texts can be numbers with a decimal mark, and how sure that is.
 
     ``decimal`` has the mark once, ``triple`` are those of them that may be whole thousands, and
-    ``grouped`` has groups of thousands divided by the other mark, which must be so.
+    ``grouped`` has groups of thousands divided by the other mark. ``sure`` must have the mark.
     """
 
     decimal: Mask
     triple: Mask
     grouped: Mask
-
-    @property
-    def sure(self) -> Mask:
-        return (self.decimal & ~self.triple) | self.grouped
+    sure: Mask
 
 
 def _find_marks(texts: pa.Array) -> dict[Mark, _MarkForms]:
@@ -676,11 +675,10 @@ def _find_marks(texts: pa.Array) -> dict[Mark, _MarkForms]:
     pairs: tuple[tuple[Mark, str, str], ...] = ((".", r"\.", ","), (",", ",", r"\."))
     for mark, here, there in pairs:
         groups = rf"^[+-]?[1-9]\d{{0,2}}(?:{there}\d{{3}})"
-        forms[mark] = _MarkForms(
-            decimal=_match(texts, rf"^[+-]?(?:\d*{here}\d+|\d+{here}){EXPONENT}$"),
-            triple=_match(texts, rf"^[+-]?[1-9]\d{{0,2}}{here}\d{{3}}$"),
-            grouped=_match(texts, rf"{groups}+{here}\d*$") | _match(texts, rf"{groups}{{2,}}$"),
-        )
+        decimal = _match(texts, rf"^[+-]?(?:\d*{here}\d+|\d+{here}){EXPONENT}$")
+        triple = _match(texts, rf"^[+-]?[1-9]\d{{0,2}}{here}\d{{3}}$")
+        grouped = _match(texts, rf"{groups}+{here}\d*$") | _match(texts, rf"{groups}{{2,}}$")
+        forms[mark] = _MarkForms(decimal, triple, grouped, decimal & ~triple | grouped)
     return forms
 
 
@@ -701,16 +699,6 @@ def _clean(texts: pa.Array) -> pa.Array:
     for mark, plain in (("\u2212", "-"), ("\uff08", "("), ("\uff09", ")")):
         clean = pc.replace_substring(clean, mark, plain)
     return clean
-
-
-def _cut_percent(texts: pa.Array, percent: Mask) -> pa.Array:
-    cut = pc.utf8_rtrim_whitespace(pc.utf8_rtrim(texts, characters="%"))
-    return pc.if_else(pa.array(percent), cut, texts)
-
-
-def _join_groups(texts: pa.Array) -> pa.Array:
-    joined = pc.replace_substring_regex(texts, THIN_SPACES, "")
-    return pc.if_else(pc.match_substring_regex(texts, SPACED), joined, texts)
 
 
 def _match(texts: pa.Array, pattern: str) -> Mask:

@@ -30,12 +30,19 @@ from capmap.exports.layouts import (
     read_table,
 )
 from capmap.exports.records import PLAIN, FileOptions
-from capmap.exports.runs import EMPTY, number_rows, spread_summaries, take_rows
+from capmap.exports.runs import (
+    EMPTY,
+    SEEDLESS,
+    number_rows,
+    report_first,
+    spread_summaries,
+    take_rows,
+)
 from capmap.exports.sheets import open_sheet
 from capmap.patterns import has_fields
-from capmap.problems import Problem, RowCheck, UnreadableExportError, ask_nearest
+from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.settings.choices import Decimal, TableFormat, Take
-from capmap.wording import format_count, list_names, quote_name
+from capmap.wording import list_names, quote_name
 
 COUNTS = ("rows", "rows_filtered", "rows_empty_score", "percent_signs", "decimal_commas")
 # Faults of numbers beside scores, which are of no use where one of them is none.
@@ -225,13 +232,8 @@ def check_digests(
     for path, name in zip(files, files if names is None else names, strict=True):
         expected = checksums.get(name, "").lower()
         if expected and (found := digest_file(path)) != expected:
-            reason = (
-                f"The file is not the pinned one: its SHA-256 is {found}, expected is {expected}."
-            )
-            remedy = (
-                "Restore the file. If the change is meant, put the digest that was found into "
-                "`checksums`."
-            )
+            reason = f"The SHA-256 of the file is {found}, and `checksums` has {expected}."
+            remedy = "Restore the file, or put the digest that was found into `checksums`."
             problems.append(Problem(code="checksum", source=name, reason=reason, remedy=remedy))
     return problems
 
@@ -271,8 +273,9 @@ def _arrange_runs(
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Join the runs of files, choose the rows that count, and spread those that are summaries."""
     runs = join_runs(tables, list_columns(columns, "keep"))
-    problems = _find_seedless(runs)
-    if numbers_rows(columns) and not runs["seed"].ne("").any():
+    is_seedless = runs["seed"] == ""
+    problems = [] if is_seedless.all() else report_first(runs[is_seedless], SEEDLESS)
+    if numbers_rows(columns) and is_seedless.all():
         runs = number_rows(runs)
     runs, doubts = take_rows(runs, take)
     problems += doubts + find_doubts(runs, listed=bool(list_columns(columns, "datasets")))
@@ -281,25 +284,6 @@ def _arrange_runs(
         problems += doubts
     spent = {*BESIDE, EMPTY}
     return runs.drop(columns=[name for name in runs if name in spent]), problems
-
-
-SEEDLESS = RowCheck(
-    "empty_seed",
-    "seed",
-    "{_count} without a seed, while others have one; those of a cell count as the same run.",
-    "Fill in the seeds, or take them from the file's name, as in exports: "
-    "runs/{{model}}-{{seed}}.csv.",
-    "warning",
-)
-
-
-def _find_seedless(runs: pd.DataFrame) -> list[Problem]:
-    """Find runs without a seed beside others that have one."""
-    rows = runs[runs["seed"] == ""]
-    if len(rows) in (0, len(runs)):
-        return []
-    said = rows.head(1).assign(_count=format_count(len(rows), "run"))
-    return SEEDLESS.report(said, column="")
 
 
 def _find_unfilled(runs: pd.DataFrame, columns: Mapped) -> list[Problem]:

@@ -58,12 +58,12 @@ def take_rows(runs: pd.DataFrame, take: Take) -> tuple[pd.DataFrame, list[Proble
     if take == "last":
         rivals = runs.merge(taken[[*KEY, role, "score"]], on=[*KEY, role], suffixes=("", "_taken"))
         differs = (rivals["score"] != rivals["score_taken"]) & rivals["score"].notna()
-        problems = _report_first(rivals[differs], TIED)
+        problems = report_first(rivals[differs], TIED)
     else:
         chosen = np.array_equal(runs[role], runs["score"], equal_nan=True)
         problems = [SELECTED_BY_SCORE] if chosen else []
     lost = runs.drop_duplicates(KEY).merge(taken[KEY], on=KEY, how="left", indicator=True)
-    return taken, [*_report_first(lost[lost["_merge"] == "left_only"], UNTAKEN), *problems]
+    return taken, [*report_first(lost[lost["_merge"] == "left_only"], UNTAKEN), *problems]
 
 
 TIED = RowCheck(
@@ -72,6 +72,14 @@ TIED = RowCheck(
     "{_count} of the highest step beside another of a different score; the first is of {model} on "
     "{dataset}.",
     "If they are different runs, say by what: a column, or a field of the path, of seeds.",
+)
+SEEDLESS = RowCheck(
+    "empty_seed",
+    "seed",
+    "{_count} without a seed, while others have one; those of a cell count as the same run.",
+    "Fill in the seeds, or take them from the file's name, as in exports: "
+    "runs/{{model}}-{{seed}}.csv.",
+    "warning",
 )
 UNTAKEN = TIED._replace(
     code="untaken_run",
@@ -93,7 +101,7 @@ TWINS = HALVES._replace(
 )
 
 
-def _report_first(rows: pd.DataFrame, check: RowCheck) -> list[Problem]:
+def report_first(rows: pd.DataFrame, check: RowCheck) -> list[Problem]:
     """Make a problem of all rows of a kind at the first of them, if there are any."""
     said = rows.head(1).assign(_count=format_count(len(rows), "row"))
     return check.report(said, column="")
@@ -142,8 +150,8 @@ def spread_summaries(
     half = np.where(is_known, (sizes == 1) & ~said, (sizes > 1) & said)
     is_summary = is_known & (sizes > 1)
     problems = [
-        *_report_first(runs[half & np.isfinite(runs["score"])], HALVES),
-        *_report_first(_find_twins(runs[is_summary], spreads[is_summary]), TWINS),
+        *report_first(runs[half & np.isfinite(runs["score"])], HALVES),
+        *report_first(_find_twins(runs[is_summary], spreads[is_summary]), TWINS),
     ]
     deviations = spreads * (np.sqrt(sizes) if spread == "sem" else 1)
     rows = np.repeat(np.arange(len(runs)), np.where(is_summary, sizes, 1))
