@@ -182,7 +182,7 @@ def test_one_of_several_sheets_is_named(tmp_path):
     path = make_xlsx(tmp_path / "a.xlsx", {"one": {"A1": "x"}, "two": {"A1": "y"}, "three": {}})
     assert read(path, sheet="two") == (["y"], [], [])
     problem = refuse(path)
-    assert (problem.code, "'one', 'two', 'three'" in problem.remedy) == ("several_sheets", True)
+    assert (problem.code, "'one', 'two', 'three'" in problem.remedy) == ("no_sheet", True)
     problem = refuse(path, sheet="tow")
     assert (problem.code, "'two'?" in problem.remedy) == ("no_sheet", True)
     assert refuse(path, sheet="three").code == "empty_file"

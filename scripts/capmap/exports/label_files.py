@@ -4,12 +4,7 @@
 """
 
 import json
-import lzma
 import re
-import struct
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -352,12 +347,6 @@ NPY = b"\x93NUMPY"
 ZIP = b"PK\x03\x04"
 SCORES, IDS = "scores", "ids"
 ARRAY_REMEDY = "Save the scores with numpy.savez(path, scores=…, ids=…), where ids may be left out."
-# What NumPy and its reader of archives raise of damaged files.
-DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, tokenize.TokenError),
-    *(ValueError, TypeError, SyntaxError, LookupError, EOFError, OSError),
-    *(RuntimeError, MemoryError, OverflowError),
-)
 
 
 class Dump(NamedTuple):
@@ -410,7 +399,9 @@ def open_scores(path: str, *, n_classes: int | None = None) -> Dump:
                 dump = _read_archive(archive, path)
         else:
             dump = Dump(np.load(path, mmap_mode="r", allow_pickle=False))
-    except DAMAGE as error:
+    except UnreadableExportError:
+        raise
+    except Exception as error:  # Readers of archives and arrays do not say what they raise.
         reason = f"The array cannot be read ({error})."
         raise refuse("damaged_array", path, reason, f"Copy it again. {ARRAY_REMEDY}") from error
     _require_scores(dump.scores, path)

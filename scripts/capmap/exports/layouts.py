@@ -158,23 +158,6 @@ class Part:
     unmeasured: set[str]
 
 
-class Metrics(NamedTuple):
-    """The configured names of metrics: of all datasets, and of some, which win."""
-
-    every: str
-    by_dataset: Mapping[str, str]
-
-    def name(self, datasets: pa.Array, texts: pa.Array | None = None) -> pa.Array:
-        """Find the metric of each run, null where nothing names it; `texts` is what files say."""
-        encoded = datasets.dictionary_encode()
-        configured = [
-            self.by_dataset.get(dataset) or self.every or None
-            for dataset in encoded.dictionary.to_pylist()
-        ]
-        chosen = make_texts(configured).take(encoded.indices)
-        return chosen if texts is None else pc.coalesce(chosen, texts)
-
-
 @dataclass(frozen=True)
 class _Plan:
     """Which columns hold scores, and of which columns or fields each name is made.
@@ -219,10 +202,8 @@ class Query:
 
     Parameters
     ----------
-    columns, where, layout, decimal, values
+    columns, where, layout, decimal, values, metric, dataset_metrics
         As in `read_exports`.
-    metrics : Metrics
-        The configured metrics.
     summarized : bool
         Whether cells may hold how far runs spread as well, see `parse_summaries`.
     logged : bool
@@ -236,7 +217,8 @@ class Query:
     layout: TableFormat
     decimal: Decimal
     values: Mapping[str, float | str]
-    metrics: Metrics
+    metric: str
+    dataset_metrics: Mapping[str, str]
     summarized: bool
     logged: bool
     named: Sequence[str]
@@ -562,7 +544,7 @@ def _read_names(
             place = Place(source, cells.lines, SEPARATOR.join(parts))
             problems += dict.fromkeys(find_blanks(joined, role, place))
     said = names["metric"]
-    names["metric"] = query.metrics.name(names["dataset"], said)
+    names["metric"] = name_metrics(names["dataset"], said, query)
     if said is not None:
         place = Place(source, cells.lines, SEPARATOR.join(plan.roles["metric"]))
         problems += find_overruled_metrics(said, names["metric"], place)
@@ -632,24 +614,34 @@ def find_blanks(names: pa.Array, role: str, place: Place) -> list[Problem]:
     return place.report(replace(UNNAMED, code=code, reason=reason), np.flatnonzero(blank))
 
 
+def name_metrics(datasets: pa.Array, said: pa.Array | None, query: Query) -> pa.Array:
+    """Find the metric of each run, null where neither the configuration nor the file names it."""
+    encoded = datasets.dictionary_encode()
+    configured = [
+        query.dataset_metrics.get(dataset) or query.metric or None
+        for dataset in encoded.dictionary.to_pylist()
+    ]
+    chosen = make_texts(configured).take(encoded.indices)
+    return chosen if said is None else pc.coalesce(chosen, said)
+
+
 def find_overruled_metrics(said: pa.Array, used: pa.Array, place: Place) -> list[Problem]:
     """Warn at the first run of which the file names another metric than the configuration."""
     differs = pc.and_(pc.not_equal(said, used), pc.not_equal(said, "")).fill_null(False)
     pairs = pa.table({"said": said, "used": used}).filter(differs).to_pandas().drop_duplicates()
-    pairs = [pair for pair in pairs.itertuples(index=False, name=None) if not is_same_metric(*pair)]
-    if not pairs:
-        return []
-    own, metric = pairs[0]
-    others = [other for other, used_metric in pairs if used_metric == metric]
-    problem = Problem(
-        severity="warning",
-        code="overruled_metric",
-        reason=f"The configuration says that the metric is {quote_name(metric)}, the file says "
-        f"{list_names(others)}.",
-        remedy="The configuration is followed; remove `metric` from it if the file is right.",
-    )
-    is_first = pc.and_(pc.equal(said, own), pc.equal(used, metric))
-    return replace(place, raw=said).report(problem, [pc.index(is_first, True).as_py()])
+    for own, metric in pairs.itertuples(index=False, name=None):
+        if not is_same_metric(own, metric):
+            problem = Problem(
+                severity="warning",
+                code="overruled_metric",
+                reason=f"The configuration says that the metric is {quote_name(metric)}, the file "
+                f"says {quote_name(own)}.",
+                remedy="The configuration is followed; remove `metric` from it if the file is "
+                "right.",
+            )
+            row = pc.index(pc.and_(pc.equal(said, own), pc.equal(used, metric)), True).as_py()
+            return replace(place, raw=said).report(problem, [row])
+    return []
 
 
 def find_bad_scores(numbers: Numbers, place: Place) -> list[Problem]:

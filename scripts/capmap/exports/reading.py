@@ -21,7 +21,6 @@ from capmap.exports.doubts import find_doubts
 from capmap.exports.layouts import (
     BESIDE,
     RUN_COLUMNS,
-    Metrics,
     Part,
     Query,
     list_wanted,
@@ -185,7 +184,8 @@ def read_exports(
         layout=layout,
         decimal=decimal,
         values=values or {},
-        metrics=Metrics(metric, dataset_metrics or {}),
+        metric=metric,
+        dataset_metrics=dataset_metrics or {},
         summarized=bool(summary and (summary["runs"] > 1 or list_columns(columns, "count"))),
         logged=take != "all",
         named=named,

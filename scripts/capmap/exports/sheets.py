@@ -402,7 +402,7 @@ class ParquetSheet:
         try:
             table = pq.ParquetFile(self.path).read(fields, use_threads=False)
             columns = {
-                name: self._write_column(table.column(field), name)
+                name: _write_texts(table.column(field))
                 for name, field in zip(names, fields, strict=True)
             }
         except DAMAGE as error:
@@ -414,19 +414,16 @@ class ParquetSheet:
         }
         return Cells(columns, np.arange(2, table.num_rows + 2), numerals)
 
-    def _write_column(self, column: Any, name: str) -> pa.Array:
-        try:
-            if pa.types.is_dictionary(column.type):
-                column = column.cast(column.type.value_type)
-            if pa.types.is_floating(column.type):
-                column = column.cast(pa.float64())
-            texts = column.cast(pa.large_string()).combine_chunks()
-        except pa.ArrowException as error:
-            reason = f"The column holds {column.type}, which is neither text nor number."
-            remedy = f"Write {quote_name(name)} as text or as numbers."
-            raise refuse("nested_column", self.path, reason, remedy, line=1, column=name) from error
-        texts.validate(full=True)
-        return texts.fill_null("")
+
+def _write_texts(column: Any) -> pa.Array:
+    """Write a column as text; one of lists or objects cannot be written."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        column = column.cast(pa.float64())
+    texts = column.cast(pa.large_string()).combine_chunks()
+    texts.validate(full=True)
+    return texts.fill_null("")
 
 
 def open_parquet(path: str) -> ParquetSheet:
@@ -522,12 +519,9 @@ def _choose_sheet(path: str, sheets: list[str], wanted: str) -> str:
         return sheets[int(wanted) - 1]
     if len(sheets) == 1 and not wanted:
         return sheets[0]
-    code, reason = "no_sheet", f"There is no sheet {quote_name(wanted)}."
-    if not wanted:
-        code = "several_sheets" if sheets else "no_sheet"
-        reason = f"The workbook has {len(sheets)} sheets of cells, and none of them is chosen."
+    reason = f"The file has {len(sheets)} sheets, and none is called {quote_name(wanted)}."
     remedy = f"{ask_nearest(wanted, sheets)}Set `reading: {{sheet: …}}` to one: "
-    raise refuse(code, path, reason, f"{remedy}{list_names(sheets)}.")
+    raise refuse("no_sheet", path, reason, f"{remedy}{list_names(sheets)}.")
 
 
 def _write_cell(cell: Any) -> str:
