@@ -20,7 +20,6 @@ from capmap.wording import list_names, quote_name
 SEPARATOR = " / "
 INVISIBLE = r"^[\p{Z}\p{Cf}]+$"
 WHOLE = r"^(?:\+|(-))?0*(\d{1,18})(?:\.0*)?$"
-BOOLEANS = {"true": True, "false": False}
 
 Value: TypeAlias = str | int | float | bool
 Filters: TypeAlias = Mapping[str, Value | Sequence[Value]]
@@ -252,9 +251,7 @@ def read_seeds(texts: pa.Array) -> pa.Array:
 
 def list_values(wanted: Value | Sequence[Value]) -> list[Value]:
     """List the values that a filter lets through, one or several of them."""
-    if isinstance(wanted, (str, int, float)):
-        return [wanted]
-    return list(wanted)
+    return [wanted] if isinstance(wanted, (str, int, float)) else [*wanted]
 
 
 def match_value(text: str, value: Value) -> bool:
@@ -270,7 +267,7 @@ def match_value(text: str, value: Value) -> bool:
     """
     text = text.strip()
     if isinstance(value, bool):
-        return BOOLEANS.get(text.lower()) is value
+        return text.lower() == str(value).lower()
     if isinstance(value, str):
         return text == value.strip()
     try:

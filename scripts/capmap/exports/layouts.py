@@ -13,7 +13,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from capmap.errors import ConfigError
 from capmap.exports.cells import (
     SEPARATOR,
     Cells,
@@ -53,7 +52,8 @@ TURNED_HINT = "If each row is a dataset and each column a model, set `columns: {
 NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are."
 REQUIRED = ("model", "dataset", "metric")
 NAMED = (*REQUIRED, "seed")
-ROW = "row"
+# Where the column of seeds is called so, and there is none, each row of a cell is a run.
+NUMBERED = ["row"]
 
 
 # What distinguishes repeats.
@@ -323,11 +323,6 @@ def name_sheet(sheet: Sheet, fields: Mapping[str, str]) -> Sheet:
     return _NamedSheet(sheet, fields) if fields else sheet
 
 
-def numbers_rows(columns: Mapped) -> bool:
-    """Whether each row of a cell is a run of its own, unless a column is called so."""
-    return list_columns(columns, "seed") == [ROW]
-
-
 def list_wanted(columns: Mapped, layout: TableFormat) -> set[str]:
     """List the columns that a table should have."""
     names = {name for role in (*NAMED, "keep", "ignore") for name in list_columns(columns, role)}
@@ -356,7 +351,7 @@ def _plan_reading(present: Sequence[str], source: str, query: Query) -> _Plan:
     roles = {role: list_columns(columns, role) for role in (*NAMED, *query.named, *BESIDE, "keep")}
     if roles["metric"][0] not in known:
         roles["metric"] = []
-    if roles["seed"] in (["seed"], [ROW]) and roles["seed"][0] not in known:
+    if roles["seed"] in (["seed"], NUMBERED) and roles["seed"][0] not in known:
         roles["seed"] = []
     wishes = [
         (f"columns: {{{role}: …}}", name)
@@ -421,10 +416,7 @@ def _find_scores(
             continue
         pattern = Pattern(text)
         for name in free:
-            try:
-                fields = pattern.match(name)
-            except ConfigError as error:
-                raise ConfigError(f"columns.score: {error}") from error
+            fields = pattern.match(name)
             if fields is not None and name not in texts:
                 scores[name] = fields
     return {
@@ -663,9 +655,8 @@ def find_bad_beside(
     if role == "spread":
         bad |= values < 0
     if role == "count":
-        bad |= (
-            (values < 1) | (values > MOST_RUNS) | (values != np.floor(values)) & ~np.isnan(values)
-        )
+        is_whole = np.isnan(values) | (values == np.floor(values))
+        bad |= (values < 1) | (values > MOST_RUNS) | ~is_whole
     return place.report(BESIDE[role], np.flatnonzero(bad & usable)[:1])
 
 

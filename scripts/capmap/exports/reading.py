@@ -20,12 +20,13 @@ from capmap.exports.cells import (
 from capmap.exports.doubts import find_doubts
 from capmap.exports.layouts import (
     BESIDE,
+    NAMED,
+    NUMBERED,
     RUN_COLUMNS,
     Part,
     Query,
     list_wanted,
     name_sheet,
-    numbers_rows,
     read_table,
 )
 from capmap.exports.records import PLAIN, FileOptions
@@ -46,19 +47,10 @@ from capmap.wording import list_names, quote_name
 COUNTS = ("rows", "rows_filtered", "rows_empty_score", "percent_signs", "decimal_commas")
 # Faults of numbers beside scores, which are of no use where one of them is none.
 UNUSABLE = ("bad_step", "bad_selection", "bad_summary")
-# The usual column of each role, which may also be called like the role.
-COLUMNS = {
-    "model": "model",
-    "training": "training",
-    "checkpoint": "checkpoint",
-    "dataset": "benchmark",
-    "metric": "metric",
-    "score": "value",
-    "split": "split",
-    "seed": "seed",
-}
-OPTIONAL = ("model", "metric", "split", "seed")
 OWN = ("training", "checkpoint", "split")
+# The usual columns of checkpoints that are not called like their role, which they may be as well.
+COLUMNS = {"dataset": "benchmark", "score": "value"}
+OPTIONAL = ("model", "metric", "split", "seed")
 
 KIND = re.compile(r"(step|epoch)s?[\W_]*(?=[0-9])", re.IGNORECASE)
 NUMBER = re.compile(r"(?<![0-9])0*([0-9]{1,18})(?:\.(?:0{1,2}|0{4,}))?(?![0-9])")
@@ -275,7 +267,7 @@ def _arrange_runs(
     runs = join_runs(tables, list_columns(columns, "keep"))
     is_seedless = runs["seed"] == ""
     problems = [] if is_seedless.all() else report_first(runs[is_seedless], SEEDLESS)
-    if numbers_rows(columns) and is_seedless.all():
+    if list_columns(columns, "seed") == NUMBERED and is_seedless.all():
         runs = number_rows(runs)
     runs, doubts = take_rows(runs, take)
     problems += doubts + find_doubts(runs, listed=bool(list_columns(columns, "datasets")))
@@ -391,7 +383,7 @@ def _list_present(paths: Sequence[str]) -> set[str]:
     present: set[str] = set()
     for path in paths:
         try:
-            present |= set(open_sheet(path, wanted={*COLUMNS.values()}).columns)
+            present |= set(open_sheet(path, wanted={*NAMED, *OWN, *COLUMNS.values()}).columns)
         except UnreadableExportError:
             continue
     return present
@@ -400,7 +392,8 @@ def _list_present(paths: Sequence[str]) -> set[str]:
 def _plan_roles(columns: Mapped, present: set[str]) -> dict[str, list[str]]:
     """Choose the columns of each role."""
     plan = {}
-    for role, usual in COLUMNS.items():
+    for role in (*NAMED, "score", *OWN):
+        usual = COLUMNS.get(role, role)
         names = list_columns(columns, role) if role in columns else [usual]
         if names in ([role], [usual]):
             names = [role] if role in present and usual not in present else [usual]

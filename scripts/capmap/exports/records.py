@@ -23,9 +23,7 @@ from capmap.wording import list_names, quote_name
 
 HEAD = 1 << 22
 LARGEST = 1 << 30
-SPLIT = (
-    "Split it into several files; scores of images can be written as .npy, which is read in parts."
-)
+SPLIT = "Split it, or write it as CSV or Parquet, and scores of images as .npy."
 GZIP = b"\x1f\x8b"
 BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 YAML = frozenset({".yaml", ".yml"})
@@ -102,12 +100,12 @@ def read_content(path: str, *, limit: int = -1) -> bytes:
         raise refuse("unreadable_file", path, reason, remedy) from error
 
 
-def read_bounded(path: str, *, limit: int = LARGEST, remedy: str = SPLIT) -> bytes:
+def read_bounded(path: str, *, limit: int = LARGEST) -> bytes:
     """Read a file whole; one with more bytes than the limit once unpacked is refused."""
     content = read_content(path, limit=limit + 1)
     if len(content) > limit:
         reason = f"The file has more than {limit} bytes once unpacked, and it is read as a whole."
-        raise refuse("too_large", path, reason, remedy)
+        raise refuse("too_large", path, reason, SPLIT)
     return content
 
 
@@ -521,7 +519,7 @@ def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "
         except UnreadableExportError as error:
             rows.problems += _locate(error, rows.path, record.line)
     if not found and walker.fields is not None and isinstance(value, dict):
-        empty = dict.fromkeys([*walker.all_fields, SCORE])
+        empty = dict.fromkeys([*(name for step in walker.steps for name in step.fields), SCORE])
         rows.failed.append(len(rows.lines))
         rows.add(line, {**empty, **_flatten(value), **walker.fields})
 
@@ -546,11 +544,6 @@ class _Walker:
         # Where the pattern came closest to a record: the path, the keys there, and the line.
         self._end: tuple[Sequence[str], Sequence[str], int] = ((), (), 0)
         self._misses: list[int] = []
-
-    @property
-    def all_fields(self) -> list[str]:
-        """The fields of all steps."""
-        return [name for step in self.steps for name in step.fields]
 
     def walk(self, value: Any, line: int, position: str) -> list[_Found]:
         """Find the records of a part and what stands beside their paths."""

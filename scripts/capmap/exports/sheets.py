@@ -494,7 +494,7 @@ def _load_book(path: str) -> Any:
     # Not above: a study without workbooks does without the package.
     import python_calamine
 
-    content = read_bounded(path, limit=LONGEST, remedy="Save the sheet as CSV or Parquet.")
+    content = read_bounded(path, limit=LONGEST)
     try:
         return python_calamine.load_workbook(io.BytesIO(content))
     except python_calamine.CalamineError as error:
@@ -506,9 +506,7 @@ def _load_book(path: str) -> Any:
 
 def _list_sheet_names(book: Any) -> list[str]:
     """List the sheets of cells; others hold diagrams."""
-    from python_calamine import SheetTypeEnum
-
-    return [about.name for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
+    return [about.name for about in book.sheets_metadata if str(about.typ).endswith(".WorkSheet")]
 
 
 def _choose_sheet(path: str, sheets: list[str], wanted: str) -> str:
@@ -519,7 +517,7 @@ def _choose_sheet(path: str, sheets: list[str], wanted: str) -> str:
         return sheets[int(wanted) - 1]
     if len(sheets) == 1 and not wanted:
         return sheets[0]
-    reason = f"The file has {len(sheets)} sheets, and none is called {quote_name(wanted)}."
+    reason = f"There is no sheet {quote_name(wanted)}." if wanted else "No sheet is chosen."
     remedy = f"{ask_nearest(wanted, sheets)}Set `reading: {{sheet: …}}` to one: "
     raise refuse("no_sheet", path, reason, f"{remedy}{list_names(sheets)}.")
 
@@ -624,20 +622,14 @@ def _read_block(block: Sequence[Record], header_rows: int) -> Iterator[list[Reco
     first = max(0, place - header_rows) if header_rows else 0
     width = len(block[place].cells)
     rows = [row for row, rule in zip(block[first:], is_rule[first:], strict=True) if not rule]
-    cleaned = [row._replace(cells=_fit([*map(_clean_cell, row.cells)], width)) for row in rows]
-    yield [row for row in cleaned if any(row.cells)]
+    # A row may be short, as Markdown is shown.
+    cleaned = [[*map(_clean_cell, row.cells)] + [""] * (width - len(row.cells)) for row in rows]
+    yield [row._replace(cells=own) for row, own in zip(rows, cleaned, strict=True) if any(own)]
 
 
 def _split_pipes(line: str) -> list[str]:
     *cells, last = PIPE.split(line.strip().removeprefix("|"))
     return [cell.strip() for cell in (cells if cells and not last else [*cells, last])]
-
-
-def _fit(cells: list[str], width: int) -> list[str]:
-    """Fill up a row that is short, and leave out surplus blank cells, as Markdown is shown."""
-    while len(cells) > width and not cells[-1]:
-        cells.pop()
-    return cells + [""] * (width - len(cells))
 
 
 def _clean_cell(cell: str) -> str:

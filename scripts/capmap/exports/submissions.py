@@ -152,7 +152,7 @@ def read_information(path: str | None) -> tuple[dict[str, Any], list[Problem]]:
     if path is None:
         return nothing, []
     try:
-        read_bounded(path, limit=LARGEST, remedy="Shorten the texts.")
+        read_bounded(path, limit=LARGEST)
         said = Information.model_validate(_trim_keys(read_document(path))).model_dump()
     except UnreadableExportError as error:
         return nothing, error.problems
