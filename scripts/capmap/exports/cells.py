@@ -174,9 +174,9 @@ def reject_unusable(
         told &= empty | match_rows(cells, {name: wanted})
     problems += Place(source, cells.lines).report(FAILED, np.flatnonzero(told))
     for name in names:
-        zeros = _match(cells.columns[name], "\0") & ~bad
+        zeros = pc.match_substring(cells.columns[name], "\0").to_numpy(zero_copy_only=False)
         place = Place(source, cells.lines, name, cells.columns[name])
-        problems += place.report(ZERO, np.flatnonzero(zeros))
+        problems += place.report(ZERO, np.flatnonzero(zeros & ~bad))
         bad |= zeros
     return replace(cells.select(~bad), problems=problems, failed=())
 

@@ -201,9 +201,11 @@ def find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
     list of Problem
         A warning for all spellings of a name, at the first row of the second one.
     """
-    firsts = runs.drop_duplicates(kind)
     problems = []
-    for _, alike in firsts.groupby(firsts[kind].astype("str").map(fold_spelling), sort=False):
+    firsts = runs.drop_duplicates(kind)
+    folded = firsts[kind].astype("str").map(fold_spelling)
+    firsts = firsts[folded.duplicated(keep=False)]
+    for _, alike in firsts.groupby(folded, sort=False):
         said = alike.iloc[1:2].assign(_kind=kind, _names=list_names(sorted(alike[kind])))
         problems += ALIKE._replace(column=kind).report(said, column="")
     return problems

@@ -309,8 +309,7 @@ def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
     passed = sum(part.counts["rows"] - part.counts["rows_filtered"] for part in parts)
     if where and not problems and not passed:
         reason = "No row passes all filters of `where` together."
-        problem = Problem(code="unmatched_filter", reason=reason, remedy="Correct a filter.")
-        problems.append(problem)
+        problems.append(Problem(code="unmatched_filter", reason=reason, remedy="Correct a filter."))
     return problems
 
 

@@ -125,7 +125,7 @@ def check_text(content: bytes, path: str) -> None:
     if b"\0" in content:
         reason = "The file is not text but binary, such as an archive, an array or a pickle."
         remedy = "Unpack archives, and give Parquet and workbooks the suffix of their format."
-        line = find_line(content, content.index(b"\0"))
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
         raise refuse("binary_file", path, reason, remedy, line=line)
     try:
         content.decode("utf-8")
@@ -156,11 +156,6 @@ def recode_text(content: bytes, path: str, encoding: str) -> bytes:
         raise refuse("wrong_encoding", path, reason, remedy) from error
 
 
-def find_line(content: bytes, position: int) -> int:
-    """Find the line, counted from 1, of a position in a file."""
-    return content.count(b"\n", 0, position) + 1
-
-
 def _refuse_encoding(
     path: str, content: bytes, position: int, encoding: str, likely: str = "latin-1"
 ) -> UnreadableExportError:
@@ -169,7 +164,7 @@ def _refuse_encoding(
         "Save it again as UTF-8 (in Excel: CSV UTF-8), or set "
         f"`reading: {{encoding: {likely}}}` if it is that."
     )
-    line, value = find_line(content, position), f"0x{content[position]:02x}"
+    line, value = content.count(b"\n", 0, position) + 1, f"0x{content[position]:02x}"
     return refuse("wrong_encoding", path, reason, remedy, line=line, value=value)
 
 
