@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,13 +14,13 @@ import pyarrow.compute as pc
 from capmap.exports.cells import (
     Cells,
     Kind,
-    Wish,
+    Place,
     check_columns,
     parse_mixed,
     reject_unusable,
     trim,
 )
-from capmap.exports.runs import Place, find_blanks, find_no_rows, find_words
+from capmap.exports.layouts import find_blanks, find_no_rows, find_words
 from capmap.exports.sheets import Sheet, open_sheet
 from capmap.problems import Problem, UnreadableExportError
 
@@ -34,8 +34,26 @@ WAYS = {
     "13/02/2024": ("%d/%m/%Y",),
     "02/13/2024": ("%m/%d/%Y",),
 }
-UNKNOWN = "Correct it, or leave the cell empty if it is not known."
 MARKS = (Kind.OTHER_MARK, Kind.AMBIGUOUS)
+NO_NUMBER = Problem(
+    code="bad_number",
+    reason="This is no number above 0.",
+    remedy="Correct it, or leave the cell empty if it is not known.",
+)
+MARKED = replace(
+    NO_NUMBER,
+    reason="The mark may divide thousands, or is not the decimal mark of the others.",
+)
+NO_DATES = Problem(
+    code="no_dates",
+    reason="This is no date.",
+    remedy=f"Write dates in one of these ways: {', '.join(WAYS)}.",
+)
+TWO_WAYS = replace(
+    NO_DATES,
+    reason="Nothing in the column says whether its days or its months come first.",
+    remedy="Write dates as 2024-02-13.",
+)
 
 
 def find_attribute_faults(attributes: Mapping[str, Mapping[str, str]]) -> list[Problem]:
@@ -155,7 +173,7 @@ def _read_attributes(path: str, columns: Mapping[str, str], role: Role) -> pd.Da
     texts = {key: trim(cells.columns[column]) for key, column in used.items()}
     problems = [
         *cells.problems,
-        *find_no_rows(cells.lines, cells.problems, source=path),
+        *find_no_rows(len(cells.lines), cells.problems, source=path),
         *find_blanks(texts["name"], role, Place(path, cells.lines, used["name"])),
     ]
     values: dict[str, Values] = {
@@ -170,7 +188,14 @@ def _read_attributes(path: str, columns: Mapping[str, str], role: Role) -> pd.Da
     table = _make_table(values, len(cells.lines), list(columns), role)
     spoiled = [problem.line for problem in problems]
     is_sound = ~np.isin(cells.lines, spoiled)
-    problems += _find_conflicts(table[is_sound], cells.lines, used["name"], path, role)
+    distinct = table[is_sound].drop_duplicates()
+    conflict = Problem(
+        code="conflict",
+        reason=f"Another row of this {role} has other values.",
+        remedy="Correct or remove one of the rows.",
+    )
+    place = Place(path, cells.lines, used["name"], texts["name"])
+    problems += place.report(conflict, distinct.index[distinct.duplicated(role)])
     if problems:
         raise UnreadableExportError(*sorted(problems, key=lambda problem: problem.line))
     return table.drop_duplicates(role).sort_values(role, ignore_index=True)
@@ -179,7 +204,7 @@ def _read_attributes(path: str, columns: Mapping[str, str], role: Role) -> pd.Da
 def _read_cells(sheet: Sheet, path: str, columns: Mapping[str, str], role: Role) -> Cells:
     """Read the rows with a filled cell, all columns of them."""
     wishes = [
-        Wish(f"attributes: {{{role}s: {{{'file' if key == 'name' else key}: …}}}}", column)
+        (f"attributes: {{{role}s: {{{'file' if key == 'name' else key}: …}}}}", column)
         for key, column in columns.items()
     ]
     if problems := check_columns(wishes, sheet.columns, path):
@@ -205,14 +230,10 @@ def _read_numbers(
         return [None] * len(texts), words
     found = numbers.values  # noqa: PD011 (numbers are no table)
     is_sound = (numbers.kinds == Kind.NUMBER) & (found > 0)
-    problems = []
-    for row in np.flatnonzero(~is_sound & (numbers.kinds != Kind.EMPTY)).tolist():
-        reason = "This is no number above 0."
-        if numbers.kinds[row] in MARKS:
-            reason = "The mark may divide thousands, or is not the decimal mark of the others."
-        problems.append(_cell_problem(cells, row, column, path, "bad_number", reason))
-    sound = is_sound.tolist()
-    return [value if sound[row] else None for row, value in enumerate(found.tolist())], problems
+    bad, marked = ~is_sound & (numbers.kinds != Kind.EMPTY), np.isin(numbers.kinds, MARKS)
+    problems = place.report(NO_NUMBER, np.flatnonzero(bad & ~marked))
+    problems += place.report(MARKED, np.flatnonzero(bad & marked))
+    return [own if sound else None for own, sound in zip(found, is_sound, strict=True)], problems
 
 
 def _read_dates(cells: Cells, column: str, path: str) -> tuple[Values, list[Problem]]:
@@ -222,20 +243,16 @@ def _read_dates(cells: Cells, column: str, path: str) -> tuple[Values, list[Prob
     counts = {way: sum(date is not None for date in dates) for way, dates in ways.items()}
     best = max(WAYS, key=counts.__getitem__)
     dates, day_first, month_first = ways[best], ways["13/02/2024"], ways["02/13/2024"]
+    place = Place(path, cells.lines, column, cells.columns[column])
     if counts[best] and counts["13/02/2024"] == counts["02/13/2024"] == counts[best]:
         both = enumerate(zip(day_first, month_first, strict=True))
         if rows := [row for row, (one, other) in both if one != other]:
-            reason = "Nothing in the column says whether its days or its months come first."
-            remedy = "Write dates as 2024-02-13."
-            problem = _cell_problem(cells, rows[0], column, path, "no_dates", reason, remedy)
-            return dates, [problem]
+            return dates, place.report(TWO_WAYS, rows[:1])
     bad = [row for row, text in enumerate(texts) if text and dates[row] is None]
-    reason = f"This is not a date written as {best}."
-    if bad and not any(dates):
-        reason = "This is no date."
-        remedy = f"Write dates in one of these ways: {', '.join(WAYS)}."
-        return dates, [_cell_problem(cells, bad[0], column, path, "no_dates", reason, remedy)]
-    return dates, [_cell_problem(cells, row, column, path, "bad_date", reason) for row in bad]
+    if not any(dates):
+        return dates, place.report(NO_DATES, bad[:1])
+    problem = replace(NO_NUMBER, code="bad_date", reason=f"This is not a date written as {best}.")
+    return dates, place.report(problem, bad)
 
 
 def _parse_date(text: str, forms: Sequence[str]) -> str | None:
@@ -245,25 +262,6 @@ def _parse_date(text: str, forms: Sequence[str]) -> str | None:
         except ValueError:
             continue
     return None
-
-
-def _find_conflicts(
-    table: pd.DataFrame, lines: npt.NDArray[np.int64], column: str, path: str, role: Role
-) -> list[Problem]:
-    """Find rows of a name whose values are not those of its first row."""
-    distinct = table.drop_duplicates()
-    return [
-        Problem(
-            code="conflict",
-            source=path,
-            line=int(lines[row]),
-            column=column,
-            value=name,
-            reason=f"Another row of this {role} has other values.",
-            remedy="Correct or remove one of the rows.",
-        )
-        for row, name in distinct.loc[distinct.duplicated(role), role].items()
-    ]
 
 
 def _make_table(
@@ -276,17 +274,3 @@ def _make_table(
         columns[role if key == "name" else key] = pa.array(values.get(key) or [None] * count, kind)
     table: pd.DataFrame = pa.table(columns).to_pandas()
     return table
-
-
-def _cell_problem(
-    cells: Cells, row: int, column: str, path: str, code: str, reason: str, remedy: str = UNKNOWN
-) -> Problem:
-    return Problem(
-        code=code,
-        source=path,
-        line=int(cells.lines[row]),
-        column=column,
-        value=cells.columns[column][row].as_py(),
-        reason=reason,
-        remedy=remedy,
-    )

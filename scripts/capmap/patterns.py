@@ -12,6 +12,11 @@ from capmap.wording import quote_name
 
 DIGITS = re.compile("([0-9]+)")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Expressions may have braces themselves.
+PART = re.compile(
+    r"(?P<field>\{(?P<name>[^{},]*)(?:,(?P<expression>(?:[^{}]|\{[^{}]*\})*))?\})"
+    r"|(?P<folders>\*\*/)|(?P<any>\*)|(?P<literal>[^{*]+)"
+)
 
 
 class _Part(NamedTuple):
@@ -182,36 +187,14 @@ def order_paths(paths: Iterable[str]) -> list[str]:
 def _split(text: str) -> Iterator[_Part]:
     position = 0
     while position < len(text):
-        if text[position] == "{":
-            end = _find_end(text, position)
-            name, _, expression = text[position + 1 : end].partition(",")
-            if not NAME.fullmatch(name):
-                raise ConfigError(
-                    f"{text}: {{{name}}} is no field. A field has a name of letters, such as "
-                    "{model}."
-                )
-            yield _Part(name, "field", expression)
-            position = end + 1
-        elif text.startswith("**/", position):
-            yield _Part("**/", "folders")
-            position += 3
-        elif text[position] == "*":
-            yield _Part("*", "any")
-            position += 1
-        else:
-            end = min(
-                (place for mark in "{*" if (place := text.find(mark, position)) > 0),
-                default=len(text),
+        found = PART.match(text, position)
+        if found is None:
+            raise ConfigError(f"{text}: the brace at character {position + 1} is never closed.")
+        if found["field"] and not NAME.fullmatch(found["name"]):
+            raise ConfigError(
+                f"{text}: {{{found['name']}}} is no field. A field has a name of letters, such as "
+                "{model}."
             )
-            yield _Part(text[position:end], "literal")
-            position = end
-
-
-def _find_end(text: str, start: int) -> int:
-    """Find the brace that closes the one at a position; expressions may have braces themselves."""
-    depth = 0
-    for position in range(start, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[position], 0)
-        if depth == 0:
-            return position
-    raise ConfigError(f"{text}: the brace at character {start + 1} is never closed.")
+        text_of = found["name"] if found["field"] else found[0]
+        yield _Part(text_of, str(found.lastgroup), found["expression"] or "")
+        position = found.end()

@@ -25,9 +25,9 @@ def write(folder: Path, name: str, content: bytes) -> str:
 @pytest.fixture
 def bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Readers whose limit is 100 kB instead of 1 GiB."""
-    defaults = {"limit": LIMIT, "remedy": "Split it."}
+    defaults = {"limit": LIMIT}
+    monkeypatch.setattr(records, "LARGEST", LIMIT)
     monkeypatch.setattr(records.read_bounded, "__kwdefaults__", defaults)
-    monkeypatch.setattr(sheets, "LARGEST", LIMIT)
     assert sheets.read_bounded is records.read_bounded
 
 

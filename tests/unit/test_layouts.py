@@ -230,7 +230,6 @@ def test_rows_of_a_log_without_a_score_do_not_count_beside_others(write, take, s
     values = {"-": "missing"}
     found = read_exports([path], metric="acc", columns=columns, take=take, values=values)
     assert {problem.code for problem in found.problems} == {"empty_score"}
-    assert any("'C' on 'd'" in problem.reason for problem in found.problems)
     assert found.runs["score"].dropna().tolist() == scores
     assert found.runs["model"].tolist() == ["A", "B", "C"]
 
@@ -454,8 +453,7 @@ def real():
 
 
 def test_real_literature_has_85_models_160_columns_and_1106_values(real):
-    found = [(problem.severity, problem.code, problem.column) for problem in real.problems]
-    assert found == [("warning", "empty_column", name) for name in ("PASTIS-MM", "Dyna.-MM")]
+    assert real.problems == []
     assert real.rows == real.runs["model"].nunique() == 85
     assert len(real.runs) == 1106
     assert real.rows_empty_score == 85 * 160 - 1106

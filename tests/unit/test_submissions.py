@@ -169,15 +169,20 @@ FAULTS = {
         {"rows": set_biomass(0.18)},
         *(12, SCORE, "datasets: {'biomass': {transform: {'scale_rmse': {'std': 0.25}}}}"),
     ),
-    "key": ({"document": drop("License")}, 0, "", "'License' is a required property"),
-    "type": ({"information": {"Paper Link": 3}}, 0, "Paper Link", "3 is not of type 'string'"),
-    "model": ({"information": {"New model info": [1]}}, 0, "New model info[1]", "type 'object'"),
+    "key": ({"document": drop("License")}, 0, "License", "Field required"),
+    "type": ({"information": {"Paper Link": [3]}}, 0, "Paper Link", "a valid string"),
+    "model": (
+        {"information": {"New model info": [1]}},
+        0,
+        "New model info[1]",
+        "a valid dictionary.",
+    ),
     "half": (
         {"information": describe(unique_backbone_key="")},
         *(0, "New model info[1]", "text is empty, while others"),
     ),
     "garbage": ({"document": DOCUMENT + "x"}, 1, "", "does not end here"),
-    "array": ({"document": "[]"}, 0, "", "of type 'object'"),
+    "array": ({"document": "[]"}, 0, "", "a valid dictionary."),
 }
 # Faults with a second message: the cell lacks the seed of the row at fault.
 ECHOES = {"blank", "dataset", "method", "again", "unseeded"}

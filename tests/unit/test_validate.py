@@ -66,7 +66,7 @@ def test_good_exports_become_runs_and_a_summary(tmp_path):
     assert summary["seeds_per_cell"] == {"min": 2, "median": 2.0, "max": 2}
     assert list(summary) == [
         *("ok", "files", "counts", "seeds_per_cell", "metrics", "rejected"),
-        *("warnings", "warnings_total", "conversions", "readings"),
+        *("warnings", "warnings_total", "conversions"),
     ]
 
 

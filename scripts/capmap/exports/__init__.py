@@ -5,7 +5,7 @@
 `reading` puts the files of a study together.
 """
 
-from capmap.exports.layouts import LAYOUTS
+from capmap.exports.layouts import SEED_REMEDIES
 from capmap.exports.reading import ExportFile, Exports, read_exports
 
-__all__ = ["LAYOUTS", "ExportFile", "Exports", "read_exports"]
+__all__ = ["SEED_REMEDIES", "ExportFile", "Exports", "read_exports"]

@@ -1,13 +1,12 @@
 """Cells of text with the lines they stand on: columns, names, seeds and filters."""
 
 import math
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import reduce
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +19,7 @@ from capmap.wording import list_names, quote_name
 
 SEPARATOR = " / "
 INVISIBLE = r"^[\p{Z}\p{Cf}]+$"
-WHOLE = re.compile(r"([+-]?\d{1,18})(?:\.0*)?", re.ASCII)
-BOOLEANS = {"true": True, "false": False}
+WHOLE = r"^(?:\+|(-))?0*(\d{1,18})(?:\.0*)?$"
 
 Value: TypeAlias = str | int | float | bool
 Filters: TypeAlias = Mapping[str, Value | Sequence[Value]]
@@ -124,12 +122,39 @@ def make_cells(
     return Cells(texts, places, numerals, problems)
 
 
-ZERO = ("zero_character", "The cell holds the character NUL, which ends a text.", "Remove it.")
-FAILED = (
-    "no_results",
-    "The record holds no results, as of a run that failed.",
-    "Leave it out with `failed: drop` or `invalid: quarantine`, or by a column that says so, as in "
-    "`where: {status: ok}`.",
+@dataclass(frozen=True)
+class Place:
+    """Where cells stand: their file, the line of each, their column or that of each, their text."""
+
+    source: str
+    lines: npt.NDArray[np.int64]
+    column: str | npt.NDArray[np.object_] = ""
+    raw: pa.Array | None = None
+
+    def report(self, problem: Problem, rows: Iterable[int]) -> list[Problem]:
+        """Say of each of some cells that it has a problem."""
+        return [
+            replace(
+                problem,
+                source=self.source,
+                line=int(self.lines[row]),
+                column=self.column if isinstance(self.column, str) else self.column[row],
+                value="" if self.raw is None else self.raw[row].as_py(),
+            )
+            for row in rows
+        ]
+
+
+ZERO = Problem(
+    code="zero_character",
+    reason="The cell holds the character NUL, which ends a text.",
+    remedy="Remove it.",
+)
+FAILED = Problem(
+    code="no_results",
+    reason="The record holds no results, as of a run that failed.",
+    remedy="Leave it out with `failed: drop` or `invalid: quarantine`, or by a column that says "
+    "so, as in `where: {status: ok}`.",
 )
 
 
@@ -138,33 +163,22 @@ def reject_unusable(
 ) -> Cells:
     """Leave out rows without results, or with a NUL in a column of names.
 
-    There is a problem for each of them that no filter leaves out by a filled cell.
+    There is a problem for each of them, but for rows without results that a filter leaves out.
     """
-    faults: dict[int, tuple[str, tuple[str, str, str]]] = {}
-    for name in reversed(names):
-        zeros = pc.match_substring(cells.columns[name], "\0").to_numpy(zero_copy_only=False)
-        faults.update((int(row), (name, ZERO)) for row in np.flatnonzero(zeros))
-    faults.update((row, ("", FAILED)) for row in cells.failed)
-    passes = np.ones(len(cells.lines), dtype=np.bool_)
+    problems = [*cells.problems]
+    bad = np.zeros(len(cells.lines), dtype=np.bool_)
+    bad[[*cells.failed]] = True
+    told = bad.copy()
     for name, wanted in (where or {}).items() if cells.failed else ():
         empty = pc.equal(cells.columns[name], "").to_numpy(zero_copy_only=False)
-        passes &= empty | match_rows(cells, {name: wanted})
-    problems = [
-        Problem(
-            code=fault[0],
-            source=source,
-            reason=fault[1],
-            remedy=fault[2],
-            line=int(cells.lines[row]),
-            column=name,
-            value=cells.columns[name][row].as_py() if name else "",
-        )
-        for row, (name, fault) in sorted(faults.items())
-        if passes[row] or fault is not FAILED
-    ]
-    rows = np.ones(len(cells.lines), dtype=np.bool_)
-    rows[list(faults)] = False
-    return replace(cells.select(rows), problems=[*cells.problems, *problems], failed=())
+        told &= empty | match_rows(cells, {name: wanted})
+    problems += Place(source, cells.lines).report(FAILED, np.flatnonzero(told))
+    for name in names:
+        zeros = pc.match_substring(cells.columns[name], "\0").to_numpy(zero_copy_only=False)
+        place = Place(source, cells.lines, name, cells.columns[name])
+        problems += place.report(ZERO, np.flatnonzero(zeros & ~bad))
+        bad |= zeros
+    return replace(cells.select(~bad), problems=problems, failed=())
 
 
 def make_texts(values: Sequence[str | None]) -> pa.Array:
@@ -230,22 +244,14 @@ def read_seeds(texts: pa.Array) -> pa.Array:
     ['205', '7', '7', '1e1', 'a', '', '']
     """
     encoded = trim(texts).dictionary_encode()
-    seeds = [_read_seed(text) for text in encoded.dictionary.to_pylist()]
-    return make_texts(seeds).take(encoded.indices)
-
-
-def _read_seed(text: str) -> str:
-    found = WHOLE.fullmatch(text)
-    if found:
-        return str(int(found[1]))
-    return "" if text in ("nan", "NaN") else text
+    seeds = pc.replace_substring_regex(encoded.dictionary, WHOLE, r"\1\2")
+    seeds = pc.if_else(pc.is_in(seeds, make_texts(["nan", "NaN"])), "", seeds)
+    return seeds.take(encoded.indices)
 
 
 def list_values(wanted: Value | Sequence[Value]) -> list[Value]:
     """List the values that a filter lets through, one or several of them."""
-    if isinstance(wanted, (str, int, float)):
-        return [wanted]
-    return list(wanted)
+    return [wanted] if isinstance(wanted, (str, int, float)) else [*wanted]
 
 
 def match_value(text: str, value: Value) -> bool:
@@ -261,7 +267,7 @@ def match_value(text: str, value: Value) -> bool:
     """
     text = text.strip()
     if isinstance(value, bool):
-        return BOOLEANS.get(text.lower()) is value
+        return text.lower() == str(value).lower()
     if isinstance(value, str):
         return text == value.strip()
     try:
@@ -296,13 +302,6 @@ def match_rows(cells: Cells, where: Filters) -> npt.NDArray[np.bool_]:
         matching = pc.is_in(column, make_texts(texts))
         rows &= matching.to_numpy(zero_copy_only=False)
     return rows
-
-
-class Wish(NamedTuple):
-    """A column that a study asks for: where the configuration names it, and its name."""
-
-    setting: str
-    name: str
 
 
 def clean_header(names: Sequence[str]) -> list[str]:
@@ -364,14 +363,14 @@ def list_columns(columns: Mapped, role: str) -> list[str]:
 
 
 def check_columns(
-    wishes: Sequence[Wish], present: Sequence[str], source: str, *, hint: str = ""
+    wishes: Sequence[tuple[str, str]], present: Sequence[str], source: str, *, hint: str = ""
 ) -> list[Problem]:
     """Check that a file has each wanted column once.
 
     Parameters
     ----------
-    wishes : sequence of Wish
-        What is asked for.
+    wishes : sequence of tuple
+        Columns that a study asks for: where the configuration names each, and its name.
     present : sequence of str
         The columns of the file.
     source : str
@@ -494,7 +493,10 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     words, places = encoded.dictionary, encoded.indices.to_numpy()
     clean = _clean(words)
     percent = _match(clean, PERCENT)
-    body = _join_groups(_cut_percent(clean, percent))
+    cut = pc.utf8_rtrim_whitespace(pc.utf8_rtrim(clean, characters="%"))
+    body = pc.if_else(pa.array(percent), cut, clean)
+    joined = pc.replace_substring_regex(body, THIN_SPACES, "")
+    body = pc.if_else(pa.array(_match(body, SPACED)), joined, body)
     marks = _find_marks(body)
     mark = _choose_mark(marks, np.bincount(places, minlength=len(words)), decimal)
     other: Mark = "." if mark == "," else ","
@@ -580,15 +582,12 @@ def bare_spreads(texts: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(clean, SIGNED, "")
 
 
-class Parse(Protocol):
-    """A parser of texts, such as `parse_numbers`."""
-
-    def __call__(self, texts: pa.Array, *, decimal: Decimal) -> Numbers:
-        """Parse the texts with a decimal mark."""
-
-
 def parse_mixed(
-    texts: pa.Array, is_numeral: Mask, *, decimal: Decimal = "auto", parse: Parse = parse_numbers
+    texts: pa.Array,
+    is_numeral: Mask,
+    *,
+    decimal: Decimal = "auto",
+    parse: Callable[..., Numbers] = parse_numbers,
 ) -> Numbers:
     """Parse cells some of which are numbers of the file (JSON, Parquet), whose mark is a point.
 
@@ -655,21 +654,17 @@ def _to_float(text: str) -> float:
         return math.nan
 
 
-@dataclass(frozen=True)
-class _MarkForms:
+class _MarkForms(NamedTuple):
     """Which texts can be numbers with a decimal mark, and how sure that is.
 
     ``decimal`` has the mark once, ``triple`` are those of them that may be whole thousands, and
-    ``grouped`` has groups of thousands divided by the other mark, which must be so.
+    ``grouped`` has groups of thousands divided by the other mark. ``sure`` must have the mark.
     """
 
     decimal: Mask
     triple: Mask
     grouped: Mask
-
-    @property
-    def sure(self) -> Mask:
-        return (self.decimal & ~self.triple) | self.grouped
+    sure: Mask
 
 
 def _find_marks(texts: pa.Array) -> dict[Mark, _MarkForms]:
@@ -677,11 +672,10 @@ def _find_marks(texts: pa.Array) -> dict[Mark, _MarkForms]:
     pairs: tuple[tuple[Mark, str, str], ...] = ((".", r"\.", ","), (",", ",", r"\."))
     for mark, here, there in pairs:
         groups = rf"^[+-]?[1-9]\d{{0,2}}(?:{there}\d{{3}})"
-        forms[mark] = _MarkForms(
-            decimal=_match(texts, rf"^[+-]?(?:\d*{here}\d+|\d+{here}){EXPONENT}$"),
-            triple=_match(texts, rf"^[+-]?[1-9]\d{{0,2}}{here}\d{{3}}$"),
-            grouped=_match(texts, rf"{groups}+{here}\d*$") | _match(texts, rf"{groups}{{2,}}$"),
-        )
+        decimal = _match(texts, rf"^[+-]?(?:\d*{here}\d+|\d+{here}){EXPONENT}$")
+        triple = _match(texts, rf"^[+-]?[1-9]\d{{0,2}}{here}\d{{3}}$")
+        grouped = _match(texts, rf"{groups}+{here}\d*$") | _match(texts, rf"{groups}{{2,}}$")
+        forms[mark] = _MarkForms(decimal, triple, grouped, decimal & ~triple | grouped)
     return forms
 
 
@@ -702,16 +696,6 @@ def _clean(texts: pa.Array) -> pa.Array:
     for mark, plain in (("\u2212", "-"), ("\uff08", "("), ("\uff09", ")")):
         clean = pc.replace_substring(clean, mark, plain)
     return clean
-
-
-def _cut_percent(texts: pa.Array, percent: Mask) -> pa.Array:
-    cut = pc.utf8_rtrim_whitespace(pc.utf8_rtrim(texts, characters="%"))
-    return pc.if_else(pa.array(percent), cut, texts)
-
-
-def _join_groups(texts: pa.Array) -> pa.Array:
-    joined = pc.replace_substring_regex(texts, THIN_SPACES, "")
-    return pc.if_else(pc.match_substring_regex(texts, SPACED), joined, texts)
 
 
 def _match(texts: pa.Array, pattern: str) -> Mask:

@@ -38,9 +38,7 @@ ATTRIBUTE = re.compile(
     r"(params?|parameters|flops|gflops|macs|gmacs|year|epochs?|latency|throughput|rtfx?|fps|size|"
     r"model size|batch size|resolution|index|id|row|nr|seed|fold|split|run|step|rank)"
     r"( \(?(k|m|b|g|s|ms|mb|gb|px|mio|million|%)\)?)?"
-)
-INDEX = re.compile(
-    r"unnamed: \d+|(__)?index[_ ]level[_ ]\d+(__)?|level[_ ]0|index|idx|id|row|nr|#|"
+    r"|unnamed: \d+|index level \d+|level 0|idx|#|"
 )
 # Averages among more models or datasets than that are not looked for.
 MOST = 2000
@@ -133,7 +131,7 @@ def list_doubtful(runs: pd.DataFrame) -> dict[str, tuple[str, bool]]:
             doubtful[name] = "is called like the spread or the rank of another column", is_wide
         elif _is_called(AVERAGE, plain) or _is_called(AVERAGE, own) or RANK.fullmatch(plain):
             doubtful[name] = "is called like an average or a rank of others", is_wide
-        elif is_wide and (INDEX.fullmatch(name.strip().casefold()) or ATTRIBUTE.fullmatch(plain)):
+        elif is_wide and is_attribute(name):
             doubtful[name] = "is called like an attribute of models or a number of rows", is_wide
     rest = runs[~runs["dataset"].isin([*doubtful])]
     averages = _find_averages(rest, _average_cells(rest), "dataset")
@@ -154,22 +152,7 @@ def is_attribute(name: str) -> bool:
     >>> is_attribute("params (M)"), is_attribute("ImageNet 1k")
     (True, False)
     """
-    plain = _simplify(name)
-    return INDEX.fullmatch(plain) is not None or ATTRIBUTE.fullmatch(plain) is not None
-
-
-def list_summaries(seeds: "pd.Series[str]") -> list[str]:
-    """List the seeds that are called like a mean, a spread or a bound.
-
-    Examples
-    --------
-    >>> list_summaries(pd.Series(["0", "1", "mean", "Std.", "max"]))
-    ['mean', 'Std.', 'max']
-    """
-    plain = {seed: _simplify(seed) for seed in seeds.unique().tolist()}
-    return [
-        seed for seed in plain if AVERAGE.fullmatch(plain[seed]) or SUMMARY.fullmatch(plain[seed])
-    ]
+    return ATTRIBUTE.fullmatch(_simplify(name)) is not None
 
 
 def _simplify(name: str) -> str:
@@ -218,15 +201,13 @@ def find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
     list of Problem
         A warning for all spellings of a name, at the first row of the second one.
     """
-    spellings: dict[str, list[str]] = {}
-    for name in runs[kind].unique().tolist():
-        spellings.setdefault(fold_spelling(name), []).append(name)
     problems = []
-    for names in spellings.values():
-        if len(names) > 1:
-            first = runs[runs[kind] == names[1]].head(1)
-            said = first.assign(_kind=kind, _names=list_names(sorted(names)))
-            problems += ALIKE._replace(column=kind).report(said, column="")
+    firsts = runs.drop_duplicates(kind)
+    folded = firsts[kind].astype("str").map(fold_spelling)
+    firsts = firsts[folded.duplicated(keep=False)]
+    for _, alike in firsts.groupby(folded, sort=False):
+        said = alike.iloc[1:2].assign(_kind=kind, _names=list_names(sorted(alike[kind])))
+        problems += ALIKE._replace(column=kind).report(said, column="")
     return problems
 
 
@@ -248,9 +229,10 @@ SUMMARY_SEED = RowCheck(
 
 
 def _find_summaries(runs: pd.DataFrame) -> list[Problem]:
-    """Find seeds that are called like a mean or a spread of others."""
-    found = list_summaries(runs["seed"])
-    others = sorted({*runs["seed"].unique()} - {*found, ""})
+    """Find seeds that are called like a mean, a spread or a bound of others."""
+    plain = {seed: _simplify(seed) for seed in runs["seed"].unique().tolist()}
+    found = [s for s, own in plain.items() if AVERAGE.fullmatch(own) or SUMMARY.fullmatch(own)]
+    others = sorted(plain.keys() - {*found, ""})
     if not found or not others:
         return []
     first = runs[runs["seed"].isin(found)].head(1)

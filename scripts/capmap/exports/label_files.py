@@ -4,12 +4,7 @@
 """
 
 import json
-import lzma
 import re
-import struct
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -19,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from capmap.errors import ValidationError
-from capmap.exports.cells import Wish, check_columns, trim
+from capmap.exports.cells import Numeral, check_columns, trim
 from capmap.exports.records import (
     TABLES,
     has_suffix,
@@ -30,7 +25,7 @@ from capmap.exports.records import (
 )
 from capmap.exports.sheets import open_sheet
 from capmap.patterns import split_digits
-from capmap.problems import Problem, UnreadableExportError, ask_nearest, shorten
+from capmap.problems import UnreadableExportError, ask_nearest
 from capmap.wording import count_things, list_names, quote_name
 
 IMAGE, LABEL = "image", "label"
@@ -65,13 +60,13 @@ FAULTS = {
 
 
 class Entry(NamedTuple):
-    """The labels at one place of a file: as JSON has them, or the text of a cell.
+    """The labels at one place of a file, as JSON has them or as the texts of cells.
 
     The image is None where images are known by their order; there is a line in tables only.
     """
 
     image: str | None
-    labels: list[Any] | str
+    labels: list[Any]
     line: int = 0
 
 
@@ -99,16 +94,9 @@ def _refuse_image(
 ) -> UnreadableExportError:
     """Make the refusal of a file for the image at some place of it."""
     reason, remedy = FAULTS[code]
-    problem = Problem(
-        code=code,
-        source=path,
-        line=entry.line,
-        column=LABEL if entry.line else "",
-        value=shorten(value),
-        reason=f"Image {quote_name(entry.image) if entry.image else place + 1} {reason}.",
-        remedy=hint + remedy,
-    )
-    return UnreadableExportError(problem)
+    reason = f"Image {quote_name(entry.image) if entry.image else place + 1} {reason}."
+    column = LABEL if entry.line else ""
+    return refuse(code, path, reason, hint + remedy, line=entry.line, column=column, value=value)
 
 
 def read_classes(path: str) -> list[str]:
@@ -127,16 +115,11 @@ def read_classes(path: str) -> list[str]:
     Raises
     ------
     UnreadableExportError
-        When the file cannot be read, or a name is empty.
+        When the file cannot be read, or a line between others is blank.
     """
     if has_suffix(path, TABLES | {".json"}):
         reason = "The file is JSON or a table, and names are read one per line."
         raise refuse("no_lines", path, reason, "Write one name per line into a text file.")
-    return _read_lines(path)
-
-
-def _read_lines(path: str) -> list[str]:
-    """Read a file of one entry per line, trimmed; a blank line between them is refused."""
     lines = [line.strip() for line in read_text(path).rstrip().split("\n")]
     if "" in lines:
         reason = "The line is blank, and entries are known by their position."
@@ -207,13 +190,15 @@ def read_labels(path: str, *, classes: Sequence[str] = (), is_single: bool = Fal
     firsts: dict[Any, tuple[Entry, list[int]]] = {}
     for place, entry in enumerate(entries):
         # Rows of one image are put together, in the order of its first one.
-        _, own = firsts.setdefault(place if entry.image is None else entry.image, (entry, []))
-        is_text = isinstance(entry.labels, str)
-        for value in [entry.labels] if is_text and entry.labels else entry.labels:
-            label = _parse_label(value, places, is_text=is_text)
+        _, own = firsts.setdefault(entry.image if entry.line else place, (entry, []))
+        for value in entry.labels:
+            label = _parse_label(value, places, in_table=entry.line > 0)
             if isinstance(label, str):
+                # Nothing of a nested label, which may be endless.
+                shown = value if isinstance(value, str | dict | list) else json.dumps(value)
+                shown = shown if isinstance(shown, str) else ""
                 hint = ask_nearest(str(value), places) if label == "unknown_class" else ""
-                raise _refuse_image(path, label, place, entry, value=_show(value), hint=hint)
+                raise _refuse_image(path, label, place, entry, value=shown, hint=hint)
             own.append(label)
     for place, (entry, own) in enumerate(firsts.values()):
         if is_single and len(own) != 1:
@@ -224,58 +209,46 @@ def read_labels(path: str, *, classes: Sequence[str] = (), is_single: bool = Fal
     return LabelFile(path, [labels for _, labels in firsts.values()], images)
 
 
-def _show(value: Any) -> str:
-    """Show a label as JSON has it; nothing of a nested one, which may be endless."""
-    if isinstance(value, dict | list):
-        return ""
-    return value if isinstance(value, str) else json.dumps(value)
-
-
 def _list_json(path: str) -> list[Entry]:
     content = read_document(path)
     if not isinstance(content, dict | list):
         raise refuse("no_labels", path, "The JSON is neither a list nor an object.", SHAPES)
-    if isinstance(content, list):
-        return [Entry(None, _wrap(value)) for value in content]
-    entries = [Entry(key.strip(), _wrap(value)) for key, value in content.items()]
-    check_images(entries, path)
-    return entries
-
-
-def _wrap(value: Any) -> list[Any]:
-    """Put a label without brackets into a list."""
-    return value if isinstance(value, list) else [value]
+    pairs = content.items() if isinstance(content, dict) else ((None, own) for own in content)
+    return [
+        Entry(image and image.strip(), labels if isinstance(labels, list) else [labels])
+        for image, labels in pairs
+    ]
 
 
 def _list_rows(path: str) -> list[Entry]:
     wanted = [IMAGE, LABEL]
     sheet = open_sheet(path, wanted=wanted)
-    wishes = [Wish("labels", name) for name in wanted]
+    wishes = [("labels", name) for name in wanted]
     if problems := check_columns(wishes, sheet.columns, path, hint=HEADER):
         raise UnreadableExportError(*problems)
     cells = sheet.read_cells(wanted)
     if cells.problems:
         raise UnreadableExportError(*cells.problems[:1])
     images, labels = (trim(cells.columns[name]).to_pylist() for name in wanted)
-    return [Entry(*row) for row in zip(images, labels, cells.lines.tolist(), strict=True)]
+    rows = zip(images, labels, cells.lines.tolist(), strict=True)
+    return [Entry(image, [label] if label else [], line) for image, label, line in rows]
 
 
-def _parse_label(value: Any, places: Mapping[str, list[int]], *, is_text: bool) -> int | str:
+def _parse_label(value: Any, places: Mapping[str, list[int]], *, in_table: bool) -> int | str:
     """Read a label as JSON has it, or the text of a cell: a class, or the code of a fault."""
-    found: list[int] = []
-    if isinstance(value, str):
-        found = places.get(value.strip(), [])
-        if not (is_text and (digits := INTEGRAL.fullmatch(value))):
-            return found[0] if len(found) == 1 else "unknown_class"
-        value = int(digits[1])
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not isinstance(value, str):
         return "not_an_id"
-    if found not in ([], [value]):
+    is_number = isinstance(value, Numeral)
+    digits = INTEGRAL.fullmatch(value) if is_number or in_table else None
+    found = [] if is_number else places.get(value.strip(), [])
+    if digits is None:
+        code = "not_an_id" if is_number else "unknown_class"
+        return found[0] if len(found) == 1 else code
+    number = int(digits[1])
+    if found not in ([], [number]):
         return "unknown_class"
     count = sum(map(len, places.values())) if places else LARGEST + 1
-    return value if 0 <= value < count else "not_an_id"
+    return number if 0 <= number < count else "not_an_id"
 
 
 class JoinedLabels(NamedTuple):
@@ -360,14 +333,12 @@ def _require_order(labels: LabelFile, n_images: int, images: Sequence[str] | Non
         )
     files = [PurePosixPath(image).name for image in images or ()]
     numbers = [split_digits(name) for name in files]
-    if images is None or files == sorted(files) or numbers == sorted(numbers):
-        return
-    place = next(place for place in range(1, len(files)) if numbers[place] < numbers[place - 1])
-    raise ValidationError(
-        f"{labels.source}: the labels are in the order of the image files, and the images of the "
-        f"scores are not: first {list_names(images[place - 1 : place + 1])}. Give both image ids, "
-        "or sort the scores by file name."
-    )
+    if images is not None and files != sorted(files) and numbers != sorted(numbers):
+        raise ValidationError(
+            f"{labels.source}: the labels are in the order of the image files, and the images of "
+            f"the scores are not: they begin with {list_names(images[:3])}. Give both image ids, "
+            "or sort the scores by file name."
+        )
 
 
 Array = npt.NDArray[Any]
@@ -376,12 +347,6 @@ NPY = b"\x93NUMPY"
 ZIP = b"PK\x03\x04"
 SCORES, IDS = "scores", "ids"
 ARRAY_REMEDY = "Save the scores with numpy.savez(path, scores=…, ids=…), where ids may be left out."
-# What NumPy and its reader of archives raise of damaged files.
-DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, tokenize.TokenError),
-    *(ValueError, TypeError, SyntaxError, LookupError, EOFError, OSError),
-    *(RuntimeError, MemoryError, OverflowError),
-)
 
 
 class Dump(NamedTuple):
@@ -434,7 +399,9 @@ def open_scores(path: str, *, n_classes: int | None = None) -> Dump:
                 dump = _read_archive(archive, path)
         else:
             dump = Dump(np.load(path, mmap_mode="r", allow_pickle=False))
-    except DAMAGE as error:
+    except UnreadableExportError:
+        raise
+    except Exception as error:  # Readers of archives and arrays do not say what they raise.
         reason = f"The array cannot be read ({error})."
         raise refuse("damaged_array", path, reason, f"Copy it again. {ARRAY_REMEDY}") from error
     _require_scores(dump.scores, path)

@@ -4,15 +4,15 @@ A table has a row per run, with a column of scores, or is wide: several columns 
 their names say of what, as in ``{dataset}`` or ``{dataset}_seed{seed}``.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from capmap.errors import ConfigError
 from capmap.exports.cells import (
     SEPARATOR,
     Cells,
@@ -20,7 +20,7 @@ from capmap.exports.cells import (
     Kind,
     Mapped,
     Numbers,
-    Wish,
+    Place,
     bare_spreads,
     check_columns,
     choose_texts,
@@ -39,129 +39,192 @@ from capmap.exports.cells import (
     repeat_text,
     trim,
 )
-from capmap.exports.runs import (
-    BESIDE,
-    EMPTY,
-    RUN_COLUMNS,
-    Metrics,
-    Part,
-    Place,
-    Reading,
-    find_bad_beside,
-    find_bad_scores,
-    find_blanks,
-    find_no_rows,
-    find_overruled_metrics,
-    find_scale_breaks,
-    find_words,
-    make_runs,
-)
+from capmap.exports.runs import EMPTY
 from capmap.exports.sheets import Sheet
+from capmap.metrics import is_same_metric
 from capmap.patterns import Pattern, has_fields
-from capmap.problems import Problem, UnreadableExportError, ask_nearest
-from capmap.settings.choices import Decimal, TableFormat
+from capmap.problems import Problem, UnreadableExportError
+from capmap.settings.choices import MOST_RUNS, Decimal, TableFormat
 from capmap.wording import list_names, quote_name
 
 MATRIX_HINT = "If the file has a column per dataset, set `format: matrix`."
 TURNED_HINT = "If each row is a dataset and each column a model, set `columns: {score: '{model}'}`."
 NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are."
-NAMED = ("model", "dataset", "metric", "seed")
-ROW = "row"
-# Columns of scores that are named where it is said how a file was read.
-SHOWN = 3
+REQUIRED = ("model", "dataset", "metric")
+NAMED = (*REQUIRED, "seed")
+# Where the column of seeds is called so, and there is none, each row of a cell is a run.
+NUMBERED = ["row"]
 
 
-class Layout(NamedTuple):
-    """A layout of tables: its usual columns of scores, and what distinguishes repeats."""
-
-    score: str
-    seed_remedy: str
-
-
-LAYOUTS: dict[TableFormat, Layout] = {
-    "long": Layout("score", "If these are runs with several seeds, write columns: {seed: COLUMN}."),
-    "matrix": Layout(
-        "{dataset}",
-        "Make the names of the models unique, join more columns into them with "
-        "columns: {model: [COLUMN, COLUMN]}, or export runs with several seeds as a long table "
-        "with a column of seeds.",
-    ),
+# What distinguishes repeats.
+SEED_REMEDIES: dict[TableFormat, str] = {
+    "long": "If these are runs with several seeds, write columns: {seed: COLUMN}.",
+    "matrix": "Make the names of the models unique, join more columns into them with "
+    "columns: {model: [COLUMN, COLUMN]}, or export runs with several seeds as a long table "
+    "with a column of seeds.",
 }
 
 
-class Score(NamedTuple):
-    """A column of scores, and what its own name says of them."""
+RUN_COLUMNS = (*NAMED, "score", "raw", "source", "line", "column")
 
-    column: str
-    fields: Mapping[str, str]
+CORRECT = "Correct it, or leave the cell empty if the run is missing."
+SCORES = {
+    Kind.EMPTY: Problem(
+        severity="warning",
+        code="empty_score",
+        reason="The score is missing, so the row is left out.",
+        remedy="Fill in the score if the run was made.",
+    ),
+    Kind.NAN: Problem(
+        code="nan_score",
+        reason="The score is not a number.",
+        remedy="Leave the cell empty if the run is missing. If it failed, say what it counts with: "
+        "`failed: worst`, or `failed: drop` to leave it out.",
+    ),
+    Kind.INFINITE: Problem(
+        code="infinite_score",
+        reason="The score is infinite.",
+        remedy="Remove the row, or write the value that stands for a failed run.",
+    ),
+    Kind.TEXT: Problem(code="not_a_number", reason="The score is not a number.", remedy=CORRECT),
+    Kind.OTHER_MARK: Problem(
+        code="decimal_mark",
+        reason="The score does not fit the decimal mark {mark!r} of the others.",
+        remedy="Write all scores with one mark, or set `decimal` to the one that is meant.",
+    ),
+    Kind.AMBIGUOUS: Problem(
+        code="ambiguous_number",
+        reason="The mark may be a decimal mark or divide thousands.",
+        remedy='Set `decimal` to "." or ",", whichever is the decimal mark.',
+    ),
+    Kind.UNCLEAR: Problem(
+        code="ambiguous_spread",
+        reason="The second number may be a spread, one in units of the last digit or in percent, "
+        "or count runs.",
+        remedy="Write the spread like the mean, as in 0.912 ± 0.003 or 91% ± 2%, or remove it.",
+    ),
+}
+STEP = Problem(
+    code="bad_step",
+    reason="The step is not a number.",
+    remedy="Correct it, or name another column under `columns`.",
+)
+SPREAD = Problem(
+    code="bad_summary",
+    reason="The spread is no number, or is negative.",
+    remedy="Correct the row.",
+)
+COUNT = replace(SPREAD, reason=f"The number of runs is no whole number from 1 to {MOST_RUNS:,}.")
+# What stands beside scores, and what can be wrong with it.
+BESIDE = {
+    "step": STEP,
+    "selection": replace(STEP, code="bad_selection", reason="The selection is not a number."),
+    "spread": SPREAD,
+    "count": COUNT,
+}
+UNNAMED = Problem(
+    code="empty_{role}",
+    reason="The {role} has no name.",
+    remedy="Fill in the name, or remove the row.",
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The runs of one file.
+
+    Parameters
+    ----------
+    runs : pyarrow.Table
+        As in `Exports`.
+    problems : list of Problem
+        What is wrong with the file.
+    columns : list of str
+        All columns of the file.
+    counts : mapping of str to int
+        rows, rows_filtered, rows_empty_score, percent_signs and decimal_commas, as in `Exports`.
+    filter_values : dict of str to set of str
+        What stands in each column of `where`.
+    unmeasured : set of str
+        Datasets of which neither the file nor the configuration names the metric; their rows are
+        not among the runs.
+    """
+
+    runs: pa.Table
+    problems: list[Problem]
+    columns: list[str]
+    counts: Mapping[str, int]
+    filter_values: dict[str, set[str]]
+    unmeasured: set[str]
 
 
 @dataclass(frozen=True)
 class _Plan:
     """Which columns hold scores, and of which columns or fields each name is made.
 
-    ``roles`` are those of `NAMED` and `BESIDE` that the table has, and what is kept. In a wide
-    table an empty cell is no run.
+    ``scores`` has what the name of each column says of its scores. ``roles`` are those of `NAMED`,
+    `BESIDE` that the table has, further names, and what is kept. In a wide table an empty cell is
+    no run.
     """
 
-    scores: list[Score]
+    scores: dict[str, Mapping[str, str]]
     roles: dict[str, list[str]]
     wide: bool
 
     @property
     def fields(self) -> set[str]:
-        return {name for score in self.scores for name in score.fields}
+        return {name for fields in self.scores.values() for name in fields}
 
-    @property
-    def named(self) -> list[str]:
-        """The columns of names."""
-        names = [name for role in NAMED for name in self.roles.get(role, ())]
+    def list_columns(self, *roles: str) -> list[str]:
+        """The columns of some roles, without fields of the names of columns."""
+        names = [name for role in roles for name in self.roles.get(role, ())]
         return [name for name in dict.fromkeys(names) if name not in self.fields]
-
-    @property
-    def needed(self) -> list[str]:
-        """All columns to read."""
-        others = [name for role in (*BESIDE, "keep") for name in self.roles[role]]
-        kept = [name for name in others if name not in self.fields]
-        return list(dict.fromkeys([*self.named, *(score.column for score in self.scores), *kept]))
 
 
 @dataclass(frozen=True)
 class _Grid:
-    """The scores of a table, row by row.
+    """The scores of a table, row by row, with a row of cells for each.
 
-    ``rows`` and ``places`` say in which row and which of the columns of scores each stands;
-    ``rows`` is None where each row has one. ``filled`` says of each column of a wide table whether
-    it has a filled cell.
+    ``places`` says in which of the columns of scores each stands.
     """
 
-    rows: npt.NDArray[np.intp] | None
+    cells: Cells
     places: npt.NDArray[np.intp]
-    lines: npt.NDArray[np.int64]
     numbers: Numbers
     raw: pa.Array
     empty: int
     problems: list[Problem]
-    filled: Mapping[str, bool] = field(default_factory=dict)
-
-    def spread(self, column: pa.Array) -> pa.Array:
-        """Repeat what a row says for each of its scores."""
-        return column if self.rows is None else column.take(pa.array(self.rows))
 
 
-def read_table(
-    sheet: Sheet,
-    source: str,
-    *,
-    columns: Mapped,
-    where: Filters,
-    metrics: Metrics,
-    decimal: Decimal,
-    layout: TableFormat = "long",
-    values: Mapping[str, float | str] | None = None,
-    summarized: bool = False,
-    logged: bool = False,
-) -> Part:
+@dataclass(frozen=True)
+class Query:
+    """What a study reads of each table.
+
+    Parameters
+    ----------
+    columns, where, layout, decimal, values, metric, dataset_metrics
+        As in `read_exports`.
+    summarized : bool
+        Whether cells may hold how far runs spread as well, see `parse_summaries`.
+    logged : bool
+        Whether a run may have several rows, so that `take_rows` has to know which scores are empty.
+    named : sequence of str
+        Further roles of names, whose columns are in `columns`.
+    """
+
+    columns: Mapped
+    where: Filters
+    layout: TableFormat
+    decimal: Decimal
+    values: Mapping[str, float | str]
+    metric: str
+    dataset_metrics: Mapping[str, str]
+    summarized: bool
+    logged: bool
+    named: Sequence[str]
+
+
+def read_table(sheet: Sheet, source: str, query: Query) -> Part:
     """Read the runs of a table.
 
     Parameters
@@ -170,14 +233,8 @@ def read_table(
         The opened file.
     source : str
         Its path.
-    columns, where, decimal, layout, values
-        As in `read_exports`.
-    summarized : bool, optional
-        Whether cells may hold how far runs spread as well, see `parse_summaries`.
-    logged : bool, optional
-        Whether a run may have several rows, so that `take_rows` has to know which scores are empty.
-    metrics : Metrics
-        The configured metrics.
+    query : Query
+        What is read of it.
 
     Returns
     -------
@@ -196,37 +253,34 @@ def read_table(
     must have configured, may not. A column of a wide table that holds nothing but words is a
     problem and not read. The decimal mark is one for all scores of a file.
     """
-    plan = _plan_reading(sheet.columns, source, columns=columns, where=where, layout=layout)
-    filters = {name: wanted for name, wanted in where.items() if name not in plan.fields}
-    opened = sheet.read_cells(list(dict.fromkeys([*plan.needed, *filters])))
-    file = reject_unusable(opened, plan.named, source=source, where=filters)
+    plan = _plan_reading(sheet.columns, source, query)
+    filters = {name: own for name, own in query.where.items() if name not in plan.fields}
+    needed = [*plan.list_columns(*plan.roles), *plan.scores, *filters]
+    opened = sheet.read_cells([*dict.fromkeys(needed)])
+    names_of = plan.list_columns(*NAMED, *query.named)
+    file = reject_unusable(opened, names_of, source=source, where=filters)
     chosen = match_rows(file, filters)
-    cells = file.select(chosen)
-    numbers = _parse_scores(
-        cells, plan, decimal=decimal, values=values or {}, summarized=summarized
-    )
-    grid = _read_grid(cells, plan, source, numbers)
-    names, doubts = _read_names(cells, plan, grid, metrics, source)
-    beside, faults = _read_beside(cells, plan, grid, decimal, source)
-    titles = [score.column for score in plan.scores]
-    others = {"raw": grid.raw, "column": choose_texts(titles, grid.places)}
-    others |= {name: _read_part(cells, plan, grid, name) for name in plan.roles["keep"]}
-    if logged:
+    grid = _read_grid(file.select(chosen), plan, source, query)
+    names, doubts = _read_names(grid.cells, plan, source, query)
+    beside, faults = _read_beside(grid, plan, source, query.decimal)
+    others = {"raw": grid.raw, "column": choose_texts([*plan.scores], grid.places)}
+    others |= {name: grid.cells.columns[name] for name in plan.roles["keep"]}
+    if query.logged:
         others[EMPTY] = pa.array(grid.numbers.kinds == Kind.EMPTY)
-    runs = make_runs({**names, **others, **beside}, grid.numbers, source=source, lines=grid.lines)
+    everything = {**names, **others, **beside}
     rejected = [problem for problem in file.problems if problem.severity == "error"]
     seen = {name: set(file.columns[name].unique().to_pylist()) for name in filters}
-    for name in where.keys() - filters:
-        seen[name] = {score.fields.get(name, "") for score in plan.scores}
+    for name in query.where.keys() - filters:
+        seen[name] = {fields.get(name, "") for fields in plan.scores.values()}
     return Part(
-        runs=runs,
+        runs=make_runs(everything, grid.numbers, source=source, lines=grid.cells.lines),
         problems=[
-            *(_find_unread_seed(sheet.columns, plan, source) if layout == "long" else []),
+            *(_find_unread_seed(sheet.columns, plan, source) if query.layout == "long" else []),
             *file.problems,
-            *find_no_rows(opened.lines, rejected, source=source),
+            *find_no_rows(len(opened.lines), rejected, source=source),
             *doubts,
             *faults,
-            *_name_empty(grid, names),
+            *grid.problems,
         ],
         columns=list(sheet.columns),
         counts={
@@ -237,35 +291,8 @@ def read_table(
             "decimal_commas": grid.numbers.decimal_commas,
         },
         filter_values=seen,
-        reading=_describe_reading(plan, titles, source),
         unmeasured=set(names["dataset"].filter(names["metric"].is_null()).to_pylist()),
-        # A column may be filled in a row that was rejected.
-        filled={} if rejected or not len(cells.lines) else grid.filled,
     )
-
-
-def _describe_reading(plan: _Plan, titles: Sequence[str], source: str) -> Reading:
-    return {
-        "names": {role: plan.roles[role] for role in NAMED if plan.roles[role]},
-        "scores": [*titles[:SHOWN]],
-        "columns": len(titles),
-        "path": source,
-        "files": 1,
-    }
-
-
-def _name_empty(grid: _Grid, names: Mapping[str, pa.Array]) -> list[Problem]:
-    """Say of which model and dataset each missing score is; empty cells of wide tables are none."""
-    rows = iter(np.flatnonzero(grid.numbers.kinds == Kind.EMPTY).tolist())
-    problems = []
-    for problem in grid.problems:
-        if problem.code == "empty_score":
-            row = next(rows)
-            model, dataset = (quote_name(names[role][row].as_py()) for role in NAMED[:2])
-            text = f"The score of {model} on {dataset} is missing, so the row is left out."
-            problem = replace(problem, reason=text)
-        problems.append(problem)
-    return problems
 
 
 class _NamedSheet(NamedTuple):
@@ -296,11 +323,6 @@ def name_sheet(sheet: Sheet, fields: Mapping[str, str]) -> Sheet:
     return _NamedSheet(sheet, fields) if fields else sheet
 
 
-def numbers_rows(columns: Mapped) -> bool:
-    """Whether each row of a cell is a run of its own, unless a column is called so."""
-    return list_columns(columns, "seed") == [ROW]
-
-
 def list_wanted(columns: Mapped, layout: TableFormat) -> set[str]:
     """List the columns that a table should have."""
     names = {name for role in (*NAMED, "keep", "ignore") for name in list_columns(columns, role)}
@@ -311,58 +333,54 @@ def list_wanted(columns: Mapped, layout: TableFormat) -> set[str]:
 def _list_scores(columns: Mapped, layout: TableFormat) -> list[str]:
     if "score" in columns and list_columns(columns, "score") != ["score"]:
         return list_columns(columns, "score")
-    turned = list_columns(columns, "dataset") != ["dataset"]
-    return ["{model}"] if layout == "matrix" and turned else [LAYOUTS[layout].score]
+    if layout == "long":
+        return ["score"]
+    return ["{dataset}" if list_columns(columns, "dataset") == ["dataset"] else "{model}"]
 
 
-def _plan_reading(
-    present: Sequence[str], source: str, *, columns: Mapped, where: Filters, layout: TableFormat
-) -> _Plan:
+def _plan_reading(present: Sequence[str], source: str, query: Query) -> _Plan:
     """Find the columns of scores and names, or raise what makes the file unreadable."""
-    texts = _list_scores(columns, layout)
+    columns, where = query.columns, query.where
+    texts = _list_scores(columns, query.layout)
     patterns = [Pattern(text) for text in texts if has_fields(text)]
     # Several columns that are listed hold scores of the metrics that they are called after.
     listed = not isinstance(columns.get("score", ""), str)
     fields = {name for pattern in patterns for name in pattern.fields}
     fields |= {"metric"} if listed and not patterns else set()
     known = {*present, *fields}
-    roles = {role: list_columns(columns, role) for role in (*NAMED, *BESIDE, "keep")}
+    roles = {role: list_columns(columns, role) for role in (*NAMED, *query.named, *BESIDE, "keep")}
     if roles["metric"][0] not in known:
         roles["metric"] = []
-    if roles["seed"] in (["seed"], [ROW]) and roles["seed"][0] not in known:
+    if roles["seed"] in (["seed"], NUMBERED) and roles["seed"][0] not in known:
         roles["seed"] = []
     wishes = [
-        Wish(f"columns: {{{role}: …}}", name)
+        (f"columns: {{{role}: …}}", name)
         for role, names in roles.items()
         for name in names
         # A field is a part of a joined name as well: [dataset, metric] makes a dataset of each.
         if name not in fields or (name in NAMED and name != role and len(names) == 1)
     ]
-    wishes += [Wish("where", name) for name in where if name not in fields]
+    wishes += [("where", name) for name in where if name not in fields]
     free = list_columns(columns, "datasets")
     if not free:
-        taken = {wish.name for wish in wishes} | {*list_columns(columns, "ignore")}
+        taken = {name for _, name in wishes} | {*list_columns(columns, "ignore")}
         free = [name for name in present if name not in taken]
     scores = _find_scores(texts, free, where, listed=listed)
-    wishes += [Wish("columns: {score: …}", text) for text in texts if not has_fields(text)]
-    wishes += [
-        Wish("columns: {datasets: …}", name)
-        for name in (list_columns(columns, "datasets") or [score.column for score in scores])
-        if patterns
-    ]
+    wishes += [("columns: {score: …}", text) for text in texts if not has_fields(text)]
+    if patterns:
+        datasets = list_columns(columns, "datasets") or scores
+        wishes += [("columns: {datasets: …}", name) for name in datasets]
     hint = NESTED_HINT if any("." in name for name in present) else ""
     if not patterns and not {*roles["dataset"], *texts} & {*present}:
         hint = MATRIX_HINT
     elif texts == ["{dataset}"] and "dataset" in present and "model" not in present:
         hint = TURNED_HINT
     problems = check_columns(wishes, present, source, hint=hint)
-    for name in roles["keep"]:
-        if name in RUN_COLUMNS:
-            problems.append(_refuse(source, *RESERVED, name))
+    problems += [_refuse(source, *RESERVED, name) for name in roles["keep"] if name in RUN_COLUMNS]
     if patterns:
         turned = [name for name in roles["model"] if name in fields & {*present} - {"model"}]
         problems += [_refuse(source, *TURNED, name) for name in turned]
-        problems += _check_wide(present, scores, source, columns=columns, texts=texts)
+        problems += _check_wide(present, scores, source, query)
     if problems:
         raise UnreadableExportError(*problems)
     return _Plan(scores, roles, wide=bool(patterns) or listed)
@@ -389,64 +407,55 @@ def _refuse(source: str, code: str, reason: str, remedy: str, column: str = "") 
 
 def _find_scores(
     texts: Sequence[str], free: Sequence[str], where: Filters, *, listed: bool
-) -> list[Score]:
+) -> dict[str, Mapping[str, str]]:
     """Find the columns of scores that the filters let through, as far as their names say."""
-    scores = []
+    scores: dict[str, Mapping[str, str]] = {}
     for text in texts:
         if not has_fields(text):
-            scores.append(Score(text, {"metric": text} if listed else {}))
+            scores[text] = {"metric": text} if listed else {}
             continue
         pattern = Pattern(text)
         for name in free:
-            try:
-                fields = pattern.match(name)
-            except ConfigError as error:
-                raise ConfigError(f"columns.score: {error}") from error
+            fields = pattern.match(name)
             if fields is not None and name not in texts:
-                scores.append(Score(name, fields))
-    return [
-        score
-        for score in scores
+                scores[name] = fields
+    return {
+        column: fields
+        for column, fields in scores.items()
         if all(
-            any(match_value(score.fields[name], value) for value in list_values(wanted))
+            any(match_value(fields[name], value) for value in list_values(wanted))
             for name, wanted in where.items()
-            if name in score.fields
+            if name in fields
         )
-    ]
+    }
 
 
 def _check_wide(
-    present: Sequence[str],
-    scores: Sequence[Score],
-    source: str,
-    *,
-    columns: Mapped,
-    texts: Sequence[str],
+    present: Sequence[str], scores: Collection[str], source: str, query: Query
 ) -> list[Problem]:
     """Find out that a table has no column of scores, or looks like one with a row per run."""
+    columns = query.columns
     long = {*list_columns(columns, "dataset"), *list_columns(columns, "score")}
-    if not list_columns(columns, "datasets") and long <= {score.column for score in scores}:
+    if not scores:
+        texts = list_names(_list_scores(columns, query.layout))
+        code, reason = "no_datasets", f"No column is like {texts}."
+        remedy = f"The columns are {list_names(present)}. Check `columns` and the file's delimiter."
+    elif long <= {*scores} and not list_columns(columns, "datasets"):
+        code = "long_table"
         reason = f"The columns {list_names(sorted(long))} look like those of a row per run."
-        remedy = (
-            "Set `format: long`, or list the columns of datasets under `columns: {datasets: …}`."
-        )
-        return [Problem(code="long_table", source=source, reason=reason, remedy=remedy, line=1)]
-    if scores:
+        remedy = "Set `format: long`, or list the datasets under `columns: {datasets: …}`."
+    else:
         return []
-    reason = f"No column is like {list_names(texts)}."
-    remedy = f"{ask_nearest(texts[0], present)}The columns are {list_names(present)}."
-    remedy += " Check `columns` and the file's delimiter."
-    return [Problem(code="no_datasets", source=source, reason=reason, remedy=remedy, line=1)]
+    return [Problem(code=code, source=source, reason=reason, remedy=remedy, line=1)]
 
 
-def _read_grid(cells: Cells, plan: _Plan, source: str, numbers: Numbers) -> _Grid:
+def _read_grid(cells: Cells, plan: _Plan, source: str, query: Query) -> _Grid:
     """Arrange all columns of scores; of a wide table only filled cells of columns of numbers."""
-    titles = [score.column for score in plan.scores]
-    count = len(cells.lines)
+    titles, count = [*plan.scores], len(cells.lines)
+    numbers = _parse_scores(cells, titles, query)
     kinds = numbers.kinds.reshape(len(titles), count)
     filled = kinds != Kind.EMPTY
     empty = int((~filled).sum())
-    is_filled = dict(zip(titles, filled.any(axis=1).tolist(), strict=True)) if plan.wide else {}
     remedy = "Name the column of scores under `columns: {score: …}`."
     if plan.wide:
         remedy = "If it holds no scores, add it to `columns: {ignore: […]}`."
@@ -459,58 +468,51 @@ def _read_grid(cells: Cells, plan: _Plan, source: str, numbers: Numbers) -> _Gri
     raw = pa.concat_arrays([cells.columns[name] for name in titles])
     if not plan.wide:
         problems += [] if problems else find_bad_scores(numbers, place)
-        places = np.zeros(count, dtype=np.intp)
-        return _Grid(None, places, cells.lines, numbers, raw, empty, problems, is_filled)
+        return _Grid(cells, np.zeros(count, dtype=np.intp), numbers, raw, empty, problems)
     rows, places = np.nonzero(filled.T)
     numbers, raw = numbers.take(places * count + rows), raw.take(pa.array(places * count + rows))
     columns = np.array(titles, dtype=object)[places]
     problems += find_bad_scores(numbers, Place(source, cells.lines[rows], columns, raw))
-    return _Grid(rows, places, cells.lines[rows], numbers, raw, empty, problems, is_filled)
+    return _Grid(_spread(cells, plan, rows, places), places, numbers, raw, empty, problems)
 
 
-def _parse_scores(
-    cells: Cells,
-    plan: _Plan,
-    *,
-    decimal: Decimal,
-    values: Mapping[str, float | str],
-    summarized: bool,
-) -> Numbers:
+def _spread(
+    cells: Cells, plan: _Plan, rows: npt.NDArray[np.intp], places: npt.NDArray[np.intp]
+) -> Cells:
+    """Make a row of cells for each score, of what its row and the name of its column say."""
+    columns = {
+        name: cells.columns[name].take(pa.array(rows)) for name in plan.list_columns(*plan.roles)
+    }
+    for name in plan.fields:
+        texts = make_texts([fields.get(name, "") for fields in plan.scores.values()])
+        columns[name] = texts.take(pa.array(places))
+    numerals = {name: own[rows] for name, own in cells.numerals.items() if name in columns}
+    return Cells(columns, cells.lines[rows], numerals)
+
+
+def _parse_scores(cells: Cells, titles: Sequence[str], query: Query) -> Numbers:
     """Parse all columns, one after the other, with one decimal mark for all text in them."""
-    titles = [score.column for score in plan.scores]
     texts = pa.concat_arrays([cells.columns[name] for name in titles])
     is_numeral = np.concatenate([*map(cells.find_numerals, titles)])
-    if values:
-        texts, is_replaced = recode(texts, values, decimal=decimal)
+    if query.values:
+        texts, is_replaced = recode(texts, query.values, decimal=query.decimal)
         is_numeral = is_numeral | is_replaced
-    parse = parse_summaries if summarized else parse_numbers
-    return parse_mixed(texts, is_numeral, decimal=decimal, parse=parse)
-
-
-def _read_part(cells: Cells, plan: _Plan, grid: _Grid, name: str) -> pa.Array:
-    """Read what a column, or a field of the names of columns, says of each score."""
-    if name not in plan.fields:
-        return grid.spread(cells.columns[name])
-    texts = make_texts([score.fields.get(name, "") for score in plan.scores])
-    return texts.take(pa.array(grid.places))
+    parse = parse_summaries if query.summarized else parse_numbers
+    return parse_mixed(texts, is_numeral, decimal=query.decimal, parse=parse)
 
 
 def _read_beside(
-    cells: Cells, plan: _Plan, grid: _Grid, decimal: Decimal, source: str
+    grid: _Grid, plan: _Plan, source: str, decimal: Decimal
 ) -> tuple[dict[str, pa.Array], list[Problem]]:
     """Read the numbers that stand beside each score, with the decimal commas of scores."""
     found, problems = {}, []
+    mark: Decimal = "," if grid.numbers.decimal_commas else decimal
     for role in BESIDE:
         for name in plan.roles[role]:
-            texts = _read_part(cells, plan, grid, name)
-            is_numeral = np.zeros(len(texts), dtype=np.bool_)
-            if name not in plan.fields:
-                numerals = grid.spread(pa.array(cells.find_numerals(name)))
-                is_numeral = numerals.to_numpy(zero_copy_only=False)
-            mark: Decimal = "," if grid.numbers.decimal_commas else decimal
+            texts = grid.cells.columns[name]
             plain = bare_spreads(texts) if role == "spread" else texts
-            numbers = parse_mixed(plain, is_numeral, decimal=mark)
-            place = Place(source, grid.lines, name, texts)
+            numbers = parse_mixed(plain, grid.cells.find_numerals(name), decimal=mark)
+            place = Place(source, grid.cells.lines, name, texts)
             problems += find_bad_beside(role, numbers, np.isfinite(grid.numbers.values), place)
             if role == "spread":
                 problems += find_scale_breaks(texts, replace(place, raw=grid.raw))
@@ -519,31 +521,24 @@ def _read_beside(
 
 
 def _read_names(
-    cells: Cells, plan: _Plan, grid: _Grid, metrics: Metrics, source: str
+    cells: Cells, plan: _Plan, source: str, query: Query
 ) -> tuple[dict[str, pa.Array], list[Problem]]:
-    """Read the names of each score, and find those that are blank, confused or overruled."""
-    names: dict[str, pa.Array] = {"metric": None, "seed": repeat_text("", len(grid.lines))}
+    """Read the names of each score, and find those that are blank or overruled."""
+    names: dict[str, pa.Array] = {"metric": None, "seed": repeat_text("", len(cells.lines))}
     problems: list[Problem] = []
-    for role in NAMED:
-        parts = plan.roles[role]
-        if not parts:
+    for role in (*NAMED, *query.named):
+        if not (parts := plan.roles.get(role)):
             continue
-        in_rows = not {*parts} & plan.fields
-        texts = [
-            trim(cells.columns[name] if in_rows else _read_part(cells, plan, grid, name))
-            for name in parts
-        ]
-        joined, lines = join_names(texts), cells.lines if in_rows else grid.lines
-        if role == "seed":
-            joined = read_seeds(joined)
-        else:
-            problems += find_blanks(joined, role, Place(source, lines, SEPARATOR.join(parts)))
-        names[role] = grid.spread(joined) if in_rows else joined
+        joined = join_names([trim(cells.columns[name]) for name in parts])
+        names[role] = read_seeds(joined) if role == "seed" else joined
+        if role in REQUIRED:
+            # The names of a wide row stand beside each of its scores.
+            place = Place(source, cells.lines, SEPARATOR.join(parts))
+            problems += dict.fromkeys(find_blanks(joined, role, place))
     said = names["metric"]
-    names["metric"] = metrics.name(names["dataset"], said)
+    names["metric"] = name_metrics(names["dataset"], said, query)
     if said is not None:
-        column = SEPARATOR.join(plan.roles["metric"])
-        place = Place(source, grid.lines, column)
+        place = Place(source, cells.lines, SEPARATOR.join(plan.roles["metric"]))
         problems += find_overruled_metrics(said, names["metric"], place)
     return names, problems
 
@@ -558,3 +553,140 @@ UNREAD = (
 def _find_unread_seed(present: Sequence[str], plan: _Plan, source: str) -> list[Problem]:
     unread = [name for name in present if name.casefold() == "seed" and not plan.roles["seed"]]
     return [replace(_refuse(source, *UNREAD, name), severity="warning") for name in unread]
+
+
+def make_runs(
+    columns: Mapping[str, pa.Array],
+    numbers: Numbers,
+    *,
+    source: str,
+    lines: npt.NDArray[np.int64],
+) -> pa.Table:
+    """Make the table of runs, without rows that have no name or metric.
+
+    Parameters
+    ----------
+    columns : mapping of str to pyarrow array, shape (n,)
+        model, dataset, metric (null where unknown), seed, raw, column, and columns to keep.
+    numbers : Numbers
+        The scores.
+    source : str
+        The file.
+    lines : ndarray of int64, shape (n,)
+        The line of each cell.
+    """
+    usable = np.ones(len(lines), dtype=np.bool_)
+    for role in ("model", "dataset", "metric"):
+        empty = pc.equal(columns[role], "").fill_null(fill_value=True)
+        usable = usable & ~empty.to_numpy(zero_copy_only=False)
+    if numbers.spreads is not None and "spread" not in columns:
+        columns = {**columns, "spread": pa.array(numbers.spreads)}
+    table = pa.table(
+        {
+            **columns,
+            "score": pa.array(numbers.values),
+            "source": choose_texts([source], np.zeros(len(lines), dtype=np.int32)),
+            "line": pa.array(lines),
+        }
+    )
+    table = table if usable.all() else table.filter(pa.array(usable))
+    kept = {}
+    for name in dict.fromkeys([*RUN_COLUMNS, *columns]):
+        is_text = pa.types.is_large_string(table.schema.field(name).type)
+        # Most of the texts of scores differ; of all others, each is kept once.
+        packs = is_text and name != "raw"
+        kept[name] = table[name].dictionary_encode() if packs else table[name]
+    return pa.table(kept)
+
+
+def find_blanks(names: pa.Array, role: str, place: Place) -> list[Problem]:
+    """Find empty names of models, datasets or metrics."""
+    blank = pc.equal(names, "").fill_null(fill_value=False).to_numpy(zero_copy_only=False)
+    code, reason = (text.format(role=role) for text in (UNNAMED.code, UNNAMED.reason))
+    return place.report(replace(UNNAMED, code=code, reason=reason), np.flatnonzero(blank))
+
+
+def name_metrics(datasets: pa.Array, said: pa.Array | None, query: Query) -> pa.Array:
+    """Find the metric of each run, null where neither the configuration nor the file names it."""
+    encoded = datasets.dictionary_encode()
+    configured = [
+        query.dataset_metrics.get(dataset) or query.metric or None
+        for dataset in encoded.dictionary.to_pylist()
+    ]
+    chosen = make_texts(configured).take(encoded.indices)
+    return chosen if said is None else pc.coalesce(chosen, said)
+
+
+def find_overruled_metrics(said: pa.Array, used: pa.Array, place: Place) -> list[Problem]:
+    """Warn at the first run of which the file names another metric than the configuration."""
+    differs = pc.and_(pc.not_equal(said, used), pc.not_equal(said, "")).fill_null(False)
+    pairs = pa.table({"said": said, "used": used}).filter(differs).to_pandas().drop_duplicates()
+    for own, metric in pairs.itertuples(index=False, name=None):
+        if not is_same_metric(own, metric):
+            problem = Problem(
+                severity="warning",
+                code="overruled_metric",
+                reason=f"The configuration says that the metric is {quote_name(metric)}, the file "
+                f"says {quote_name(own)}.",
+                remedy="The configuration is followed; remove `metric` from it if the file is "
+                "right.",
+            )
+            row = pc.index(pc.and_(pc.equal(said, own), pc.equal(used, metric)), True).as_py()
+            return replace(place, raw=said).report(problem, [row])
+    return []
+
+
+def find_bad_scores(numbers: Numbers, place: Place) -> list[Problem]:
+    """Find scores that are no finite numbers, in the order of the cells."""
+    return [
+        replace(problem, reason=problem.reason.format(mark=numbers.mark))
+        for row in np.flatnonzero(numbers.kinds != Kind.NUMBER).tolist()
+        for problem in place.report(SCORES[Kind(numbers.kinds[row])], [row])
+    ]
+
+
+def find_bad_beside(
+    role: str, numbers: Numbers, usable: npt.NDArray[np.bool_], place: Place
+) -> list[Problem]:
+    """Find the first number beside a usable score that is none, or is impossible."""
+    values = numbers.values
+    missing = [Kind.EMPTY, Kind.NAN] if role == "spread" else [Kind.EMPTY]
+    bad = ~np.isin(numbers.kinds, [Kind.NUMBER, *missing])
+    if role == "spread":
+        bad |= values < 0
+    if role == "count":
+        is_whole = np.isnan(values) | (values == np.floor(values))
+        bad |= (values < 1) | (values > MOST_RUNS) | ~is_whole
+    return place.report(BESIDE[role], np.flatnonzero(bad & usable)[:1])
+
+
+def find_scale_breaks(spreads: pa.Array, place: Place) -> list[Problem]:
+    """Find the first row with a percent sign behind either the mean or its spread, if not 0."""
+    signs = [pc.match_substring(texts, "%") for texts in (place.raw, spreads)]
+    filled = [pc.match_substring_regex(*own) for own in ((place.raw, r"\d"), (spreads, "[1-9]"))]
+    differ = pc.and_(pc.xor(*signs), pc.and_(*filled)).to_numpy(zero_copy_only=False)
+    reason = "Of the mean and its spread, one has a percent sign and the other has none."
+    problem = replace(SPREAD, reason=reason, remedy="Write it behind both or neither.")
+    return place.report(problem, np.flatnonzero(differ)[:1])
+
+
+def find_words(kinds: npt.NDArray[np.int8], place: Place, *, remedy: str) -> list[Problem]:
+    """Find out that no filled cell of a column is a number; the first one is the example."""
+    filled = np.flatnonzero(kinds != Kind.EMPTY)
+    if not filled.size or (kinds[filled] != Kind.TEXT).any() or place.raw is None:
+        return []
+    if any(map(str.isdigit, place.raw[int(filled[0])].as_py())):
+        remedy = (
+            "Leave one number in each cell, or a mean and one spread, as in 0.91 ± 0.02, and set "
+            "`summary: {runs: N}` with the number of runs behind each."
+        )
+    reason = "No cell of the column is a number."
+    return place.report(Problem(code="no_numbers", reason=reason, remedy=remedy), filled[:1])
+
+
+def find_no_rows(count: int, rejected: Sequence[Problem], *, source: str) -> list[Problem]:
+    """Find out that a file has nothing but a header."""
+    if count or rejected:
+        return []
+    reason, remedy = "The file has a header but no rows.", "Export it again, or leave it out."
+    return [Problem(code="no_rows", source=source, reason=reason, remedy=remedy, line=1)]

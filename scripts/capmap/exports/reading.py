@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -13,50 +13,44 @@ from capmap.artifacts import digest_file, pack_names, unpack_columns
 from capmap.exports.cells import (
     Filters,
     Mapped,
-    join_names,
     list_columns,
     list_values,
-    make_texts,
     match_value,
-    trim,
 )
-from capmap.exports.doubts import find_doubts, is_attribute
-from capmap.exports.layouts import list_wanted, name_sheet, numbers_rows, read_table
+from capmap.exports.doubts import find_doubts
+from capmap.exports.layouts import (
+    BESIDE,
+    NAMED,
+    NUMBERED,
+    RUN_COLUMNS,
+    Part,
+    Query,
+    list_wanted,
+    name_sheet,
+    read_table,
+)
 from capmap.exports.records import PLAIN, FileOptions
 from capmap.exports.runs import (
-    BESIDE,
     EMPTY,
-    RUN_COLUMNS,
-    Metrics,
-    Part,
-    Reading,
+    SEEDLESS,
     number_rows,
+    report_first,
     spread_summaries,
     take_rows,
 )
 from capmap.exports.sheets import open_sheet
-from capmap.problems import Problem, RowCheck, UnreadableExportError, ask_nearest
+from capmap.patterns import has_fields
+from capmap.problems import Problem, UnreadableExportError, ask_nearest
 from capmap.settings.choices import Decimal, TableFormat, Take
-from capmap.wording import format_count, list_names, quote_name
+from capmap.wording import list_names, quote_name
 
 COUNTS = ("rows", "rows_filtered", "rows_empty_score", "percent_signs", "decimal_commas")
-NO_PLACE = {"path": "", "files": 0}
-IGNORE = "add the column to `columns: {ignore: […]}`"
 # Faults of numbers beside scores, which are of no use where one of them is none.
 UNUSABLE = ("bad_step", "bad_selection", "bad_summary")
-# The usual column of each role, which may also be called like the role.
-COLUMNS = {
-    "model": "model",
-    "training": "training",
-    "checkpoint": "checkpoint",
-    "dataset": "benchmark",
-    "metric": "metric",
-    "score": "value",
-    "split": "split",
-    "seed": "seed",
-}
-OPTIONAL = ("model", "metric", "split", "seed")
 OWN = ("training", "checkpoint", "split")
+# The usual columns of checkpoints that are not called like their role, which they may be as well.
+COLUMNS = {"dataset": "benchmark", "score": "value"}
+OPTIONAL = ("model", "metric", "split", "seed")
 
 KIND = re.compile(r"(step|epoch)s?[\W_]*(?=[0-9])", re.IGNORECASE)
 NUMBER = re.compile(r"(?<![0-9])0*([0-9]{1,18})(?:\.(?:0{1,2}|0{4,}))?(?![0-9])")
@@ -102,8 +96,6 @@ class Exports:
         Scores divided by 100 because of a percent sign.
     decimal_commas : int
         Scores read with a decimal comma.
-    readings : list of Reading
-        Which columns were taken for what, each way once.
     """
 
     runs: pd.DataFrame
@@ -114,7 +106,6 @@ class Exports:
     rows_empty_score: int
     percent_signs: int
     decimal_commas: int
-    readings: list[Reading] = field(default_factory=list)
 
 
 def read_exports(
@@ -131,6 +122,7 @@ def read_exports(
     values: Mapping[str, float | str] | None = None,
     take: Take = "all",
     summary: Mapping[str, Any] | None = None,
+    named: Sequence[str] = (),
 ) -> Exports:
     """Read the exports of a study, whatever is wrong with them.
 
@@ -163,6 +155,8 @@ def read_exports(
         Which rows of a run count, see `take_rows`.
     summary : mapping, optional
         ``runs`` and ``spread`` of rows that stand for several runs, see `spread_summaries`.
+    named : sequence of str, optional
+        Further roles of names; the runs have a column called like each.
 
     Returns
     -------
@@ -176,27 +170,27 @@ def read_exports(
     ``null`` are names. Nothing in a file is ever executed.
     """
     columns, where = columns or {}, where or {}
+    query = Query(
+        columns=columns,
+        where=where,
+        layout=layout,
+        decimal=decimal,
+        values=values or {},
+        metric=metric,
+        dataset_metrics=dataset_metrics or {},
+        summarized=bool(summary and (summary["runs"] > 1 or list_columns(columns, "count"))),
+        logged=take != "all",
+        named=named,
+    )
     problems: list[Problem] = []
     files: list[ExportFile] = []
     parts: list[Part] = []
     tables: list[pa.Table] = []
-    is_summarized = bool(summary and (summary["runs"] > 1 or list_columns(columns, "count")))
     wanted = list_wanted(columns, layout) | {*where}
     for path, own in zip(paths, fields or [{}] * len(paths), strict=True):
         try:
             sheet = open_sheet(path, wanted=wanted, options=options)
-            part = read_table(
-                name_sheet(sheet, own),
-                path,
-                columns=columns,
-                where=where,
-                metrics=Metrics(metric, dataset_metrics or {}),
-                decimal=decimal,
-                layout=layout,
-                values=values,
-                summarized=is_summarized,
-                logged=take != "all",
-            )
+            part = read_table(name_sheet(sheet, own), path, query)
         except UnreadableExportError as error:
             problems += error.problems
             rows = 0
@@ -212,26 +206,14 @@ def read_exports(
     if any(problem.code in UNUSABLE for problem in problems):
         take, summary = "all", None
     runs, doubts = _arrange_runs(tables, columns, take, summary)
-    problems += _find_unfilled(parts, columns)
+    # A filter may leave out all scores of a column.
+    problems += [] if where else _find_unfilled(runs, columns)
     return Exports(
         runs=runs,
         problems=[*problems, *doubts],
         files=files,
         **{name: sum(part.counts[name] for part in parts) for name in COUNTS},
-        readings=_list_readings(parts),
     )
-
-
-def _list_readings(parts: Sequence[Part]) -> list[Reading]:
-    """List the ways in which files were read, each once, with the first file and their number."""
-    found: dict[str, Reading] = {}
-    for part in parts:
-        way = repr({**part.reading, **NO_PLACE})
-        if way in found:
-            found[way]["files"] += 1
-        else:
-            found[way] = part.reading.copy()
-    return [*found.values()]
 
 
 def check_digests(
@@ -242,13 +224,8 @@ def check_digests(
     for path, name in zip(files, files if names is None else names, strict=True):
         expected = checksums.get(name, "").lower()
         if expected and (found := digest_file(path)) != expected:
-            reason = (
-                f"The file is not the pinned one: its SHA-256 is {found}, expected is {expected}."
-            )
-            remedy = (
-                "Restore the file. If the change is meant, put the digest that was found into "
-                "`checksums`."
-            )
+            reason = f"The SHA-256 of the file is {found}, and `checksums` has {expected}."
+            remedy = "Restore the file, or put the digest that was found into `checksums`."
             problems.append(Problem(code="checksum", source=name, reason=reason, remedy=remedy))
     return problems
 
@@ -288,8 +265,9 @@ def _arrange_runs(
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Join the runs of files, choose the rows that count, and spread those that are summaries."""
     runs = join_runs(tables, list_columns(columns, "keep"))
-    problems = _find_seedless(runs)
-    if numbers_rows(columns) and not runs["seed"].ne("").any():
+    is_seedless = runs["seed"] == ""
+    problems = [] if is_seedless.all() else report_first(runs[is_seedless], SEEDLESS)
+    if list_columns(columns, "seed") == NUMBERED and is_seedless.all():
         runs = number_rows(runs)
     runs, doubts = take_rows(runs, take)
     problems += doubts + find_doubts(runs, listed=bool(list_columns(columns, "datasets")))
@@ -300,45 +278,20 @@ def _arrange_runs(
     return runs.drop(columns=[name for name in runs if name in spent]), problems
 
 
-SEEDLESS = RowCheck(
-    "empty_seed",
-    "seed",
-    "{_count} without a seed, while others have one; those of a cell count as the same run.",
-    "Fill in the seeds, or take them from the file's name, as in exports: "
-    "runs/{{model}}-{{seed}}.csv.",
-    "warning",
-)
-
-
-def _find_seedless(runs: pd.DataFrame) -> list[Problem]:
-    """Find runs without a seed beside others that have one."""
-    rows = runs[runs["seed"] == ""]
-    if len(rows) in (0, len(runs)):
-        return []
-    said = rows.head(1).assign(_count=format_count(len(rows), "run"))
-    return SEEDLESS.report(said, column="")
-
-
-def _find_unfilled(parts: Sequence[Part], columns: Mapped) -> list[Problem]:
-    """Find columns of scores of wide tables without a filled cell in any file."""
-    filled = {name for part in parts for name in part.filled if part.filled[name]}
-    sources = {name: part.reading["path"] for part in parts[::-1] for name in part.filled}
+def _find_unfilled(runs: pd.DataFrame, columns: Mapped) -> list[Problem]:
+    """Find columns of scores that are listed and have none, unless no file has a run."""
     scores = columns.get("score", "")
-    listed = {*list_columns(columns, "datasets"), *(scores if not isinstance(scores, str) else ())}
+    listed = [*list_columns(columns, "datasets"), *([] if isinstance(scores, str) else scores)]
+    filled = {*runs["column"].unique()}
     return [
         Problem(
-            severity="error" if name in listed else "warning",
             code="empty_column",
-            source=sources[name],
-            line=1,
             column=name,
             reason="The column of scores has no filled cell.",
-            remedy="Fill in the scores if the runs were made, or "
-            f"{'remove the column from `columns`' if name in listed else IGNORE}.",
+            remedy="Fill in the scores if the runs were made, or remove the column from `columns`.",
         )
-        for name in sources
-        # An index or an attribute of models is no dataset, nor is what an extra comma makes.
-        if name not in filled and (name in listed or not is_attribute(name))
+        for name in listed
+        if filled and name not in filled and not has_fields(name)
     ]
 
 
@@ -356,8 +309,7 @@ def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
     passed = sum(part.counts["rows"] - part.counts["rows_filtered"] for part in parts)
     if where and not problems and not passed:
         reason = "No row passes all filters of `where` together."
-        problem = Problem(code="unmatched_filter", reason=reason, remedy="Correct a filter.")
-        problems.append(problem)
+        problems.append(Problem(code="unmatched_filter", reason=reason, remedy="Correct a filter."))
     return problems
 
 
@@ -407,36 +359,22 @@ def read_evaluations(
     model.
     """
     plan = _plan_roles(columns or {}, _list_present(paths))
-    mapped = {role: plan[role] or plan["training"] for role in ("model", "dataset")}
-    single = {role: plan[role][0] for role in ("score", "metric", "seed") if plan[role]}
-    # A column that is called like its role is among the runs anyway.
-    needed = dict.fromkeys(name for role in OWN for name in plan[role])
-    keep = [name for name in needed if plan.get(name) != [name] or name not in RUN_COLUMNS]
-    has_metrics = bool(plan["metric"])
+    mapped = {role: names for role, names in plan.items() if names}
     exports = read_exports(
         paths,
-        columns={**mapped, **single, "keep": keep},
+        columns={"model": plan["training"], **mapped, "score": plan["score"][0]},
+        named=[role for role in OWN if plan[role]],
         where=where,
-        metric="" if has_metrics else metric,
+        metric="" if plan["metric"] else metric,
         decimal=decimal,
-        dataset_metrics={} if has_metrics else dataset_metrics,
+        dataset_metrics={} if plan["metric"] else dataset_metrics,
     )
-    runs = unpack_columns(exports.runs)
-    table = runs[list(RUN_COLUMNS)].copy()
+    table = unpack_columns(exports.runs)
     for role in OWN:
-        parts = [trim(make_texts(runs[name].tolist())) for name in plan[role]]
-        texts = join_names(parts).to_pylist() if parts else ""
-        table[role] = pd.Series(texts, index=table.index, dtype="str")
+        table[role] = table.get(role, "")
     if plan["model"] and not plan["seed"]:
         table["seed"] = table["training"]
-    roles = {name: role for role in OWN for name in plan[role]}
-    problems = [
-        replace(problem, reason=problem.reason.replace("{keep:", f"{{{roles[problem.column]}:"))
-        if problem.column in roles
-        else problem
-        for problem in exports.problems
-    ]
-    return replace(exports, runs=table, problems=problems), plan
+    return replace(exports, runs=table), plan
 
 
 def _list_present(paths: Sequence[str]) -> set[str]:
@@ -444,7 +382,7 @@ def _list_present(paths: Sequence[str]) -> set[str]:
     present: set[str] = set()
     for path in paths:
         try:
-            present |= set(open_sheet(path, wanted={*COLUMNS.values()}).columns)
+            present |= set(open_sheet(path, wanted={*NAMED, *OWN, *COLUMNS.values()}).columns)
         except UnreadableExportError:
             continue
     return present
@@ -453,7 +391,8 @@ def _list_present(paths: Sequence[str]) -> set[str]:
 def _plan_roles(columns: Mapped, present: set[str]) -> dict[str, list[str]]:
     """Choose the columns of each role."""
     plan = {}
-    for role, usual in COLUMNS.items():
+    for role in (*NAMED, "score", *OWN):
+        usual = COLUMNS.get(role, role)
         names = list_columns(columns, role) if role in columns else [usual]
         if names in ([role], [usual]):
             names = [role] if role in present and usual not in present else [usual]

@@ -23,11 +23,8 @@ from capmap.wording import list_names, quote_name
 
 HEAD = 1 << 22
 LARGEST = 1 << 30
-SPLIT = (
-    "Split it into several files; scores of images can be written as .npy, which is read in parts."
-)
+SPLIT = "Split it, or write it as CSV or Parquet, and scores of images as .npy."
 GZIP = b"\x1f\x8b"
-PARQUET = b"PAR1"
 BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 YAML = frozenset({".yaml", ".yml"})
 LINES = frozenset({".jsonl", ".ndjson"})
@@ -35,7 +32,7 @@ SCORE = "score"
 DEEPEST = 100
 LONGEST_LIST = 100
 REMEDY = "Write the file with a library for its format, or copy it again if it was cut off."
-BOOLEANS = {"true": True, "false": False}
+POINT = re.compile(r"\.(?![^{}]*\})")
 HALF = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
@@ -103,12 +100,12 @@ def read_content(path: str, *, limit: int = -1) -> bytes:
         raise refuse("unreadable_file", path, reason, remedy) from error
 
 
-def read_bounded(path: str, *, limit: int = LARGEST, remedy: str = SPLIT) -> bytes:
+def read_bounded(path: str, *, limit: int = LARGEST) -> bytes:
     """Read a file whole; one with more bytes than the limit once unpacked is refused."""
     content = read_content(path, limit=limit + 1)
     if len(content) > limit:
         reason = f"The file has more than {limit} bytes once unpacked, and it is read as a whole."
-        raise refuse("too_large", path, reason, remedy)
+        raise refuse("too_large", path, reason, SPLIT)
     return content
 
 
@@ -127,17 +124,13 @@ def check_text(content: bytes, path: str) -> None:
         raise _refuse_encoding(path, content, 0, "UTF-8", "utf-16")
     if b"\0" in content:
         reason = "The file is not text but binary, such as an archive, an array or a pickle."
-        remedy = "Unpack an archive and name its files, or export the table as CSV or Parquet."
-        line = find_line(content, content.index(b"\0"))
+        remedy = "Unpack archives, and give Parquet and workbooks the suffix of their format."
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
         raise refuse("binary_file", path, reason, remedy, line=line)
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for start in range(0, len(content), HEAD):
-        pending = len(decoder.getstate()[0])
-        try:
-            decoder.decode(content[start : start + HEAD], start + HEAD >= len(content))
-        except UnicodeDecodeError as error:
-            place = start - pending + error.start
-            raise _refuse_encoding(path, content, place, "UTF-8") from error
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _refuse_encoding(path, content, error.start, "UTF-8") from error
 
 
 def recode_text(content: bytes, path: str, encoding: str) -> bytes:
@@ -163,25 +156,16 @@ def recode_text(content: bytes, path: str, encoding: str) -> bytes:
         raise refuse("wrong_encoding", path, reason, remedy) from error
 
 
-def find_line(content: bytes, position: int) -> int:
-    """Find the line, counted from 1, of a position in a file."""
-    return content.count(b"\n", 0, position) + 1
-
-
 def _refuse_encoding(
     path: str, content: bytes, position: int, encoding: str, likely: str = "latin-1"
 ) -> UnreadableExportError:
-    return UnreadableExportError(
-        Problem(
-            code="wrong_encoding",
-            source=path,
-            reason=f"The file is not {encoding}: byte {position + 1} does not fit.",
-            remedy="Save it again as UTF-8 (in Excel: CSV UTF-8), or set "
-            f"`reading: {{encoding: {likely}}}` if it is that.",
-            line=find_line(content, position),
-            value=f"0x{content[position]:02x}",
-        )
+    reason = f"The file is not {encoding}: byte {position + 1} does not fit."
+    remedy = (
+        "Save it again as UTF-8 (in Excel: CSV UTF-8), or set "
+        f"`reading: {{encoding: {likely}}}` if it is that."
     )
+    line, value = content.count(b"\n", 0, position) + 1, f"0x{content[position]:02x}"
+    return refuse("wrong_encoding", path, reason, remedy, line=line, value=value)
 
 
 def has_suffix(path: str, suffixes: frozenset[str]) -> bool:
@@ -189,20 +173,26 @@ def has_suffix(path: str, suffixes: frozenset[str]) -> bool:
     return bool({suffix.lower() for suffix in PurePath(path).suffixes[-2:]} & suffixes)
 
 
-def read_text(path: str) -> str:
-    """Read a text file in UTF-8 of at most 64 MiB, without the byte order mark."""
-    content = read_bounded(path, limit=LONGEST, remedy="Write it as a table, CSV or Parquet.")
+def read_text(path: str, *, limit: int = LONGEST, encoding: str = "utf-8") -> str:
+    """Read a text file of at most 64 MiB, without the byte order mark."""
+    content = recode_text(read_bounded(path, limit=limit), path, encoding)
     check_text(content, path)
     return content.decode("utf-8-sig")
 
 
 def refuse(
-    code: str, path: str, reason: str, remedy: str, *, line: int = 0, column: str = ""
+    code: str,
+    path: str,
+    reason: str,
+    remedy: str = REMEDY,
+    *,
+    line: int = 0,
+    column: str = "",
+    value: str = "",
 ) -> UnreadableExportError:
-    """Make the error of a file with one fault."""
-    return UnreadableExportError(
-        Problem(code=code, source=path, reason=reason, remedy=remedy, line=line, column=column)
-    )
+    """Make the error of a file with one fault; a path or a line may be filled in later."""
+    problem = Problem(code=code, source=path, reason=reason, remedy=remedy)
+    return UnreadableExportError(replace(problem, line=line, column=column, value=shorten(value)))
 
 
 class Object(dict[str, Any]):
@@ -215,14 +205,6 @@ class Array(list[Any]):
     """A list, and the lines where its entries begin."""
 
     lines: Sequence[int] = ()
-
-
-def _tell(
-    code: str, reason: str, remedy: str = REMEDY, *, line: int = 0, value: str = ""
-) -> UnreadableExportError:
-    """Make the error of a value; line 0 is where the value begins."""
-    problem = Problem(code=code, reason=reason, remedy=remedy, line=line, value=shorten(value))
-    return UnreadableExportError(problem)
 
 
 def _locate(error: UnreadableExportError, path: str, line: int = 0) -> list[Problem]:
@@ -242,8 +224,9 @@ def _make_object(pairs: list[tuple[str, Any]], lines: Sequence[int] = ()) -> Obj
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
         place = next(place for place, key in enumerate(keys) if key in keys[:place])
-        raise _tell(
+        raise refuse(
             "duplicated_key",
+            "",
             f"The key {quote_name(keys[place])} stands twice in one object.",
             "Rename or remove one of them.",
             line=lines[place] if lines else 0,
@@ -260,7 +243,6 @@ def _make_array(values: Iterable[Any], lines: Sequence[int]) -> Array:
 DECODER: Any = json.JSONDecoder(
     object_pairs_hook=_make_object, parse_float=Numeral, parse_int=Numeral, parse_constant=Numeral
 )
-PLAIN_DECODER: Any = json.JSONDecoder(object_pairs_hook=_make_object)
 PARSERS: Any = json.decoder
 
 
@@ -270,12 +252,16 @@ def _list_json(text: str, *, lines: bool, depth: int) -> Parts:
     if not text.startswith("[", start) and (lines or _is_line(text[start:])):
         yield from _list_lines(text)
         return
-    value = _decode(text, start, depth)
-    if isinstance(value, Array):
-        for position, (line, entry) in enumerate(zip(value.lines, value, strict=True)):
-            yield line, str(position), entry
-    else:
-        yield text.count("\n", 0, start) + 1, "", value
+    yield from _list_entries(text.count("\n", 0, start) + 1, _decode(text, start, depth))
+
+
+def _list_entries(line: int, value: Any) -> Parts:
+    """List the entries of a list, or the value itself."""
+    if not isinstance(value, Array):
+        yield line, "", value
+        return
+    for position, (place, entry) in enumerate(zip(value.lines, value, strict=True)):
+        yield place, str(position), entry
 
 
 def _is_line(text: str) -> bool:
@@ -298,14 +284,18 @@ def _list_lines(text: str) -> Parts:
             yield UnreadableExportError(*_locate(error, "", line))
 
 
-def _decode(text: str, start: int, depth: int, *, first: int = 1, decoder: Any = DECODER) -> Any:
-    """Decode the value that a text holds, whose first levels know the lines of their values."""
+def _decode(text: str, start: int, depth: int, *, first: int = 1) -> Any:
+    """Decode the value that a text holds, whose first levels know the lines of their values.
+
+    Half of a surrogate pair is no character, and replaced.
+    """
+    text = HALF.sub(r"\\ufffd", text) if "\\u" in text else text
     ends = [match.start() for match in re.finditer("\n", text)]
 
     def read(text: str, position: int, depth: int) -> tuple[Any, int]:
         mark, lines = text[position : position + 1], list[int]()
         if not depth or mark not in ("{", "["):
-            value, end = decoder.scan_once(text, position)
+            value, end = DECODER.scan_once(text, position)
             return value, end
 
         def note(text: str, position: int) -> tuple[Any, int]:
@@ -325,71 +315,50 @@ def _decode(text: str, start: int, depth: int, *, first: int = 1, decoder: Any =
     except json.JSONDecodeError as error:
         reason = f"The text is not JSON: {error.msg} (character {error.colno} of the line)."
         line, written = first + error.lineno - 1, text.split("\n")[error.lineno - 1].strip()
-        raise _tell("invalid_json", reason, line=line, value=written) from error
+        raise refuse("invalid_json", "", reason, line=line, value=written) from error
     except (RecursionError, ValueError) as error:
         raise _refuse_depth(first) from error
     if text[end:].strip():
         line = first + bisect_left(ends, end)
-        raise _tell("invalid_json", "The JSON does not end here.", line=line)
-    if "\\u" in text and (half := HALF.search(text)):
-        line = first + bisect_left(ends, half.start())
-        reason = "The text has half of a surrogate pair, which is no character."
-        raise _tell("invalid_json", reason, line=line)
+        raise refuse("invalid_json", "", "The JSON does not end here.", line=line)
     return value
 
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")
 
 
 def _list_yaml(text: str) -> Parts:
     """Read documents, each an object or a list; empty ones are left out."""
     try:
         for node in yaml.compose_all(text, Loader=_Loader):
-            if node is None:
-                continue
-            line, value = node.start_mark.line + 1, _build(node, 0)
-            if isinstance(value, Array):
-                for position, (place, entry) in enumerate(zip(value.lines, value, strict=True)):
-                    yield place, str(position), entry
-            elif value is not None:
-                yield line, "", value
+            value = None if node is None else _build(node)
+            if value is not None:
+                yield from _list_entries(node.start_mark.line + 1, value)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        where = f" (column {mark.column + 1})" if mark else ""
-        raise _tell(
-            "invalid_yaml",
-            f"The file is not YAML: {reason}{where}.",
-            line=mark.line + 1 if mark else 0,
-        ) from error
+        line = mark.line + 1 if mark else 0
+        raise refuse("invalid_yaml", "", f"The file is not YAML: {reason}.", line=line) from error
 
 
-def _build(node: Any, depth: int) -> Any:
-    """Make plain values of a node of a document; only true and false are truth values."""
-    line = node.start_mark.line + 1
-    if depth > DEEPEST:
-        raise _refuse_depth(line)
+def _build(node: Any) -> Any:
+    """Make plain values of a node of a document: numbers, and texts for all else but null."""
     if isinstance(node, yaml.ScalarNode):
         text = str(node.value)
-        if node.style or node.tag == "tag:yaml.org,2002:str":
-            return text if node.style or not EXPONENT.fullmatch(text) else Numeral(text)
         if node.tag in NUMBER_TAGS:
             return Numeral(re.sub(r"\.(inf|nan)", r"\1", text.lower()))
-        return None if node.tag.endswith(":null") else BOOLEANS.get(text.lower(), text)
+        return None if node.tag.endswith(":null") else text
     if isinstance(node, yaml.SequenceNode):
         lines = [child.start_mark.line + 1 for child in node.value]
-        return _make_array((_build(child, depth + 1) for child in node.value), lines)
-    if any(not isinstance(key, yaml.ScalarNode) for key, _ in node.value):
-        raise _tell("invalid_yaml", "A key is not text.", line=line)
-    pairs = [(key.value, _build(child, depth + 1)) for key, child in node.value]
+        return _make_array(map(_build, node.value), lines)
+    pairs = [(str(key.value), _build(child)) for key, child in node.value]
     return _make_object(pairs, [child.start_mark.line + 1 for _, child in node.value])
 
 
 def _refuse_depth(line: int = 0) -> UnreadableExportError:
     reason = "The value is nested too deeply."
-    return _tell("deep_nesting", reason, "Write flatter objects.", line=line)
+    return refuse("deep_nesting", "", reason, "Write flatter objects.", line=line)
 
 
 # The cells of a record (text, `Numeral`, bool or None) by dotted names.
@@ -406,16 +375,10 @@ def _flatten(value: Any, prefix: str = "", depth: int = 1) -> Flat:
     flat: Flat = {}
     for key, child in _list_items(value):
         name = f"{prefix}{key}"
-        own = {name: child}
-        if isinstance(child, dict | list):
-            is_long = isinstance(child, list) and len(child) > LONGEST_LIST
-            own = {} if is_long else _flatten(child, f"{name}.", depth + 1)
-        if twice := flat.keys() & own.keys():
-            reason = (
-                f"Two values have the name {quote_name(min(twice))} once objects are flattened."
-            )
-            raise _tell("duplicated_name", reason, "Rename one of them.")
-        flat |= own
+        if not isinstance(child, dict | list):
+            flat[name] = child
+        elif isinstance(child, dict) or len(child) <= LONGEST_LIST:
+            flat |= _flatten(child, f"{name}.", depth + 1)
     return flat
 
 
@@ -521,14 +484,10 @@ def list_values(path: str, *, most: int) -> tuple[list[Any], bool]:
 
 def _list_parts(path: str, encoding: str, *, depth: int) -> Parts:
     is_yaml = has_suffix(path, YAML)
-    content = read_bounded(path, limit=LONGEST) if is_yaml else read_bounded(path)
-    content = recode_text(content, path, encoding)
-    check_text(content, path)
-    text = content.decode("utf-8-sig")
+    text = read_text(path, limit=LONGEST if is_yaml else LARGEST, encoding=encoding)
     if is_yaml:
         return _list_yaml(text)
-    suffix = PurePath(path.lower().removesuffix(".gz")).suffix
-    return _list_json(text, lines=suffix in LINES, depth=depth)
+    return _list_json(text, lines=has_suffix(path, LINES), depth=depth)
 
 
 class _Found(NamedTuple):
@@ -544,7 +503,7 @@ def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "
     try:
         if not walker.steps and not isinstance(value, dict):
             reason = "The value is not an object."
-            raise _tell("invalid_record", reason, "Write objects, one for each run.")
+            raise refuse("invalid_record", "", reason, "Write objects, one for each run.")
         found = walker.walk(value, line, position)
     except UnreadableExportError as error:
         rows.problems += _locate(error, rows.path, line)
@@ -555,7 +514,7 @@ def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "
         except UnreadableExportError as error:
             rows.problems += _locate(error, rows.path, record.line)
     if not found and walker.fields is not None and isinstance(value, dict):
-        empty = dict.fromkeys([*walker.all_fields, SCORE])
+        empty = dict.fromkeys([*(name for step in walker.steps for name in step.fields), SCORE])
         rows.failed.append(len(rows.lines))
         rows.add(line, {**empty, **_flatten(value), **walker.fields})
 
@@ -564,11 +523,6 @@ def _flatten_record(found: _Found) -> Flat:
     value = found.value
     is_short = isinstance(value, list) and 0 < len(value) <= LONGEST_LIST
     cells = _flatten(value if is_short or isinstance(value, dict) else {SCORE: value})
-    for name, text in found.fields.items():
-        if cells.get(name) not in (None, "", text):
-            reason = f"The field {{{name}}} of the pattern is also a name in the record."
-            remedy = "Give the field another name in `reading: {records: …}`."
-            raise _tell("duplicated_name", reason, remedy)
     cells = {**found.fields, **cells, **found.fields}
     return {**cells, **found.beside, **cells}
 
@@ -578,17 +532,13 @@ class _Walker:
 
     def __init__(self, records: str) -> None:
         self.records = records
-        self.steps = _split_steps(records) if records else ()
+        # Points within braces divide nothing.
+        self.steps = tuple(map(Pattern, POINT.split(records))) if records else ()
         # What is known of a part without records, where the way ended in an empty value.
         self.fields: Mapping[str, str] | None = None
         # Where the pattern came closest to a record: the path, the keys there, and the line.
         self._end: tuple[Sequence[str], Sequence[str], int] = ((), (), 0)
         self._misses: list[int] = []
-
-    @property
-    def all_fields(self) -> list[str]:
-        """The fields of all steps."""
-        return [name for step in self.steps for name in step.fields]
 
     def walk(self, value: Any, line: int, position: str) -> list[_Found]:
         """Find the records of a part and what stands beside their paths."""
@@ -669,19 +619,6 @@ class _Walker:
             )
 
 
-@lru_cache(maxsize=100)
-def _split_steps(records: str) -> tuple[Pattern, ...]:
-    """Split a pattern at the points outside braces."""
-    steps, depth = [""], 0
-    for letter in records:
-        depth += {"{": 1, "}": -1}.get(letter, 0)
-        if letter == "." and depth <= 0:
-            steps.append("")
-        else:
-            steps[-1] += letter
-    return tuple(map(Pattern, steps))
-
-
 @lru_cache(maxsize=10_000)
 def _match_key(step: Pattern, key: str) -> dict[str, str] | None:
     """Read the fields of a key, if it matches."""
@@ -689,12 +626,12 @@ def _match_key(step: Pattern, key: str) -> dict[str, str] | None:
         return step.match(key)
     except ConfigError as error:
         reason = f"The key {quote_name(key)} can be read in several ways: {error}"
-        raise _tell("ambiguous_key", reason, "Change `reading: {records: …}`.") from error
+        raise refuse("ambiguous_key", "", reason, "Change `reading: {records: …}`.") from error
 
 
 def read_document(path: str) -> Any:
     """Read one JSON document of at most 64 MiB, whose objects have each key once."""
     try:
-        return _decode(read_text(path), 0, 0, decoder=PLAIN_DECODER)
+        return _decode(read_text(path), 0, 0)
     except UnreadableExportError as error:
         raise UnreadableExportError(*_locate(error, path)) from error

@@ -1,318 +1,17 @@
-"""Runs of one file: what can be wrong with their cells, which rows count, and summary rows."""
+"""Which rows of runs count, and rows that stand for several runs."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from capmap.artifacts import pack_names
-from capmap.exports.cells import SEPARATOR, Kind, Numbers, choose_texts, make_texts
-from capmap.metrics import is_same_metric
-from capmap.problems import Problem, RowCheck, Severity
-from capmap.settings.choices import MOST_RUNS, Spread, Take
-from capmap.wording import format_count, list_names, quote_name
-
-NAMES = ("model", "dataset", "metric", "seed")
-RUN_COLUMNS = (*NAMES, "score", "raw", "source", "line", "column")
-
-Lines = npt.NDArray[np.int64]
-
-
-class Check(NamedTuple):
-    """What can be wrong with a cell, what to do about it, and whether it stops the study."""
-
-    code: str
-    reason: str
-    remedy: str
-    severity: Severity = "error"
-
-
-CORRECT = "Correct it, or leave the cell empty if the run is missing."
-SCORES = {
-    Kind.EMPTY: Check(
-        "empty_score",
-        "The score is missing, so the row is left out.",
-        "Fill in the score if the run was made.",
-        "warning",
-    ),
-    Kind.NAN: Check(
-        "nan_score",
-        "The score is not a number.",
-        "Leave the cell empty if the run is missing. If it failed, say what it counts with: "
-        "`failed: worst`, or `failed: drop` to leave it out.",
-    ),
-    Kind.INFINITE: Check(
-        "infinite_score",
-        "The score is infinite.",
-        "Remove the row, or write the value that stands for a failed run.",
-    ),
-    Kind.TEXT: Check("not_a_number", "The score is not a number.", CORRECT),
-    Kind.OTHER_MARK: Check(
-        "decimal_mark",
-        "The score does not fit the decimal mark {mark!r} of the others.",
-        "Write all scores with one mark, or set `decimal` to the one that is meant.",
-    ),
-    Kind.AMBIGUOUS: Check(
-        "ambiguous_number",
-        "The mark may be a decimal mark or divide thousands.",
-        'Set `decimal` to "." or ",", whichever is the decimal mark.',
-    ),
-    Kind.UNCLEAR: Check(
-        "ambiguous_spread",
-        "The second number may be a spread, one in units of the last digit or in percent, or "
-        "count runs.",
-        "Write the spread like the mean, as in 0.912 ± 0.003 or 91% ± 2%, or remove it.",
-    ),
-}
-NOT_A_NUMBER = "Correct it, or name another column under `columns`."
-# What stands beside scores: a check of it, and the kinds of cells that are none of its faults.
-BESIDE = {
-    "step": Check("bad_step", "The step is not a number.", NOT_A_NUMBER),
-    "selection": Check("bad_selection", "The selection is not a number.", NOT_A_NUMBER),
-    "spread": Check("bad_summary", "The spread is no number, or is negative.", "Correct the row."),
-    "count": Check(
-        "bad_summary",
-        f"The number of runs is no whole number from 1 to {MOST_RUNS:,}.",
-        "Correct the row.",
-    ),
-}
-BLANKS = {
-    role: Check(f"empty_{role}", f"The {role} has no name.", "Fill in the name, or remove the row.")
-    for role in ("model", "dataset", "metric")
-}
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where cells stand: their file, the line of each, their column or that of each, their text."""
-
-    source: str
-    lines: Lines
-    column: str | npt.NDArray[np.object_]
-    raw: pa.Array | None = None
-
-    def report(self, check: Check, rows: Iterable[int]) -> list[Problem]:
-        """Make a problem of a check for each of some cells."""
-        return [
-            Problem(
-                severity=check.severity,
-                code=check.code,
-                source=self.source,
-                line=int(self.lines[row]),
-                column=self.column if isinstance(self.column, str) else self.column[row],
-                value="" if self.raw is None else self.raw[row].as_py(),
-                reason=check.reason,
-                remedy=check.remedy,
-            )
-            for row in rows
-        ]
-
-
-class Reading(TypedDict):
-    """Which columns of files were taken for what.
-
-    The columns of each name by its role, the first of those of scores and how many there are, the
-    first of the files and how many there are.
-    """
-
-    names: dict[str, list[str]]
-    scores: list[str]
-    columns: int
-    path: str
-    files: int
-
-
-@dataclass(frozen=True)
-class Part:
-    """The runs of one file.
-
-    Parameters
-    ----------
-    runs : pyarrow.Table
-        As in `Exports`.
-    problems : list of Problem
-        What is wrong with the file.
-    columns : list of str
-        All columns of the file.
-    counts : mapping of str to int
-        rows, rows_filtered, rows_empty_score, percent_signs and decimal_commas, as in `Exports`.
-    filter_values : dict of str to set of str
-        What stands in each column of `where`.
-    reading : Reading
-        Which columns were taken for what.
-    unmeasured : set of str
-        Datasets of which neither the file nor the configuration names the metric; their rows are
-        not among the runs.
-    filled : mapping of str to bool
-        The columns of scores of a wide table, and whether each has a filled cell.
-    """
-
-    runs: pa.Table
-    problems: list[Problem]
-    columns: list[str]
-    counts: Mapping[str, int]
-    filter_values: dict[str, set[str]]
-    reading: Reading
-    unmeasured: set[str]
-    filled: Mapping[str, bool]
-
-
-class Metrics(NamedTuple):
-    """The configured names of metrics: of all datasets, and of some, which win."""
-
-    every: str
-    by_dataset: Mapping[str, str]
-
-    def name(self, datasets: pa.Array, texts: pa.Array | None = None) -> pa.Array:
-        """Find the metric of each run, null where nothing names it; `texts` is what files say."""
-        encoded = datasets.dictionary_encode()
-        configured = [
-            self.by_dataset.get(dataset) or self.every or None
-            for dataset in encoded.dictionary.to_pylist()
-        ]
-        chosen = make_texts(configured).take(encoded.indices)
-        return chosen if texts is None else pc.coalesce(chosen, texts)
-
-
-def make_runs(
-    columns: Mapping[str, pa.Array],
-    numbers: Numbers,
-    *,
-    source: str,
-    lines: npt.NDArray[np.int64],
-) -> pa.Table:
-    """Make the table of runs, without rows that have no name or metric.
-
-    Parameters
-    ----------
-    columns : mapping of str to pyarrow array, shape (n,)
-        model, dataset, metric (null where unknown), seed, raw, column, and columns to keep.
-    numbers : Numbers
-        The scores.
-    source : str
-        The file.
-    lines : ndarray of int64, shape (n,)
-        The line of each cell.
-    """
-    usable = np.ones(len(lines), dtype=np.bool_)
-    for role in ("model", "dataset", "metric"):
-        empty = pc.equal(columns[role], "").fill_null(fill_value=True)
-        usable = usable & ~empty.to_numpy(zero_copy_only=False)
-    if numbers.spreads is not None and "spread" not in columns:
-        columns = {**columns, "spread": pa.array(numbers.spreads)}
-    table = pa.table(
-        {
-            **columns,
-            "score": pa.array(numbers.values),
-            "source": choose_texts([source], np.zeros(len(lines), dtype=np.int32)),
-            "line": pa.array(lines),
-        }
-    )
-    kept = [name for name in columns if name not in RUN_COLUMNS]
-    table = _pack_texts(table.select([*RUN_COLUMNS, *kept]))
-    return table if usable.all() else table.filter(pa.array(usable))
-
-
-def _pack_texts(table: pa.Table) -> pa.Table:
-    """Keep each text of a column once, but for the texts of scores, most of which differ."""
-    return pa.table(
-        {
-            name: column.dictionary_encode()
-            if name != "raw" and pa.types.is_large_string(column.type)
-            else column
-            for name, column in zip(table.column_names, table.columns, strict=True)
-        }
-    )
-
-
-def find_blanks(names: pa.Array, role: str, place: Place) -> list[Problem]:
-    """Find empty names of models, datasets or metrics."""
-    blank = pc.equal(names, "").fill_null(fill_value=False).to_numpy(zero_copy_only=False)
-    return place.report(BLANKS[role], np.flatnonzero(blank))
-
-
-def find_overruled_metrics(said: pa.Array, used: pa.Array, place: Place) -> list[Problem]:
-    """Warn at the first run of which the file names another metric than the configuration."""
-    differs = pc.and_(pc.not_equal(said, used), pc.not_equal(said, "")).fill_null(False)
-    pairs = pa.table({"said": said, "used": used}).filter(differs).to_pandas().drop_duplicates()
-    pairs = [pair for pair in pairs.itertuples(index=False, name=None) if not is_same_metric(*pair)]
-    if not pairs:
-        return []
-    own, metric = pairs[0]
-    others = [other for other, used_metric in pairs if used_metric == metric]
-    check = Check(
-        "overruled_metric",
-        f"The configuration says that the metric is {quote_name(metric)}, the file says "
-        f"{list_names(others)}.",
-        "The configuration is followed; remove `metric` from it if the file is right.",
-        "warning",
-    )
-    is_first = pc.and_(pc.equal(said, own), pc.equal(used, metric))
-    return replace(place, raw=said).report(check, [pc.index(is_first, True).as_py()])
-
-
-def find_bad_scores(numbers: Numbers, place: Place) -> list[Problem]:
-    """Find scores that are no finite numbers, in the order of the cells."""
-    return [
-        replace(problem, reason=problem.reason.format(mark=numbers.mark))
-        for row in np.flatnonzero(numbers.kinds != Kind.NUMBER).tolist()
-        for problem in place.report(SCORES[Kind(numbers.kinds[row])], [row])
-    ]
-
-
-def find_bad_beside(
-    role: str, numbers: Numbers, usable: npt.NDArray[np.bool_], place: Place
-) -> list[Problem]:
-    """Find the first number beside a usable score that is none, or is impossible."""
-    values = numbers.values  # noqa: PD011 (numbers are no table)
-    missing = [Kind.EMPTY, Kind.NAN] if role == "spread" else [Kind.EMPTY]
-    bad = ~np.isin(numbers.kinds, [Kind.NUMBER, *missing])
-    if role == "spread":
-        bad |= values < 0
-    if role == "count":
-        bad |= (
-            (values < 1) | (values > MOST_RUNS) | (values != np.floor(values)) & ~np.isnan(values)
-        )
-    return place.report(BESIDE[role], np.flatnonzero(bad & usable)[:1].tolist())
-
-
-def find_scale_breaks(spreads: pa.Array, place: Place) -> list[Problem]:
-    """Find the first row with a percent sign behind either the mean or its spread, if not 0."""
-    signs = [pc.match_substring(texts, "%") for texts in (place.raw, spreads)]
-    filled = [pc.match_substring_regex(*own) for own in ((place.raw, r"\d"), (spreads, "[1-9]"))]
-    differ = pc.and_(pc.xor(*signs), pc.and_(*filled)).to_numpy(zero_copy_only=False)
-    reason = "Of the mean and its spread, one has a percent sign and the other has none."
-    check = Check("bad_summary", reason, "Write it behind both or neither.")
-    return place.report(check, np.flatnonzero(differ)[:1].tolist())
-
-
-def find_words(kinds: npt.NDArray[np.int8], place: Place, *, remedy: str) -> list[Problem]:
-    """Find out that no filled cell of a column is a number; the first one is the example."""
-    filled = np.flatnonzero(kinds != Kind.EMPTY)
-    if not filled.size or (kinds[filled] != Kind.TEXT).any() or place.raw is None:
-        return []
-    if any(map(str.isdigit, place.raw[int(filled[0])].as_py())):
-        remedy = (
-            "Leave one number in each cell, or a mean and one spread, as in 0.91 ± 0.02, and set "
-            "`summary: {runs: N}` with the number of runs behind each."
-        )
-    check = Check("no_numbers", "No cell of the column is a number.", remedy)
-    return place.report(check, filled[:1].tolist())
-
-
-def find_no_rows(lines: Lines, rejected: Sequence[Problem], *, source: str) -> list[Problem]:
-    """Find out that a file has nothing but a header."""
-    if len(lines) or rejected:
-        return []
-    reason, remedy = "The file has a header but no rows.", "Export it again, or leave it out."
-    return [Problem(code="no_rows", source=source, reason=reason, remedy=remedy, line=1)]
-
+from capmap.exports.cells import SEPARATOR
+from capmap.problems import Problem, RowCheck
+from capmap.settings.choices import Spread, Take
+from capmap.wording import format_count
 
 SELECTED_BY_SCORE = Problem(
     severity="warning",
@@ -359,12 +58,12 @@ def take_rows(runs: pd.DataFrame, take: Take) -> tuple[pd.DataFrame, list[Proble
     if take == "last":
         rivals = runs.merge(taken[[*KEY, role, "score"]], on=[*KEY, role], suffixes=("", "_taken"))
         differs = (rivals["score"] != rivals["score_taken"]) & rivals["score"].notna()
-        problems = _report_first(rivals[differs], TIED)
+        problems = report_first(rivals[differs], TIED)
     else:
         chosen = np.array_equal(runs[role], runs["score"], equal_nan=True)
         problems = [SELECTED_BY_SCORE] if chosen else []
     lost = runs.drop_duplicates(KEY).merge(taken[KEY], on=KEY, how="left", indicator=True)
-    return taken, [*_report_first(lost[lost["_merge"] == "left_only"], UNTAKEN), *problems]
+    return taken, [*report_first(lost[lost["_merge"] == "left_only"], UNTAKEN), *problems]
 
 
 TIED = RowCheck(
@@ -373,6 +72,14 @@ TIED = RowCheck(
     "{_count} of the highest step beside another of a different score; the first is of {model} on "
     "{dataset}.",
     "If they are different runs, say by what: a column, or a field of the path, of seeds.",
+)
+SEEDLESS = RowCheck(
+    "empty_seed",
+    "seed",
+    "{_count} without a seed, while others have one; those of a cell count as the same run.",
+    "Fill in the seeds, or take them from the file's name, as in exports: "
+    "runs/{{model}}-{{seed}}.csv.",
+    "warning",
 )
 UNTAKEN = TIED._replace(
     code="untaken_run",
@@ -394,7 +101,7 @@ TWINS = HALVES._replace(
 )
 
 
-def _report_first(rows: pd.DataFrame, check: RowCheck) -> list[Problem]:
+def report_first(rows: pd.DataFrame, check: RowCheck) -> list[Problem]:
     """Make a problem of all rows of a kind at the first of them, if there are any."""
     said = rows.head(1).assign(_count=format_count(len(rows), "row"))
     return check.report(said, column="")
@@ -443,8 +150,8 @@ def spread_summaries(
     half = np.where(is_known, (sizes == 1) & ~said, (sizes > 1) & said)
     is_summary = is_known & (sizes > 1)
     problems = [
-        *_report_first(runs[half & np.isfinite(runs["score"])], HALVES),
-        *_report_first(_find_twins(runs[is_summary], spreads[is_summary]), TWINS),
+        *report_first(runs[half & np.isfinite(runs["score"])], HALVES),
+        *report_first(_find_twins(runs[is_summary], spreads[is_summary]), TWINS),
     ]
     deviations = spreads * (np.sqrt(sizes) if spread == "sem" else 1)
     rows = np.repeat(np.arange(len(runs)), np.where(is_summary, sizes, 1))

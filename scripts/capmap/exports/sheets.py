@@ -16,11 +16,8 @@ import pyarrow.parquet as pq
 
 from capmap.exports.cells import Cells, Numeral, clean_header, join_header, make_cells
 from capmap.exports.records import (
-    HEAD,
-    LARGEST,
     LINES,
     LONGEST,
-    PARQUET,
     PLAIN,
     YAML,
     FileOptions,
@@ -28,7 +25,7 @@ from capmap.exports.records import (
     has_suffix,
     open_records,
     read_bounded,
-    read_content,
+    read_text,
     recode_text,
     refuse,
 )
@@ -55,13 +52,12 @@ class Record(NamedTuple):
 class RowSheet:
     """A table whose header has been read, and what reads the rows below it.
 
-    ``remedy`` is what to do about a row with too many cells; ``problems`` is what else is wrong.
+    ``problems`` is what else is wrong.
     """
 
     path: str
     columns: list[str]
     rows: Iterable[Record]
-    remedy: str = QUOTE
     problems: Sequence[Problem] = ()
 
     def read_cells(self, names: Sequence[str]) -> Cells:
@@ -89,7 +85,7 @@ class RowSheet:
             code="wrong_width",
             source=self.path,
             reason=f"The row has {count_things(width, 'cell')} where the header has {expected}.",
-            remedy=self.remedy if width > expected else "Complete or remove the row.",
+            remedy=QUOTE if width > expected else "Complete or remove the row.",
             line=record.first,
         )
 
@@ -275,9 +271,7 @@ def check_header(header: Sequence[Record], path: str, options: FileOptions) -> N
             raise refuse("wrong_width", path, reason, remedy, line=record.first)
 
 
-def make_sheet(
-    path: str, records: Sequence[Record], options: FileOptions, *, remedy: str = QUOTE
-) -> RowSheet:
+def make_sheet(path: str, records: Sequence[Record], options: FileOptions) -> RowSheet:
     """Make a sheet of the rows of a table, with its header.
 
     Raises
@@ -289,7 +283,7 @@ def make_sheet(
     columns = name_columns(header, path, options)
     check_header(header, path, options)
     start = len(above) + (0 if options.names else len(header))
-    return RowSheet(path, columns, records[start:], remedy)
+    return RowSheet(path, columns, records[start:])
 
 
 def read_records(content: bytes, path: str, delimiter: str, comment: str = "") -> Iterator[Record]:
@@ -336,6 +330,7 @@ def _explain_fault(path: str, line: int, fault: str) -> Problem:
 
 
 NESTED = LINES | YAML | {".json"}
+COLUMNAR = frozenset({".parquet", ".pq"})
 # What pyarrow raises of damaged files: lengths, indexes and names that make no sense.
 DAMAGE = (pa.ArrowException, OSError, LookupError, ValueError, OverflowError)
 
@@ -363,32 +358,26 @@ def open_sheet(path: str, *, wanted: Collection[str], options: FileOptions = PLA
     Parameters
     ----------
     path : str
-        The file. Parquet, workbooks and gzip are known by their first bytes. Suffixes (before
-        ``.gz``) distinguish nested files (``.jsonl``, ``.ndjson``, ``.json``, ``.yaml`` or
-        ``.yml``) and Markdown (``.md`` or ``.markdown``); all else is a delimited table.
+        The file, whose suffix (before ``.gz``) says what it is: Parquet, a workbook, a nested file
+        (``.jsonl``, ``.ndjson``, ``.json``, ``.yaml`` or ``.yml``) or Markdown (``.md`` or
+        ``.markdown``); all else is a delimited table.
     wanted : collection of str
         The names that its header should have, by which the delimiter is found, and the table where
         Markdown has several.
     options : FileOptions, optional
         How it is written. Several header rows are joined, see `join_header`. What a format does not
-        know is ignored, such as the sheet of a CSV, but names and header rows are not.
+        know is ignored, such as the sheet of a CSV or the header rows of Parquet.
 
     Raises
     ------
     UnreadableExportError
-        When it cannot be opened, or names its columns itself and should not.
+        When it cannot be opened.
     """
-    head = read_content(path, limit=HEAD)
-    is_parquet = head.startswith(PARQUET) or has_suffix(path, frozenset({".parquet", ".pq"}))
-    if is_parquet or has_suffix(path, NESTED):
-        if options.names or options.header_rows > 1:
-            reason = "The file names each column itself, once: it has no header that can be given."
-            remedy = "Remove `header_rows` and `reading: {names: …}`, or export the table as CSV."
-            raise refuse("names", path, reason, remedy)
-        if is_parquet:
-            return open_parquet(path)
+    if has_suffix(path, COLUMNAR):
+        return open_parquet(path)
+    if has_suffix(path, NESTED):
         return open_records(path, records=options.records, encoding=options.encoding)
-    if is_workbook(path, head):
+    if has_suffix(path, WORKBOOKS):
         return open_workbook(path, options=options)
     if has_suffix(path, MARKDOWN):
         return open_markdown(path, wanted=wanted, options=options)
@@ -411,15 +400,9 @@ class ParquetSheet:
         """
         fields = [self.fields[name] for name in names]
         try:
-            file = pq.ParquetFile(self.path)
-            groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
-            size = sum(group.total_byte_size for group in groups)
-            if size > LARGEST:
-                reason = f"The file takes {size} bytes once unpacked; {LARGEST} are the limit."
-                raise refuse("too_large", self.path, reason, "Split the file into several ones.")
-            table = file.read(fields, use_threads=False)
+            table = pq.ParquetFile(self.path).read(fields, use_threads=False)
             columns = {
-                name: self._write_column(table.column(field), name)
+                name: _write_texts(table.column(field))
                 for name, field in zip(names, fields, strict=True)
             }
         except DAMAGE as error:
@@ -431,19 +414,16 @@ class ParquetSheet:
         }
         return Cells(columns, np.arange(2, table.num_rows + 2), numerals)
 
-    def _write_column(self, column: Any, name: str) -> pa.Array:
-        try:
-            if pa.types.is_dictionary(column.type):
-                column = column.cast(column.type.value_type)
-            if pa.types.is_floating(column.type):
-                column = column.cast(pa.float64())
-            texts = column.cast(pa.large_string()).combine_chunks()
-        except pa.ArrowException as error:
-            reason = f"The column holds {column.type}, which is neither text nor number."
-            remedy = f"Write {quote_name(name)} as text or as numbers."
-            raise refuse("nested_column", self.path, reason, remedy, line=1, column=name) from error
-        texts.validate(full=True)
-        return texts.fill_null("")
+
+def _write_texts(column: Any) -> pa.Array:
+    """Write a column as text; one of lists or objects cannot be written."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        column = column.cast(pa.float64())
+    texts = column.cast(pa.large_string()).combine_chunks()
+    texts.validate(full=True)
+    return texts.fill_null("")
 
 
 def open_parquet(path: str) -> ParquetSheet:
@@ -469,18 +449,6 @@ def _is_number(field: Any) -> bool:
 
 
 WORKBOOKS = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
-ZIP = b"PK\x03\x04"
-COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-# What an archive of a workbook holds: Excel, OpenDocument.
-BOOK_PARTS = (b"xl/workbook.xml", b"xl/workbook.bin", b"content.xml")
-
-
-def is_workbook(path: str, head: bytes) -> bool:
-    """Whether a file, of which `head` is the beginning, is a workbook by content or by suffix."""
-    if has_suffix(path, WORKBOOKS) or head.startswith(COMPOUND):
-        return True
-    is_archive = head.startswith(ZIP) and not has_suffix(path, frozenset({".zip"}))
-    return is_archive and any(part in head for part in BOOK_PARTS)
 
 
 def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
@@ -518,7 +486,7 @@ def list_sheets(path: str) -> list[str]:
         When it cannot be read.
     """
     if has_suffix(path, MARKDOWN):
-        return [str(number + 1) for number in range(len(_open_tables(path, PLAIN)))]
+        return [str(number) for number, _ in enumerate(_open_tables(path, PLAIN), 1)]
     return _list_sheet_names(_load_book(path))
 
 
@@ -526,7 +494,7 @@ def _load_book(path: str) -> Any:
     # Not above: a study without workbooks does without the package.
     import python_calamine
 
-    content = read_bounded(path, limit=LONGEST, remedy="Save the sheet as CSV or Parquet.")
+    content = read_bounded(path, limit=LONGEST)
     try:
         return python_calamine.load_workbook(io.BytesIO(content))
     except python_calamine.CalamineError as error:
@@ -538,25 +506,20 @@ def _load_book(path: str) -> Any:
 
 def _list_sheet_names(book: Any) -> list[str]:
     """List the sheets of cells; others hold diagrams."""
-    from python_calamine import SheetTypeEnum
-
-    return [about.name for about in book.sheets_metadata if about.typ == SheetTypeEnum.WorkSheet]
+    return [about.name for about in book.sheets_metadata if str(about.typ).endswith(".WorkSheet")]
 
 
 def _choose_sheet(path: str, sheets: list[str], wanted: str) -> str:
-    """Choose the sheet that is named or numbered, or the only one."""
+    """Choose the sheet, or table, that is named or numbered, or the only one."""
     if wanted in sheets:
         return wanted
     if wanted.isdecimal() and 0 < int(wanted) <= len(sheets):
         return sheets[int(wanted) - 1]
     if len(sheets) == 1 and not wanted:
         return sheets[0]
-    code, reason = "no_sheet", f"There is no sheet {quote_name(wanted)}."
-    if not wanted:
-        code = "several_sheets" if sheets else "no_sheet"
-        reason = f"The workbook has {len(sheets)} sheets of cells, and none of them is chosen."
+    reason = f"There is no sheet {quote_name(wanted)}." if wanted else "No sheet is chosen."
     remedy = f"{ask_nearest(wanted, sheets)}Set `reading: {{sheet: …}}` to one: "
-    raise refuse(code, path, reason, f"{remedy}{list_names(sheets)}.")
+    raise refuse("no_sheet", path, reason, f"{remedy}{list_names(sheets)}.")
 
 
 def _write_cell(cell: Any) -> str:
@@ -569,12 +532,10 @@ def _write_cell(cell: Any) -> str:
 
 
 MARKDOWN = frozenset({".md", ".markdown"})
-PIPE_REMEDY = r"Write \| where it belongs to a cell, or remove the surplus cells."
 
 PIPE = re.compile(r"(?<!\\)\|")
 ALIGNMENT = re.compile(r":?-+:?")
 FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 # Tags of HTML, footnotes, links and images, bold and italic text, code.
 MARKS = (
@@ -602,11 +563,8 @@ def open_markdown(path: str, *, wanted: Collection[str], options: FileOptions) -
     sheets = _open_tables(path, options)
     number = str(options.sheet)
     if number.isdecimal() or (number and len(sheets) > 1):
-        if number.isdecimal() and 0 < int(number) <= len(sheets):
-            return sheets[int(number) - 1]
-        reason = f"There is no table {quote_name(number)}: the file has {len(sheets)}."
-        remedy = "Set `reading: {sheet: …}` to the number of one, from 1."
-        raise refuse("no_sheet", path, reason, remedy)
+        numbers = [str(place) for place, _ in enumerate(sheets, 1)]
+        return sheets[numbers.index(_choose_sheet(path, numbers, number))]
     fits = [len({*wanted} & {*sheet.columns}) for sheet in sheets]
     best = sheets[fits.index(max(fits))]
     if fits.count(max(fits)) == 1:
@@ -625,14 +583,12 @@ def open_markdown(path: str, *, wanted: Collection[str], options: FileOptions) -
 
 def _open_tables(path: str, options: FileOptions) -> list[RowSheet]:
     """Open all tables of Markdown that have a sound header."""
-    content = read_bounded(path, limit=LONGEST, remedy="Write the table as CSV or Parquet.")
-    content = recode_text(content, path, options.encoding)
-    check_text(content, path)
-    text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    text = read_text(path, encoding=options.encoding)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     sheets, faults = [], []
     for rows in _list_tables(text, 0 if options.names else options.header_rows):
         try:
-            sheets.append(make_sheet(path, rows, options, remedy=PIPE_REMEDY))
+            sheets.append(make_sheet(path, rows, options))
         except UnreadableExportError as error:
             faults.append(error)
     if not sheets:
@@ -643,13 +599,9 @@ def _open_tables(path: str, options: FileOptions) -> list[RowSheet]:
 
 def _list_tables(text: str, header_rows: int) -> Iterator[list[Record]]:
     """List the blocks of lines with pipes that have a row of dashes; those in fences are none."""
-    shown = COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text).split("\n")
     block: list[Record] = []
     fence = ""
-    for number, (line, written) in enumerate(zip(shown, text.split("\n"), strict=True), start=1):
-        # A row of a table that is commented out does not end the table.
-        if not line.strip() and PIPE.search(written):
-            continue
+    for number, line in enumerate(text.split("\n"), start=1):
         if match := FENCE.match(line):
             mark = match[0].strip()[0]
             fence = "" if fence == mark else fence or mark
@@ -670,20 +622,14 @@ def _read_block(block: Sequence[Record], header_rows: int) -> Iterator[list[Reco
     first = max(0, place - header_rows) if header_rows else 0
     width = len(block[place].cells)
     rows = [row for row, rule in zip(block[first:], is_rule[first:], strict=True) if not rule]
-    cleaned = [row._replace(cells=_fit([*map(_clean_cell, row.cells)], width)) for row in rows]
-    yield [row for row in cleaned if any(row.cells)]
+    # A row may be short, as Markdown is shown.
+    cleaned = [[*map(_clean_cell, row.cells)] + [""] * (width - len(row.cells)) for row in rows]
+    yield [row._replace(cells=own) for row, own in zip(rows, cleaned, strict=True) if any(own)]
 
 
 def _split_pipes(line: str) -> list[str]:
     *cells, last = PIPE.split(line.strip().removeprefix("|"))
     return [cell.strip() for cell in (cells if cells and not last else [*cells, last])]
-
-
-def _fit(cells: list[str], width: int) -> list[str]:
-    """Fill up a row that is short, and leave out surplus blank cells, as Markdown is shown."""
-    while len(cells) > width and not cells[-1]:
-        cells.pop()
-    return cells + [""] * (width - len(cells))
 
 
 def _clean_cell(cell: str) -> str:

@@ -4,16 +4,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from jsonschema import Draft202012Validator
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from capmap.artifacts import unpack_columns
-from capmap.exports.cells import Mapped, Wish, check_columns, list_columns
+from capmap.exports.cells import Mapped, check_columns, list_columns
 from capmap.exports.reading import Exports, describe_file, read_exports
 from capmap.exports.records import read_bounded, read_document
 from capmap.exports.sheets import open_sheet
-from capmap.problems import Problem, UnreadableExportError, shorten
+from capmap.problems import Problem, UnreadableExportError
 from capmap.settings.choices import Decimal
 from capmap.settings.files import leads_out
 from capmap.wording import list_names
@@ -33,13 +33,13 @@ ASSUMED = "full_ft"
 # What is kept of a run, and the name of its column.
 KEPT = {NAME: NAME, BACKBONE: BACKBONE, METHOD: "method", **{name: name for name in PARAMETERS}}
 KEPT["partition name"] = "partition_name"
-FILL_IN = "Fill in the score, or remove all rows of the dataset if it was not evaluated."
 # What the reader says of any table, and what is said of a submission instead.
 SHARPENED: dict[str, dict[str, Any]] = {
-    "empty_score": {"severity": "error", "reason": "The score is empty.", "remedy": FILL_IN},
-    "nan_score": {"remedy": FILL_IN},
-    "infinite_score": {"remedy": FILL_IN},
-    "not_a_number": {"remedy": FILL_IN},
+    "empty_score": {
+        "severity": "error",
+        "reason": "The score is empty.",
+        "remedy": "Fill it in, or remove all rows of the dataset if it was not evaluated.",
+    },
     "overruled_metric": {
         "severity": "error",
         "reason": "This is not the metric of the dataset.",
@@ -47,35 +47,43 @@ SHARPENED: dict[str, dict[str, Any]] = {
     },
 }
 LARGEST = 1 << 20
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
-TRIALS, NEW_MODELS = "Number of HPO trials", "New model info"
-TEXTS = {
-    "Paper Link": "paper",
-    "Code Repository Link": "code",
-    "License": "license",
-    TRIALS: "hpo_trials",
-    "Additional information about submission": "information",
-    "Comments on new models in submission": "comments",
-}
-MODEL_KEYS = {"unique_backbone_key": "key", "model_display_name": "name", "model_size": "size"}
-REMEDY = f"Write one JSON object with the keys {list_names([*TEXTS, NEW_MODELS])}."
-TEXT = {"type": "string", "maxLength": 10_000}
-MODEL = {"type": "object", "required": [*MODEL_KEYS], "properties": dict.fromkeys(MODEL_KEYS, TEXT)}
-SCHEMA = {
-    "type": "object",
-    "required": [*TEXTS, NEW_MODELS],
-    "properties": {
-        **dict.fromkeys(TEXTS, TEXT),
-        TRIALS: {"type": ["string", "integer"]},
-        NEW_MODELS: {"type": "array", "items": MODEL},
-    },
-}
+
+def _escape(text: str) -> str:
+    """Trim a text, and write control characters but breaks, and half characters, as escapes."""
+    return UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text.strip())
+
+
+Text = Annotated[str, Field(max_length=10_000), AfterValidator(_escape)]
+
+
+class NewModel(BaseModel):
+    """A model that a submission describes."""
+
+    key: Text = Field(alias="unique_backbone_key")
+    name: Text = Field(alias="model_display_name")
+    size: Text = Field(alias="model_size")
+
+
+class Information(BaseModel):
+    """What a submission says of itself."""
+
+    paper: Text = Field(alias="Paper Link")
+    code: Text = Field(alias="Code Repository Link")
+    license: Text = Field(alias="License")
+    hpo_trials: Text = Field(alias="Number of HPO trials")
+    information: Text = Field(alias="Additional information about submission")
+    comments: Text = Field(alias="Comments on new models in submission")
+    models: list[NewModel] = Field(alias="New model info")
+
+
+KEYS = [str(field.alias) for field in Information.model_fields.values()]
 NO_SUBMISSIONS = Problem(
     code="no_submissions",
     reason="There is no submission.",
     remedy=f"Add a folder with the files {RESULTS} and {INFORMATION}.",
 )
-UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def read_submissions(
@@ -140,31 +148,25 @@ def read_information(path: str | None) -> tuple[dict[str, Any], list[Problem]]:
     ``"Code Repository Link "``. A new model without any text is a placeholder. Control characters
     are written as escapes.
     """
-    nothing = {**dict.fromkeys(TEXTS.values(), ""), "models": []}
+    nothing = {**dict.fromkeys(Information.model_fields, ""), "models": []}
     if path is None:
         return nothing, []
     try:
-        read_bounded(path, limit=LARGEST, remedy="Shorten the texts.")
-        document = _trim_keys(read_document(path))
+        read_bounded(path, limit=LARGEST)
+        said = Information.model_validate(_trim_keys(read_document(path))).model_dump()
     except UnreadableExportError as error:
         return nothing, error.problems
-    errors = sorted(Draft202012Validator(SCHEMA).iter_errors(document), key=lambda one: one.path)
-    problems = [
-        _explain(path, _write_place(error.absolute_path), f"{shorten(error.message)}.")
-        for error in errors
-    ]
-    if problems:
-        return nothing, problems
-    models = {}
-    for number, entry in enumerate(document[NEW_MODELS], start=1):
-        own = {name: _escape(entry[key]) for key, name in MODEL_KEYS.items()}
+    except ValidationError as error:
+        faults = [(fault["loc"], fault["msg"].partition(" or inst")[0]) for fault in error.errors()]
+        return nothing, [_explain(path, place, f"{reason}.") for place, reason in faults]
+    models, problems = {}, []
+    for number, own in enumerate(said["models"]):
         if all(own.values()):
             models[own["key"]] = own
         elif any(own.values()):
             reason = "A text is empty, while others of the same model are not."
-            problems.append(_explain(path, f"{NEW_MODELS}[{number}]", reason))
-    texts = {name: _escape(str(document[key])) for key, name in TEXTS.items()}
-    return {**texts, "models": [*models.values()]}, problems
+            problems.append(_explain(path, (KEYS[-1], number), reason))
+    return {**said, "models": [*models.values()]}, problems
 
 
 def _trim_keys(value: Any) -> Any:
@@ -174,20 +176,12 @@ def _trim_keys(value: Any) -> Any:
     return [*map(_trim_keys, value)] if isinstance(value, list) else value
 
 
-def _write_place(path: Sequence[str | int]) -> str:
-    """Write where a value is, such as ``New model info[1].model_size``."""
-    parts = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in path)
-    return "".join(parts).removeprefix(".")
-
-
-def _explain(path: str, place: str, reason: str) -> Problem:
+def _explain(path: str, place: Sequence[str | int], reason: str) -> Problem:
+    """Tell a fault at a place such as ``New model info[1].model_size``."""
+    parts = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in place)
+    column, remedy = "".join(parts).removeprefix("."), f"Write one object with {list_names(KEYS)}."
     code = "wrong_information"
-    return Problem(code=code, source=path, column=place, reason=reason, remedy=REMEDY)
-
-
-def _escape(text: str) -> str:
-    """Trim a text, and write control characters but breaks, and half characters, as escapes."""
-    return UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text.strip())
+    return Problem(code=code, source=path, column=column, reason=reason, remedy=remedy)
 
 
 def _find_absent(path: str, *, strict: bool) -> tuple[dict[str, str] | None, list[Problem]]:
@@ -197,7 +191,7 @@ def _find_absent(path: str, *, strict: bool) -> tuple[dict[str, str] | None, lis
     except UnreadableExportError as error:
         return None, error.problems
     spared = frozenset[str]() if strict else SPARED.difference(present)
-    wishes = [Wish("a submission needs it", name) for name in REQUIRED if name not in spared]
+    wishes = [("a submission needs it", name) for name in REQUIRED if name not in spared]
     problems = check_columns(wishes, present, path)
     if any(fault.code != "missing_column" or fault.column in IDENTITY for fault in problems):
         return None, problems
@@ -233,10 +227,6 @@ def _read_runs(
         decimal=decimal,
         dataset_metrics=metrics,
     )
-    problems = [
-        replace(problem, **SHARPENED.get(problem.code, {}))
-        for problem in read.problems
-        if problem.code != "confused_name"
-    ]
+    problems = [replace(own, **SHARPENED.get(own.code, {})) for own in read.problems]
     runs = unpack_columns(read.runs).rename(columns=KEPT)
-    return replace(read, runs=runs, problems=problems, readings=[])
+    return replace(read, runs=runs, problems=problems)

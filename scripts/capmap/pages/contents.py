@@ -252,16 +252,6 @@ def _join_ends(cell: Cell, low: Cell, high: Cell) -> Cell:
     return replace(cell, text=f"{cell.text} [{low.text},\u00a0{high.text}]")
 
 
-def find_reading(validation: Mapping[str, Any]) -> dict[str, Any]:
-    """Which columns were taken for what, in the most frequent way of reading."""
-    readings = validation.get("readings", [])
-    if not readings:
-        return {}
-    first = max(readings, key=lambda reading: reading["files"])
-    others = sum(reading["files"] for reading in readings) - first["files"]
-    return {**first, "others": others}
-
-
 def find_changes(changes: pd.DataFrame) -> dict[str, Any]:
     """What came, went and changed since the former run, and the largest move of a rank."""
     parts = []

@@ -20,7 +20,6 @@ from capmap.claims import ranks_apart
 from capmap.pages import render_page
 from capmap.pages.contents import (
     find_changes,
-    find_reading,
     list_doubts,
     show_analysis,
     show_tables,
@@ -201,7 +200,6 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         validation=results.validation,
         ranked=_count_ranked(tables),
         doubts=list_doubts(results.validation),
-        reading=find_reading(results.validation),
         changes=find_changes(tables["changes"]),
         methods=write_page(main["methods"]),
         pictures=pictures,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.artifacts import number_rows
-from capmap.exports import LAYOUTS
+from capmap.exports import SEED_REMEDIES
 from capmap.exports.runs import MEAN, ROW, SEED
 from capmap.normalization.precedence import Rules, are_outcomes, find_missing
 from capmap.problems import Problem, RowCheck, Severity, list_rows
@@ -186,7 +186,7 @@ def _judge_repeats(runs: pd.DataFrame, policy: Duplicates, layout: TableFormat) 
     repeats = others[~differs]
     seedless = repeats[repeats["seed"] == ""]
     said = seedless.head(1).assign(
-        _count=count_things(len(seedless), "repeat"), _remedy=LAYOUTS[layout].seed_remedy
+        _count=count_things(len(seedless), "repeat"), _remedy=SEED_REMEDIES[layout]
     )
     return Deduplicated(kept, [*conflicts, *SEEDLESS.report(said)], conflicts, identical, resolved)
 
@@ -201,7 +201,7 @@ def _find_conflicts(
         remedy = f"The {policy} is used (duplicates: {policy})."
         if policy == "error":
             remedy = "Correct the export, or choose duplicates: mean, first or last."
-            remedy = remedy if row.seed else f"{LAYOUTS[layout].seed_remedy} {remedy}"
+            remedy = remedy if row.seed else f"{SEED_REMEDIES[layout]} {remedy}"
         if policy == "error" and is_elsewhere:
             remedy = (
                 "If each file is of another model, dataset or seed, take it from the file's name: "

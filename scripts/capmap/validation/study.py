@@ -550,7 +550,7 @@ def describe_exports(read: Exports, result: Validation) -> dict[str, Any]:
     """
     summary = summarize(result)
     counts = {name: getattr(read, name) for name in ("rows", "rows_filtered", "rows_empty_score")}
-    described = {
+    return {
         "ok": summary.pop("ok"),
         "files": sorted(read.files, key=itemgetter("path")),
         "counts": {"files": len(read.files), **counts, **summary.pop("counts")},
@@ -561,4 +561,3 @@ def describe_exports(read: Exports, result: Validation) -> dict[str, Any]:
             "summarized": int(result.runs["summary"].sum()) if "summary" in result.runs else 0,
         },
     }
-    return {**described, "readings": read.readings} if read.readings else described
