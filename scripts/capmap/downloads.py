@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from capmap.addresses import hide
 from capmap.errors import ConfigError
-from capmap.settings.sections import DOWNLOADS
+from capmap.settings.study import DOWNLOADS
 from capmap.wording import write_key
 
 # Seconds until a server has to accept a connection, and until it has to send something.

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from capmap.errors import ConfigError
 
 if TYPE_CHECKING:
-    from capmap.settings.sections import Section
+    from capmap.settings.study import Section
 
 Schema: TypeAlias = Mapping[str, Any]
 Place: TypeAlias = tuple[str | int, ...]
