@@ -40,7 +40,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Rooms of the library from the ground up. A room stands on lower floors and on itself only.
 GROUND = [
-    {"addresses", "errors", "files", "packing", "wording", "analyses"},
+    {"errors", "files", "packing", "wording", "analyses"},
     {"settings"},
     {"files", "problems", "rng", "metrics"},
     {"artifacts", "ranking table"},

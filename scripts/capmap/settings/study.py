@@ -1,5 +1,6 @@
 """The settings of a study and of all studies: each section, and the kinds of values in them."""
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 
@@ -45,6 +46,7 @@ from capmap.wording import find_nearest, quote_name
 Item = TypeVar("Item")
 # The default of a key whose absence says something: it is not among the checked settings.
 ABSENT: Any = None
+SECRET = re.compile(r"://[^/]*@|://.*[?&][^=]*(token|key|sig|secret|pass|auth|credential)", re.I)
 
 
 class Section(BaseModel):
@@ -90,6 +92,15 @@ def _take_whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _take_path(path: str) -> str:
+    if SECRET.search(path):
+        raise ValueError(
+            "an address must not hold a password or a token, which results would repeat. Log in by "
+            "--storage-http-auth or the keys of S3, or download the file and name the copy."
+        )
+    return expand_home(path)
+
+
 def _refuse_twice(items: list[Item]) -> list[Item]:
     for index, item in enumerate(items):
         if item in items[:index]:
@@ -97,7 +108,6 @@ def _refuse_twice(items: list[Item]) -> list[Item]:
     return items
 
 
-Flag = Annotated[bool, Strict()]
 # Limits stand before the validators, so that the JSON schema has them.
 Number = Annotated[float, Strict(), WrapValidator(_keep_spelling)]
 AtLeastZero = Annotated[float, Strict(), Field(ge=0), WrapValidator(_keep_spelling)]
@@ -110,16 +120,15 @@ Count = Annotated[int, Strict(), Field(ge=1), BeforeValidator(_take_whole)]
 Seed = Annotated[int, Strict(), Field(ge=0), BeforeValidator(_take_whole)]
 Dimension = Annotated[int, Strict(), Field(ge=1, le=50), BeforeValidator(_take_whole)]
 Name = Annotated[str, Field(min_length=1, description="A name has a letter at least.")]
-# Of a file or folder, or a pattern of some.
-FilePath = Annotated[str, AfterValidator(expand_home)]
-GivenPath = Annotated[str, Field(min_length=1), AfterValidator(expand_home)]
+# Of a file or folder, a pattern of some, or an address.
+FilePath = Annotated[str, AfterValidator(_take_path)]
+GivenPath = Annotated[str, Field(min_length=1), AfterValidator(_take_path)]
 Unique = Annotated[
     list[Item], AfterValidator(_refuse_twice), Field(json_schema_extra={"uniqueItems": True})
 ]
 # A cell of a table, as it is compared.
-Scalar: TypeAlias = str | Number | Flag
+Scalar: TypeAlias = str | Number | Annotated[bool, Strict()]
 ColumnNames: TypeAlias = Name | Annotated[list[Name], Field(min_length=1)]
-DOWNLOADS = "downloads"
 DownloadName = Annotated[
     str,
     Field(
@@ -413,7 +422,7 @@ class Checkpoints(Section):
     """Which checkpoint stands for a training, and how they are ranked (checkpoints format only)."""
 
     select: CheckpointSelection = CheckpointSelection()
-    allow_test_selection: Flag = Field(
+    allow_test_selection: bool = Field(
         False, description="Whether to choose on the report's split, which stamps every table."
     )
     report: CheckpointReport = CheckpointReport()
@@ -546,7 +555,7 @@ class PublishedColumn(Section):
     where: dict[str, Scalar] = Field({}, description="As that of the entry, which it adds to.")
     scale: Number = Field(1, description="Factor of the study's numbers, such as 100 for percent.")
     tolerance: AtLeastZero = Field(0, description="How far the two may be apart to count as near.")
-    count: Flag = Field(False, description="Whether it counts rows with something in the column.")
+    count: bool = Field(False, description="Whether it counts rows with something in the column.")
     low: str = Field("", description="Column of its table with the lower end of an interval.")
     high: str = Field("", description="Column with the upper end; empty means that it is open.")
 
@@ -740,6 +749,24 @@ class Study(Section):
     figures: Figures = Figures()
     bootstrap: Bootstrap = Bootstrap()
 
+    @model_validator(mode="after")
+    def _check_together(self) -> "Study":
+        for name, rule in self.metrics.items():
+            if {"metric", "transform"} & rule.model_fields_set:
+                raise ValueError(f"metrics: metric and transform of {name} belong under datasets.")
+        # A leaderboard lists what is not complete, without a rank.
+        if self.format == "submission":
+            given = self.model_fields_set
+            self.incomplete = self.incomplete if "incomplete" in given else "adjust"
+            self.min_datasets = self.min_datasets if "min_datasets" in given else "all"
+        is_adjusted = self.incomplete == "adjust" and self.min_datasets != "all"
+        if is_adjusted and self.bootstrap.interval == "percentile":
+            raise ValueError(
+                "incomplete: only calibrated intervals allow for scores of empty cells. Set "
+                "bootstrap: {interval: calibrated}, or another policy."
+            )
+        return self
+
 
 class Config(Section):
     """The studies to run and how each is analysed."""
@@ -748,7 +775,4 @@ class Config(Section):
         "all", description='Which studies to run: "all", a name, or a list of names.'
     )
     downloads: dict[DownloadName, Download] = Field({}, description=Download.__doc__)
-    mirror: FilePath = Field(
-        "", description="Folder or address with the files of `downloads` under the same names."
-    )
     studies: dict[StudyName, Study] = Field(min_length=1, description=STUDY_NAMES)
