@@ -113,7 +113,7 @@ def _fill_presets(given: Settings) -> tuple[Settings, list[str]]:
         try:
             filled[name] = fill_preset(study) if isinstance(study, Mapping) else study
         except ConfigError as error:
-            faults += [f"studies.{name}.{line}" for line in str(error).splitlines()]
+            faults += [f"studies.{name}.preset: {line}" for line in str(error).splitlines()]
     return {**given, "studies": filled} if filled else given, faults
 
 
