@@ -40,9 +40,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 # Rooms of the library from the ground up. A room stands on lower floors and on itself only.
 GROUND = [
-    {"errors", "files", "packing", "wording", "analyses"},
+    {"errors", "wording", "analyses"},
     {"settings"},
-    {"files", "problems", "rng", "metrics"},
+    {"problems", "rng", "metrics"},
     {"artifacts", "ranking table"},
     {"folders"},
     {"benchmarks", "claims", "downloads", "looks", "patterns", "renaming"},
