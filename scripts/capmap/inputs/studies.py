@@ -14,12 +14,19 @@ from capmap.benchmarks import Benchmark, read_benchmark
 from capmap.errors import ConfigError
 from capmap.multilabel.dumps import Cell, list_paths, match_dumps
 from capmap.patterns import Pattern, has_fields, order_paths
-from capmap.renaming import OPTION, find_bad_renames
 from capmap.settings.checking import find_faults
 from capmap.settings.choices import SUBGROUPS, TableFormat
 from capmap.settings.files import fill_preset, leads_out
 from capmap.settings.study import Config
-from capmap.wording import find_nearest, join_words, list_names, quote_name, write_key
+from capmap.wording import (
+    OPTION,
+    find_bad_renames,
+    find_nearest,
+    join_words,
+    list_names,
+    quote_name,
+    write_key,
+)
 
 Settings: TypeAlias = Mapping[str, Any]
 TABLES = get_args(TableFormat)

@@ -14,9 +14,8 @@ import pandas as pd
 from capmap.artifacts import read_json, read_table
 from capmap.errors import ConfigError
 from capmap.metrics import Metric, canonical_name, find_metric, is_same_metric
-from capmap.renaming import rename_keys
 from capmap.settings.choices import Direction, Incomplete
-from capmap.wording import count_things, list_names
+from capmap.wording import count_things, list_names, rename_keys
 
 Bound: TypeAlias = float | Literal["observed", "natural"] | Mapping[str, str]
 TransformRule: TypeAlias = Mapping[str, Mapping[str, float]]
