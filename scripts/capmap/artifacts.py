@@ -7,7 +7,6 @@ the old bytes or the new ones and never half of them.
 import csv
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -279,24 +278,9 @@ def write_json(path: str | Path, content: Mapping[str, Any]) -> None:
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
-    """Read a JSON object.
-
-    Raises
-    ------
-    ValueError
-        When it is no JSON, or a key stands twice.
-    """
-    text = Path(path).read_text(encoding="utf-8")
-    content: dict[str, Any] = json.loads(text, object_pairs_hook=_pair)
+    """Read a JSON object."""
+    content: dict[str, Any] = json.loads(Path(path).read_text("utf-8"))
     return content
-
-
-def _pair(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise ValueError(f"The key {twice!r} stands twice.")
-    return found
 
 
 def _is_text(value: object) -> bool:

@@ -54,8 +54,6 @@ def read_benchmark(path: str) -> Benchmark:
     of a dimension, because tables call all datasets so.
     """
     content = read_yaml(path)
-    if not isinstance(content, Mapping):
-        raise ConfigError(f"{path}: expected a section with the key datasets.")
     try:
         checked = check_settings(content, Benchmark)
     except ConfigError as error:
