@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from capmap.analyses import HEADLINE
-from capmap.files import write_text
 from capmap.pages import render_index
 
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
@@ -23,7 +22,10 @@ def index(*, reports: list[str], boards: list[str], index: str, **_others: Any) 
     has_board = {Path(os.path.relpath(board, folder)).parts[0] for board in boards}
     entries = [_describe(folder / name, name, name in has_board) for name in mine]
     entries += [_describe(folder / name, name, (folder / name / BOARD).is_file()) for name in ready]
-    write_text(index, render_index(entries))
+    # As `capmap.artifacts` does, whose pandas would take longer than the page.
+    fresh = Path(f"{index}.tmp")
+    fresh.write_text(render_index(entries), "utf-8")
+    fresh.replace(index)
 
 
 def _describe(study: Path, place: str, has_board: bool) -> dict[str, Any]:

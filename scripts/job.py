@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from capmap.addresses import hide_in_text
 from capmap.errors import CapmapError, explain_machine
 
 # Sums in matrix products depend on how many threads share them, which must not be the number of
@@ -64,25 +63,15 @@ def _is_file_list(value: Any) -> bool:
     return type(value).__name__ == "Namedlist" or type(value).__module__.startswith("snakemake")
 
 
-class _Log(logging.Formatter):
-    """Says of which study and stage a message is, and no secret of an address in it."""
-
-    def __init__(self, place: str) -> None:
-        super().__init__()
-        self.place = place
-
-    def format(self, record: logging.LogRecord) -> str:
-        return f"{self.place}: {hide_in_text(super().format(record))}"
-
-
 def _log_to(path: Path, place: str) -> None:
     terminal = logging.StreamHandler()
     terminal.setLevel(logging.WARNING)
-    terminal.setFormatter(_Log(place))
+    told = logging.Formatter(f"{place}: {{message}}", style="{")
+    terminal.setFormatter(told)
     logging.basicConfig(level=logging.INFO, handlers=[terminal])
     # A log that cannot be written, as the disk is full, is no fault to report beside that.
     logging.raiseExceptions = False
     path.parent.mkdir(parents=True, exist_ok=True)
     log = logging.FileHandler(path, mode="w", encoding="utf-8", errors="backslashreplace")
-    log.setFormatter(_Log(place))
+    log.setFormatter(told)
     logging.getLogger().addHandler(log)

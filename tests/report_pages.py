@@ -104,7 +104,10 @@ def write_study(
     places = {"changes": "changes", **{name: f"normalized/{name}" for name in NORMALIZED}}
     for name, table in tables.items():
         put(table, folder / f"{places.get(name, f'tables/{name}')}.csv")
-    put(pd.DataFrame(columns=[*KEY, "score"], dtype="str"), folder / "runs.parquet")
+    put(
+        pd.DataFrame(columns=[*KEY, "score"], dtype="str").astype({"score": float}),
+        folder / "runs.parquet",
+    )
     (folder / "comparisons").mkdir(exist_ok=True)
     write_index(folder / "comparisons")
     (folder / "figures").mkdir(exist_ok=True)

@@ -4,30 +4,25 @@ import email.utils
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlparse
 
 import snakemake_storage_plugin_http as http
 import snakemake_storage_plugin_s3 as s3
 from boto3.exceptions import Boto3Error
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    NoCredentialsError,
-    PartialCredentialsError,
-)
+from botocore.exceptions import BotoCoreError, ClientError
 from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_storage_plugins.io import Mtime
 
-from capmap.addresses import hide, reveal
-from capmap.downloads import BLOCK, LATER, ask_server
+from capmap.downloads import BLOCK, ask_server
 from capmap.errors import ConfigError
 
-LOGIN = "Check the credentials: SNAKEMAKE_STORAGE_S3_ACCESS_KEY and _SECRET_KEY."
-S3_REMEDIES = {403: LOGIN, 404: "Check the names of the bucket and of the object."}
+S3_REMEDY = (
+    "Check the address, --storage-s3-endpoint-url, and the credentials: "
+    "SNAKEMAKE_STORAGE_S3_ACCESS_KEY and _SECRET_KEY."
+)
 
 
 class RemoteError(WorkflowError):
@@ -36,8 +31,7 @@ class RemoteError(WorkflowError):
     __traceback__ = None
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(NamedTuple):
     """What a server says of a file: when it changed, in s since 1970, and its size in bytes."""
 
     mtime: float
@@ -75,7 +69,6 @@ class Guarded:
     """What both kinds of storage share; `ask` and `load` are theirs."""
 
     query: str
-    print_query: str
 
     def ask(self) -> Facts:
         """Ask the server for the facts."""
@@ -124,7 +117,7 @@ class Guarded:
 
     def fail(self, reason: str) -> RemoteError:
         """The one message of a fault."""
-        return RemoteError(f"{hide(self.print_query)}: {reason}")
+        return RemoteError(f"{self.query}: {reason}")
 
 
 class HttpExport(Guarded, http.StorageObject):  # type: ignore[misc]
@@ -139,9 +132,8 @@ class HttpExport(Guarded, http.StorageObject):  # type: ignore[misc]
 
     def ask(self) -> Facts:
         """Ask the server for the facts; some say nothing of a file that they hand out."""
-        if self.provider.settings.supports_head:
-            with suppress(RemoteError), self._request("HEAD") as answer:
-                return read_headers(answer)
+        with suppress(RemoteError), self._request("HEAD") as answer:
+            return read_headers(answer)
         with self._request("GET") as answer:
             return read_headers(answer)
 
@@ -154,10 +146,10 @@ class HttpExport(Guarded, http.StorageObject):  # type: ignore[misc]
     @contextmanager
     def _request(self, verb: str) -> Iterator[Any]:
         """Ask, and follow redirections; credentials stay with the host of the address."""
-        settings, address = self.provider.settings, reveal(self.query)
+        settings = self.provider.settings
         options = {"auth": settings.auth, "allow_redirects": settings.allow_redirects}
         try:
-            with ask_server(address, verb, **options) as answer:
+            with ask_server(self.query, verb, **options) as answer:
                 yield answer
         except ConfigError as error:
             raise self.fail(str(error)) from None
@@ -190,15 +182,4 @@ class S3Export(Guarded, s3.StorageObject):  # type: ignore[misc]
         try:
             yield
         except (BotoCoreError, Boto3Error, ClientError) as error:
-            raise self.fail(explain_s3(error)) from None
-
-
-def explain_s3(error: Exception) -> str:
-    """What went wrong with a request to S3, and what to do."""
-    if isinstance(error, ClientError):
-        code = int(error.response["ResponseMetadata"]["HTTPStatusCode"])
-        reason = error.response["Error"].get("Message", "")
-        return f"the server answers {code} {reason}. {S3_REMEDIES.get(code, LATER)}"
-    if isinstance(error, NoCredentialsError | PartialCredentialsError):
-        return f"there are no credentials. {LOGIN}"
-    return f"the request fails ({error}). Check --storage-s3-endpoint-url. {LATER}"
+            raise self.fail(f"{error}. {S3_REMEDY}") from None

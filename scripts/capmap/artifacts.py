@@ -1,12 +1,16 @@
-"""Tables and records that the workflow keeps, as CSV, Parquet and JSON, written atomically."""
+"""Tables and records that the workflow keeps, as CSV, Parquet and JSON, written atomically.
+
+Every write goes to a temporary file in the same folder and is moved into place, so a reader sees
+the old bytes or the new ones and never half of them.
+"""
 
 import csv
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from hashlib import file_digest
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,10 +22,6 @@ import pyarrow.parquet as pq
 
 from capmap.analyses.columns import TEXT_COLUMNS
 from capmap.errors import CapmapError
-from capmap.files import digest_file as digest_file
-from capmap.files import replace_file as replace_file
-from capmap.files import write_bytes as write_bytes
-from capmap.files import write_text as write_text
 
 MOST = 2**62
 # Spreadsheets take full-width signs for the others.
@@ -31,6 +31,40 @@ ESCAPED_FORMULA = re.compile(rf"^'+{SIGNS}")
 GROUP_ROWS = 1 << 20
 INDEX = "index.csv"
 COLUMNS = ["file", "sha256", "reason"]
+
+
+@contextmanager
+def replace_file(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file, to be written piece by piece, that takes the place of `path` at the end.
+
+    Nothing is put in place, and nothing left over, when an error ends the block.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.tmp")
+    try:
+        with open(fresh, "wb") as stream:
+            yield stream
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write a file atomically, making its folder where needed."""
+    with replace_file(path) as stream:
+        stream.write(content)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write UTF-8 text atomically; line ends stay as they are."""
+    write_bytes(path, text.encode())
+
+
+def digest_file(path: str | Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal."""
+    with open(path, "rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()
 
 
 def pack_names(names: pd.Series) -> pd.Series:
@@ -106,7 +140,7 @@ def render_csv(table: pd.DataFrame) -> str:
         if not pd.api.types.is_numeric_dtype(column.dtype):
             values = column.tolist()
             # Names repeat, so each is looked at once.
-            defused = {text: _defuse(text) for text in set(filter(_is_text, values))}
+            defused = {text: _defuse(text) for text in {*filter(_is_text, values)}}
             cells = [defused[value] if _is_text(value) else value for value in values]
             safe.isetitem(position, pd.array(cells, dtype="object"))
     text = safe.to_csv(index=False, lineterminator="\n")
@@ -244,24 +278,9 @@ def write_json(path: str | Path, content: Mapping[str, Any]) -> None:
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
-    """Read a JSON object.
-
-    Raises
-    ------
-    ValueError
-        When it is no JSON, or a key stands twice.
-    """
-    text = Path(path).read_text(encoding="utf-8")
-    content: dict[str, Any] = json.loads(text, object_pairs_hook=_pair)
+    """Read a JSON object."""
+    content: dict[str, Any] = json.loads(Path(path).read_text("utf-8"))
     return content
-
-
-def _pair(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise ValueError(f"The key {twice!r} stands twice.")
-    return found
 
 
 def _is_text(value: object) -> bool:

@@ -9,7 +9,7 @@ from capmap.errors import ConfigError
 from capmap.settings.checking import check_settings
 from capmap.settings.choices import Direction
 from capmap.settings.files import read_yaml
-from capmap.settings.sections import ABSENT, Name, Section, Transform, Unique
+from capmap.settings.study import ABSENT, Name, Section, Transform, Unique
 from capmap.wording import ALL, find_nearest, list_names, quote_name, write_key
 
 
@@ -54,8 +54,6 @@ def read_benchmark(path: str) -> Benchmark:
     of a dimension, because tables call all datasets so.
     """
     content = read_yaml(path)
-    if not isinstance(content, Mapping):
-        raise ConfigError(f"{path}: expected a section with the key datasets.")
     try:
         checked = check_settings(content, Benchmark)
     except ConfigError as error:

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from capmap.artifacts import pack_names, read_table, render_csv, replace_file, write_text
+from capmap.artifacts import read_table, render_csv, replace_file, write_text
 from capmap.ranking.table import choose_ranked
 
 COLUMNS = ["kind", "name", "before", "after"]
@@ -109,23 +109,13 @@ def _compare_runs(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[tuple[s
         told[kind] = were ^ are
         for name in sorted(told[kind]):
             yield kind, name, name if name in were else "", name if name in are else ""
-    both = pd.concat([before[[*KEY, "score"]], after[[*KEY, "score"]]], ignore_index=True)
-    both = both.assign(**{name: pack_names(both[name].astype("str")) for name in KEY})
-    changed = both.drop_duplicates(keep=False)
-    is_old = changed.index < len(before)
-    old, new = _list_scores(changed[is_old]), _list_scores(changed[~is_old])
-    for model, dataset, seed in sorted({*old, *new}):
+    tables = [table[[*KEY, "score"]].astype(dict.fromkeys(KEY, "str")) for table in (before, after)]
+    both = tables[0].merge(tables[1], on=KEY, how="outer", suffixes=("_before", "_after"))
+    changed = both[both["score_before"] != both["score_after"]].sort_values(KEY)
+    for model, dataset, seed, old, new in changed.itertuples(index=False):
         if model not in told["model"] and dataset not in told["dataset"]:
             name = f"{model} on {dataset}" + (f", seed {seed}" if seed else "")
-            key = model, dataset, seed
-            yield "run", name, old.get(key, ""), new.get(key, "")
-
-
-def _list_scores(runs: pd.DataFrame) -> dict[tuple[str, str, str], float]:
-    return {
-        (model, dataset, seed): score
-        for model, dataset, seed, score in runs[[*KEY, "score"]].itertuples(index=False)
-    }
+            yield "run", name, "" if pd.isna(old) else old, "" if pd.isna(new) else new
 
 
 def _compare(

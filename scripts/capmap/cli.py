@@ -16,8 +16,6 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import yaml
 
-from capmap.addresses import ADDRESS, hide_everywhere, hide_in_text
-from capmap.downloads import list_texts
 from capmap.errors import CapmapError, ConfigError, explain_machine
 from capmap.settings.files import read_config
 from capmap.wording import count_things, find_nearest
@@ -51,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.call(options, rest))
     except CapmapError as error:
-        print(f"capmap: {hide_in_text(str(error))}", file=sys.stderr)
+        print(f"capmap: {error}", file=sys.stderr)
         return 1
     except OSError as error:
         if not (text := explain_machine(error)):
@@ -125,7 +123,7 @@ def _draft(options: argparse.Namespace, _rest: list[str]) -> int:
     from capmap.drafting import draft_study, name_study, write_draft
 
     files: list[str] = options.files
-    if addresses := [name for name in files if ADDRESS.match(name)]:
+    if addresses := [name for name in files if "://" in name]:
         raise ConfigError(f"{addresses[0]}: a draft looks at files here. Load it first.")
     name = name_study(files)
     path = Path(f"{name}.yaml")
@@ -178,7 +176,7 @@ def _pack(options: argparse.Namespace, _rest: list[str]) -> int:
     studies, folder = read_config(path)["studies"], Path("results", options.study)
     if name not in studies or not folder.is_dir():
         raise ConfigError(f"There is no study {name!r} in {path} with results in {folder}.")
-    settings = {"studies": {name: hide_everywhere(studies[name])}}
+    settings = {"studies": {name: studies[name]}}
     archive = Path(f"{name}.zip")
     with ZipFile(archive, "w", ZIP_DEFLATED) as packed:
         packed.writestr("settings.yaml", yaml.safe_dump(settings, sort_keys=False))
@@ -229,7 +227,7 @@ def _list_examples() -> dict[str, str]:
 
 def _copy_files(settings: Any) -> int:
     """Copy the shipped files that settings name into this folder, and count them."""
-    places = [text for text in list_texts(settings) if text.startswith(("data/", "papers/"))]
+    places = [text for text in _list_texts(settings) if text.startswith(("data/", "papers/"))]
     found = {path for place in places for path in PROJECT.glob(place)}
     inside = {file for path in found for file in (path.rglob("*") if path.is_dir() else [path])}
     files = [file for file in inside if file.is_file() and "__pycache__" not in file.parts]
@@ -238,6 +236,15 @@ def _copy_files(settings: Any) -> int:
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, copy)
     return len(files)
+
+
+def _list_texts(settings: Any) -> list[str]:
+    """List all texts in some settings."""
+    if isinstance(settings, str):
+        return [settings]
+    parts = settings.values() if isinstance(settings, dict) else settings
+    is_nested = isinstance(settings, dict | list)
+    return [text for part in parts for text in _list_texts(part)] if is_nested else []
 
 
 def _read_version() -> str:
@@ -263,7 +270,7 @@ def _find_config() -> str:
 def _call(arguments: Sequence[str]) -> int:
     """Show a command of Snakemake and run it."""
     command = ["--snakefile", str(PROJECT / "Snakefile"), *arguments]
-    print(f"$ {hide_in_text(shlex.join(['snakemake', *command]))}", flush=True)
+    print(f"$ {shlex.join(['snakemake', *command])}", flush=True)
     os.environ["CAPMAP_CALL"] = "1"
     # Not above: it takes a second. In this process, as another would load all of this once more.
     from snakemake.cli import main as run_snakemake  # type: ignore[import-untyped]

@@ -5,8 +5,12 @@ import os
 import re
 
 ERRNO = re.compile(r"\[[Ee]rrno (\d+)\]")
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-CLOSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+REMEDIES = {
+    **dict.fromkeys([errno.ENOSPC, errno.EDQUOT, errno.EFBIG], "Make room."),
+    **dict.fromkeys([errno.EACCES, errno.EPERM, errno.EROFS], "Check its permissions."),
+    **dict.fromkeys([errno.EMFILE, errno.ENFILE], "Raise the limit (ulimit -n 4096)."),
+    errno.EIO: "Check the disk, or work in another folder.",
+}
 GO_ON = "What is finished stays; run the same command again."
 
 
@@ -37,7 +41,7 @@ def explain_machine(error: BaseException) -> str:
     Examples
     --------
     >>> explain_machine(OSError(28, "No space left on device", "results/a.csv"))[:44]
-    'The disk is full (results/a.csv). Make room.'
+    'No space left on device (results/a.csv). Mak'
     >>> explain_machine(ValueError("x"))
     ''
     """
@@ -64,15 +68,9 @@ def _explain_one(error: BaseException) -> str:
     found = ERRNO.search(str(error))
     number = error.errno or (int(found[1]) if found else 0)
     where = f" ({os.fsdecode(error.filename)})" if isinstance(error.filename, str | bytes) else ""
-    if number in FULL:
-        return f"The disk is full{where}. Make room. {GO_ON}"
-    if number in CLOSED:
-        return f"A file or folder may not be read or written{where}. Check its permissions. {GO_ON}"
-    if number in (errno.EMFILE, errno.ENFILE):
-        return f"Too many files are open. Raise the limit (ulimit -n 4096). {GO_ON}"
-    if number == errno.EIO:
-        return f"The disk fails{where}. Check it, or work in another folder. {GO_ON}"
-    return ""
+    if number not in REMEDIES:
+        return ""
+    return f"{os.strerror(number)}{where}. {REMEDIES[number]} {GO_ON}"
 
 
 def _is_escaped(text: str) -> bool:

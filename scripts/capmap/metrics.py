@@ -33,163 +33,142 @@ class Metric:
     aliases: tuple[str, ...] = ()
 
 
-def _share(name: str, *aliases: str) -> Metric:
-    return Metric(name, "max", 0.0, 1.0, aliases)
+# By direction and natural bounds; the name of each metric, then others of the same.
+KNOWN: dict[tuple[Direction, float | None, float | None], str] = {
+    ("max", 0.0, 1.0): """
+        accuracy, acc, overall accuracy, OA, top1, top1 accuracy, top1 acc
+        top-k accuracy, top3, top3 accuracy, top5, top5 accuracy, top10 accuracy
+        balanced accuracy, balanced acc, bacc, average accuracy, mean class accuracy
+        ASMA, average subgroup multi-label accuracy
+        ReaL, ReaL accuracy
+        labelwise, label-wise accuracy
+        subset accuracy, exact match, exact match ratio, EM
+        F1, F1 score, F measure, F score
+        F beta, F beta score, F2, F2 score, F0.5, F0.5 score
+        precision, positive predictive value, PPV, user's accuracy
+        recall, sensitivity, TPR, true positive rate, producer's accuracy
+        specificity, TNR, true negative rate, selectivity
+        negative predictive value, NPV
+        AUROC, ROC AUC, AUC ROC, AUC, area under ROC curve, ROC AUC score
+        AUPRC, PR AUC, AUC PR, area under precision recall curve
+        AP, average precision, average precision score, AP score
+        concordance index, C index
+        G-mean, geometric mean score
+        mAP, mean average precision, bbox map, segm map, box map, mask map
+        average recall, AR, mean average recall, mAR
+        IoU, mIoU, jaccard, jaccard index, jaccard score, intersection over union
+        Dice, dice score, dice coefficient, DSC, Sørensen-Dice, mDice
+        pixel accuracy, pixel acc, aAcc
+        mean pixel accuracy, mAcc
+        panoptic quality, PQ
+        PCK, percentage of correct keypoints
+        NDCG, normalized discounted cumulative gain
+        MRR, mean reciprocal rank, reciprocal rank
+        hit rate, hits, hits at k, hit ratio
+        pass at k, pass, pass1
+        success rate, solve rate, resolve rate
+        NMI, normalized mutual information
+        win rate; V measure; purity
+    """,
+    ("min", 0.0, 1.0): """
+        error rate, classification error, misclassification rate, top1 error
+        top-k error, top5 error
+        hamming loss, hamming distance
+        zero one loss, 0-1 loss
+        false positive rate, FPR, false alarm rate, FPR95, FPR at 95 TPR
+        false negative rate, FNR, miss rate
+        equal error rate, EER
+        ranking loss, label ranking loss
+        ECE, expected calibration error, calibration error
+        maximum calibration error, MCE
+    """,
+    ("max", -1.0, 1.0): """
+        MCC, Matthews correlation coefficient, Matthews corrcoef, phi coefficient
+        kappa, Cohen's kappa, Cohen kappa score, quadratic kappa, QWK
+        Spearman, Spearman rho, Spearman correlation, Spearmanr, SRCC
+        Pearson, Pearson r, Pearson correlation, PLCC, PCC
+        Kendall, Kendall tau, Kendall's tau b, KRCC
+        concordance correlation coefficient, Lin's CCC, CCC
+        SSIM, structural similarity, structural similarity index
+        MS-SSIM, multiscale SSIM
+        silhouette, silhouette score, silhouette coefficient
+    """,
+    ("max", None, 1.0): """
+        R2, R2 score, R squared, coefficient of determination, NSE
+        explained variance, explained variance score
+        Kling-Gupta efficiency, KGE
+        ARI, adjusted rand index
+        AMI, adjusted mutual information
+    """,
+    ("min", 0.0, None): """
+        Hausdorff distance, HD95
+        average surface distance, ASD, ASSD, average symmetric surface distance
+        end-point error, EPE
+        MPJPE, mean per joint position error
+        RMSE, root mean squared error, root mean square error, rms error, RMSD
+        NRMSE, normalized RMSE, relative RMSE, rRMSE
+        MAE, mean absolute error, L1 error, L1 loss
+        median absolute error, MedAE
+        MSE, mean squared error, mean square error, squared error, L2 loss
+        MAPE, mean absolute percentage error
+        sMAPE, symmetric mean absolute percentage error
+        WAPE, weighted absolute percentage error
+        MASE, mean absolute scaled error
+        RMSSE, root mean squared scaled error
+        absolute relative error, abs rel
+        RMSLE, root mean squared log error
+        MSLE, mean squared log error
+        max error, maximum error
+        pinball loss, quantile loss, weighted quantile loss, WQL
+        Huber loss, smooth L1 loss
+        log loss, logistic loss
+        cross entropy, cross entropy loss, BCE, binary cross entropy, CE loss
+        KL divergence, KLD, Kullback Leibler divergence
+        Brier score, Brier, Brier score loss
+        CRPS, continuous ranked probability score
+        bits per byte, BPB
+        bits per character, BPC
+        LPIPS, learned perceptual image patch similarity
+        FID, Fréchet inception distance
+        FVD, Fréchet video distance
+        WER, word error rate
+        CER, character error rate
+        TER, translation edit rate
+        chamfer distance; ERGAS; phoneme error rate
+    """,
+    ("min", 1.0, None): """
+        perplexity, PPL, word perplexity, token perplexity
+    """,
+    ("min", None, None): """
+        NLL, negative log likelihood, NLL loss
+        KID, kernel inception distance
+    """,
+    ("max", None, None): """
+        ELBO, evidence lower bound
+        PSNR, peak signal to noise ratio
+        SNR, signal to noise ratio
+        SI-SDR, SDR, signal to distortion ratio
+        BLEU, BLEU score, sacreBLEU, BLEU1, BLEU2, BLEU3, BLEU4
+        ROUGE, ROUGE score, ROUGE1, ROUGE2, ROUGE-L, ROUGE-Lsum
+        METEOR, METEOR score
+        chrF, chrF2
+        BERTScore, BERTScore F1
+        mean opinion score, MOS
+        reward, episode reward
+        Elo, Elo rating
+        log likelihood; inception score; CLIP score; COMET; BLEURT; CIDEr; SPICE; PESQ
+    """,
+}
 
 
-def _miss(name: str, *aliases: str) -> Metric:
-    return Metric(name, "min", 0.0, 1.0, aliases)
+def _read_known() -> Iterator[Metric]:
+    for known, lines in KNOWN.items():
+        for line in re.split(r"[\n;]", lines.strip()):
+            name, *aliases = line.strip().split(", ")
+            yield Metric(name, *known, tuple(aliases))
 
 
-def _correlation(name: str, *aliases: str) -> Metric:
-    return Metric(name, "max", -1.0, 1.0, aliases)
-
-
-def _explained(name: str, *aliases: str) -> Metric:
-    return Metric(name, "max", None, 1.0, aliases)
-
-
-def _error(name: str, *aliases: str) -> Metric:
-    return Metric(name, "min", 0.0, None, aliases)
-
-
-def _cost(name: str, *aliases: str) -> Metric:
-    return Metric(name, "min", None, None, aliases)
-
-
-def _merit(name: str, *aliases: str) -> Metric:
-    return Metric(name, "max", None, None, aliases)
-
-
-METRICS: tuple[Metric, ...] = (
-    # Classification
-    _share("accuracy", "acc", "overall accuracy", "OA", "top1", "top1 accuracy", "top1 acc"),
-    _share("top-k accuracy", "top3", "top3 accuracy", "top5", "top5 accuracy", "top10 accuracy"),
-    _share("balanced accuracy", "balanced acc", "bacc", "average accuracy", "mean class accuracy"),
-    _share("ASMA", "average subgroup multi-label accuracy"),
-    _share("ReaL", "ReaL accuracy"),
-    _share("labelwise", "label-wise accuracy"),
-    _share("subset accuracy", "exact match", "exact match ratio", "EM"),
-    _share("F1", "F1 score", "F measure", "F score"),
-    _share("F beta", "F beta score", "F2", "F2 score", "F0.5", "F0.5 score"),
-    _share("precision", "positive predictive value", "PPV", "user's accuracy"),
-    _share("recall", "sensitivity", "TPR", "true positive rate", "producer's accuracy"),
-    _share("specificity", "TNR", "true negative rate", "selectivity"),
-    _share("negative predictive value", "NPV"),
-    _share("AUROC", "ROC AUC", "AUC ROC", "AUC", "area under ROC curve", "ROC AUC score"),
-    _share("AUPRC", "PR AUC", "AUC PR", "area under precision recall curve"),
-    _share("AP", "average precision", "average precision score", "AP score"),
-    _share("concordance index", "C index"),
-    _share("G-mean", "geometric mean score"),
-    _correlation("MCC", "Matthews correlation coefficient", "Matthews corrcoef", "phi coefficient"),
-    _correlation("kappa", "Cohen's kappa", "Cohen kappa score", "quadratic kappa", "QWK"),
-    _miss("error rate", "classification error", "misclassification rate", "top1 error"),
-    _miss("top-k error", "top5 error"),
-    _miss("hamming loss", "hamming distance"),
-    _miss("zero one loss", "0-1 loss"),
-    _miss("false positive rate", "FPR", "false alarm rate", "FPR95", "FPR at 95 TPR"),
-    _miss("false negative rate", "FNR", "miss rate"),
-    _miss("equal error rate", "EER"),
-    _miss("ranking loss", "label ranking loss"),
-    # Detection and segmentation
-    _share("mAP", "mean average precision", "bbox map", "segm map", "box map", "mask map"),
-    _share("average recall", "AR", "mean average recall", "mAR"),
-    _share("IoU", "mIoU", "jaccard", "jaccard index", "jaccard score", "intersection over union"),
-    _share("Dice", "dice score", "dice coefficient", "DSC", "Sørensen-Dice", "mDice"),
-    _share("pixel accuracy", "pixel acc", "aAcc"),
-    _share("mean pixel accuracy", "mAcc"),
-    _share("panoptic quality", "PQ"),
-    _share("PCK", "percentage of correct keypoints"),
-    _error("Hausdorff distance", "HD95"),
-    _error("average surface distance", "ASD", "ASSD", "average symmetric surface distance"),
-    _error("end-point error", "EPE"),
-    _error("MPJPE", "mean per joint position error"),
-    _error("chamfer distance"),
-    # Regression
-    _explained("R2", "R2 score", "R squared", "coefficient of determination", "NSE"),
-    _explained("explained variance", "explained variance score"),
-    _explained("Kling-Gupta efficiency", "KGE"),
-    _error("RMSE", "root mean squared error", "root mean square error", "rms error", "RMSD"),
-    _error("NRMSE", "normalized RMSE", "relative RMSE", "rRMSE"),
-    _error("MAE", "mean absolute error", "L1 error", "L1 loss"),
-    _error("median absolute error", "MedAE"),
-    _error("MSE", "mean squared error", "mean square error", "squared error", "L2 loss"),
-    _error("MAPE", "mean absolute percentage error"),
-    _error("sMAPE", "symmetric mean absolute percentage error"),
-    _error("WAPE", "weighted absolute percentage error"),
-    _error("MASE", "mean absolute scaled error"),
-    _error("RMSSE", "root mean squared scaled error"),
-    _error("absolute relative error", "abs rel"),
-    _error("RMSLE", "root mean squared log error"),
-    _error("MSLE", "mean squared log error"),
-    _error("max error", "maximum error"),
-    _error("pinball loss", "quantile loss", "weighted quantile loss", "WQL"),
-    _error("Huber loss", "smooth L1 loss"),
-    _correlation("Spearman", "Spearman rho", "Spearman correlation", "Spearmanr", "SRCC"),
-    _correlation("Pearson", "Pearson r", "Pearson correlation", "PLCC", "PCC"),
-    _correlation("Kendall", "Kendall tau", "Kendall's tau b", "KRCC"),
-    _correlation("concordance correlation coefficient", "Lin's CCC", "CCC"),
-    # Probabilities
-    _error("log loss", "logistic loss"),
-    _error("cross entropy", "cross entropy loss", "BCE", "binary cross entropy", "CE loss"),
-    _error("KL divergence", "KLD", "Kullback Leibler divergence"),
-    _error("Brier score", "Brier", "Brier score loss"),
-    _error("CRPS", "continuous ranked probability score"),
-    _miss("ECE", "expected calibration error", "calibration error"),
-    _miss("maximum calibration error", "MCE"),
-    _cost("NLL", "negative log likelihood", "NLL loss"),
-    _merit("log likelihood"),
-    _merit("ELBO", "evidence lower bound"),
-    Metric("perplexity", "min", 1.0, None, ("PPL", "word perplexity", "token perplexity")),
-    _error("bits per byte", "BPB"),
-    _error("bits per character", "BPC"),
-    # Images
-    _merit("PSNR", "peak signal to noise ratio"),
-    _merit("SNR", "signal to noise ratio"),
-    _merit("SI-SDR", "SDR", "signal to distortion ratio"),
-    _correlation("SSIM", "structural similarity", "structural similarity index"),
-    _correlation("MS-SSIM", "multiscale SSIM"),
-    _error("LPIPS", "learned perceptual image patch similarity"),
-    _error("FID", "Fréchet inception distance"),
-    _error("FVD", "Fréchet video distance"),
-    _cost("KID", "kernel inception distance"),
-    _merit("inception score"),
-    _merit("CLIP score"),
-    _error("ERGAS"),
-    # Language and speech
-    _merit("BLEU", "BLEU score", "sacreBLEU", "BLEU1", "BLEU2", "BLEU3", "BLEU4"),
-    _merit("ROUGE", "ROUGE score", "ROUGE1", "ROUGE2", "ROUGE-L", "ROUGE-Lsum"),
-    _merit("METEOR", "METEOR score"),
-    _merit("chrF", "chrF2"),
-    _merit("BERTScore", "BERTScore F1"),
-    _merit("COMET"),
-    _merit("BLEURT"),
-    _merit("CIDEr"),
-    _merit("SPICE"),
-    _merit("mean opinion score", "MOS"),
-    _merit("PESQ"),
-    _error("WER", "word error rate"),
-    _error("CER", "character error rate"),
-    _error("phoneme error rate"),
-    _error("TER", "translation edit rate"),
-    # Retrieval, generation and agents
-    _share("NDCG", "normalized discounted cumulative gain"),
-    _share("MRR", "mean reciprocal rank", "reciprocal rank"),
-    _share("hit rate", "hits", "hits at k", "hit ratio"),
-    _share("pass at k", "pass", "pass1"),
-    _share("success rate", "solve rate", "resolve rate"),
-    _share("win rate"),
-    _merit("reward", "episode reward"),
-    _merit("Elo", "Elo rating"),
-    # Clustering
-    _share("NMI", "normalized mutual information"),
-    _share("V measure"),
-    _share("purity"),
-    _explained("ARI", "adjusted rand index"),
-    _explained("AMI", "adjusted mutual information"),
-    _correlation("silhouette", "silhouette score", "silhouette coefficient"),
-)
-
+METRICS = list(_read_known())
 SPLITS = frozenset({"train", "val", "valid", "validation", "dev", "test", "eval", "holdout"})
 AVERAGINGS = frozenset(
     {"macro", "micro", "weighted", "mean", "average", "avg", "binary", "multiclass", "multilabel"}
@@ -325,11 +304,6 @@ def _negate(metric: Metric) -> Metric:
     )
 
 
-def _spellings() -> Iterator[tuple[str, str, Metric]]:
-    for metric in METRICS:
-        for name in (metric.name, *metric.aliases):
-            yield canonical_name(name), name, metric
-
-
-_KNOWN = {spelling: metric for spelling, _, metric in _spellings()}
-_SPELLINGS = {spelling: name for spelling, name, _ in _spellings()}
+_NAMES = [(canonical_name(name), name, own) for own in METRICS for name in (own.name, *own.aliases)]
+_KNOWN = {spelling: metric for spelling, _, metric in _NAMES}
+_SPELLINGS = {spelling: name for spelling, name, _ in _NAMES}

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 
@@ -134,29 +134,6 @@ def list_rows(runs: pd.DataFrame) -> Iterator[Row]:
     return map(Row._make, runs[list(Row._fields)].itertuples(index=False, name=None))
 
 
-def row_problem(
-    row: Any,
-    code: str,
-    reason: str,
-    remedy: str,
-    *,
-    severity: Severity = "error",
-    column: str = "",
-    value: str = "",
-) -> Problem:
-    """A problem at the place of a row of a table, which has a ``source`` and a ``line``."""
-    return Problem(
-        severity=severity,
-        code=code,
-        source=str(row["source"]),
-        line=int(row["line"]),
-        column=column,
-        value=str(value),
-        reason=reason,
-        remedy=remedy,
-    )
-
-
 class RowCheck(NamedTuple):
     """What can be wrong with a row of a table, in sentences with names of its columns in braces.
 
@@ -199,18 +176,19 @@ class RowCheck(NamedTuple):
                 else value
                 for name, value in {**own, **row}.items()
             }
-            place = {"column": self.column if column is None else column, "value": self.column}
+            shown, value = self.column if column is None else column, row[self.column]
             if self.column == "score":
-                place = {"column": row["column"], "value": "raw"}
+                shown, value = row["column"], row["raw"]
             problems.append(
-                row_problem(
-                    row,
-                    self.code,
-                    self.reason.format_map(said),
-                    self.remedy.format_map(said),
+                Problem(
                     severity=self.severity,
-                    column=place["column"],
-                    value=shorten(row[place["value"]]),
+                    code=self.code,
+                    source=str(row["source"]),
+                    line=int(row["line"]),
+                    column=shown,
+                    value=shorten(value),
+                    reason=self.reason.format_map(said),
+                    remedy=self.remedy.format_map(said),
                 )
             )
         return problems

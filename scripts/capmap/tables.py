@@ -4,7 +4,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +163,10 @@ def render_latex(table: pd.DataFrame, *, best: Best | None = None) -> str:
     \bottomrule
     \end{tabular}
     """
-    columns = _render_columns(table, best or {}, escape_latex, r"\textbf{{{}}}", minus="$-$")
+    columns = [
+        _render_column(table.iloc[:, i], (best or {}).get(str(name)))
+        for i, name in enumerate(table.columns)
+    ]
     align = "".join("r" if is_number(table.iloc[:, i]) else "l" for i in range(table.shape[1]))
     header = [escape_latex(str(name)) for name in table.columns]
     body = [f"{' & '.join(row)} \\\\" for row in zip(*columns, strict=True)]
@@ -212,7 +214,7 @@ def escape_latex(text: str) -> str:
     >>> print(escape_latex(r"50% \alpha_1"))
     50\% \textbackslash{}alpha\_1
     """
-    return _on_one_line(text).translate(_LATEX_CODES)
+    return _BREAKS.sub(" ", text).translate(_LATEX_CODES)
 
 
 def format_numbers(values: pd.Series, *, decimals: int | None = None) -> list[str]:
@@ -337,29 +339,14 @@ def is_number(values: "pd.Series[Any]") -> bool:
     )
 
 
-def _render_columns(
-    table: pd.DataFrame,
-    best: Best,
-    escape: Callable[[str], str],
-    bold: str,
-    minus: str = "-",
-) -> list[list[str]]:
-    columns = []
-    escape = cache(escape)
-    for position, name in enumerate(table.columns):
-        values = table.iloc[:, position]
-        if not is_number(values):
-            cells = zip(values.tolist(), values.isna().tolist(), strict=True)
-            columns.append(["" if missing else escape(str(value)) for value, missing in cells])
-            continue
-        printed = format_numbers(values)
-        winner = find_best(printed, best.get(str(name)))
-        signed = [text.replace("-", minus) for text in printed] if minus != "-" else printed
-        if winner is not None:
-            pairs = zip(printed, signed, strict=True)
-            signed = [bold.format(text) if raw == winner else text for raw, text in pairs]
-        columns.append(signed)
-    return columns
+def _render_column(values: "pd.Series[Any]", direction: str | None) -> list[str]:
+    if not is_number(values):
+        cells = zip(values.tolist(), values.isna().tolist(), strict=True)
+        return ["" if missing else escape_latex(str(value)) for value, missing in cells]
+    printed = format_numbers(values)
+    winner = find_best(printed, direction)
+    signed = [(text, text.replace("-", "$-$")) for text in printed]
+    return [rf"\textbf{{{shown}}}" if text and text == winner else shown for text, shown in signed]
 
 
 def find_best(printed: list[str], direction: str | None) -> str | None:
@@ -368,10 +355,6 @@ def find_best(printed: list[str], direction: str | None) -> str | None:
     if direction is None or not present:
         return None
     return max(present, key=float) if direction == "max" else min(present, key=float)
-
-
-def _on_one_line(text: str) -> str:
-    return _BREAKS.sub(" ", text)
 
 
 def _as_plain(value: Any) -> Any:

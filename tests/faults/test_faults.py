@@ -76,7 +76,7 @@ def test_full_disk_leaves_nothing_half_written(project: Checkout, finished: Chec
     with mounted(results, "-t", "tmpfs", "-o", "size=12k", "tmpfs"):
         run = project.snakemake(*TARGETS)
         assert run.status != 0
-        assert "The disk is full" in run.output
+        assert "No space left on device" in run.output
         assert "Traceback" not in run.output
         assert "report it" not in run.output
         assert not find_damage(project, finished.digests())

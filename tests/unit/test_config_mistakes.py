@@ -111,36 +111,29 @@ def test_there_are_many_mistakes_of_different_names() -> None:
     assert len(set(names)) == len(names) >= 60
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_all_mistakes_are_told_at_once_those_of_files_once_the_settings_hold() -> None:
     Path("rules.yaml").write_text("datasets: {cifar: {metric: accuracy}}")
     text = """
-run: [first, frist]
+run: [first, second, frist]
 studies:
   first:
     exports: missing.csv
-    bootstrap: {replicats: 100, confidence: 95}
-    columns: {ignore: [size]}
+    bootstrap: {replicates: 100, confidence: 95}
     conditions: [secnd]
     benchmark: rules.yaml
     title: 3
-    title: 4
   second:
     exports: [runs.csv, folder]
-    format: long
-    groups: {one: {datasets: [cifar, cifar]}}
     normalization: {references: gone.csv}
-  Second: {exports: runs.csv, submission: {seeds_per_cell: 2}}
+  Second: {exports: runs.csv}
 """
-    found = list_messages(text.replace("run: [first, frist]", "run: [first, second, frist]"))
-    assert [line.partition(": ")[0] for line in found] == [
-        "toy.yaml, line 11, column 5",
-        "studies.first.bootstrap.replicats",
-        "studies.first.bootstrap.confidence",
+    assert {line.partition(": ")[0] for line in list_messages(text)} == {
         "studies.first.title",
-        "studies.second.groups.one.datasets",
+        "studies.first.bootstrap.confidence",
+    }
+    found = list_messages(text.replace("title: 3", "title: three").replace("95", "0.95"))
+    assert [line.partition(": ")[0] for line in found] == [
         "studies.Second",
-        "studies.first.columns.ignore",
-        "studies.Second.submission",
         "run",
         "studies.first.conditions",
         "studies.first.exports",
@@ -151,25 +144,17 @@ studies:
 
 
 def test_the_line_of_a_mistake_is_told() -> None:
-    text = "studies:\n  a:\n    bootstrap:\n      sed: 1\n  c:\n    title: 3\n"
-    Path("toy.yaml").write_text(text)
-    given = yaml.safe_load(text)
-    found = list_faults(partial(check_configuration, given, files=["toy.yaml"]))
+    def find_lines(text: str) -> list[tuple[str, str]]:
+        Path("toy.yaml").write_text(text)
+        given = yaml.safe_load(text)
+        found = list_faults(partial(check_configuration, given, files=["toy.yaml"]))
+        pattern = r"^toy.yaml, line (\d+): (studies.*?): "
+        return sorted(pair for message in found for pair in re.findall(pattern, message))
+
+    faulty = "studies:\n  a:\n    bootstrap:\n      sed: 1\n  c:\n    title: 3\n"
+    assert find_lines(faulty) == [("4", "studies.a.bootstrap.sed"), ("6", "studies.c.title")]
     # A study without exports has the line of its name.
-    lines = [re.findall(r"^toy.yaml, line (\d+): (studies.*?): ", message) for message in found]
-    assert [line for (line,) in lines] == [
-        ("4", "studies.a.bootstrap.sed"),
-        ("6", "studies.c.title"),
-        ("2", "studies.a.exports"),
-        ("5", "studies.c.exports"),
-    ]
-
-
-def test_what_follows_from_a_mistake_is_not_told() -> None:
-    # With format: matrix the column would be read, and with the right key the exports be there.
-    assert len(list_messages("studies: {a: {exprts: runs.csv, columns: {ignore: [x]}}}")) == 2
-    (line,) = list_messages("studies: {a: {exports: wide.csv, format: matrx}}")
-    assert line.startswith("studies.a.format: ")
+    assert find_lines("studies:\n  a:\n    title: x\n") == [("2", "studies.a.exports")]
 
 
 def test_json_may_be_indented_by_tabs_and_merged_keys_stand_once() -> None:

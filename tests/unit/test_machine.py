@@ -46,13 +46,13 @@ def fail(number: int, name: str | None = "results/a.csv"):
 
 
 FAULTS = {
-    "full": (fail(errno.ENOSPC), r"The disk is full \(results/a\.csv\)\. Make room\."),
-    "quota": (fail(errno.EDQUOT, None), r"The disk is full\. Make room\."),
-    "wrapped": (raise_later, r"The disk is full"),
-    "read-only": (fail(errno.EROFS), r"may not be read or written \(results/a\.csv\)\. Check"),
-    "denied": (fail(errno.EACCES), r"may not be read or written"),
+    "full": (fail(errno.ENOSPC), r"No space left on device \(results/a\.csv\)\. Make room\."),
+    "quota": (fail(errno.EDQUOT, None), r"Disk quota exceeded\. Make room\."),
+    "wrapped": (raise_later, r"No space left on device"),
+    "read-only": (fail(errno.EROFS), r"Read-only file system \(results/a\.csv\)\. Check"),
+    "denied": (fail(errno.EACCES), r"Permission denied"),
     "open files": (fail(errno.EMFILE), r"ulimit -n"),
-    "disk": (fail(errno.EIO), r"The disk fails"),
+    "disk": (fail(errno.EIO), r"Input/output error"),
     "memory": (allocate_array, r"There is too little memory\. Close other programs"),
     "memory of Arrow": (allocate_buffer, r"There is too little memory"),
     "name": (name_file, r"The name of a file is not Unicode: .*Rename the file"),
@@ -102,7 +102,7 @@ def test_a_log_that_cannot_be_opened_is_one_line_too(tmp_path, capsys, monkeypat
 
     monkeypatch.setattr(Path, "mkdir", refuse)
     told = run(name_file, tmp_path, capsys, monkeypatch)
-    assert "may not be read or written (results/logs)" in told
+    assert "Read-only file system (results/logs)" in told
     assert len(told.splitlines()) == 1
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap import renaming
+from capmap import wording
 from capmap.errors import ValidationError
 from capmap.validation.configuration import rename_runs
 from tests.checkpoint_tables import HEADER
@@ -52,11 +52,9 @@ def test_rules_of_datasets_use_the_new_names_and_bounds_either(tmp_path: Path) -
     assert set(runs["model"]) == {"Model A", "b"}
     assert runs.groupby("dataset")["metric"].first().to_dict() == {"new": "accuracy", "E": "f1"}
     assert summary["counts"]["runs"] == 4
-    assert renaming.rename_keys({"D": 1, "E": 2}, {"D": "new"}) == {"new": 1, "E": 2}
-    assert renaming.rename_keys({"new": 1}, {"D": "new"}) == {"new": 1}
-    assert renaming.list_metrics({"new": {"metric": "rmse"}, "E": {}}, {"D": "new"}) == {
-        "D": "rmse"
-    }
+    assert wording.rename_keys({"D": 1, "E": 2}, {"D": "new"}) == {"new": 1, "E": 2}
+    assert wording.rename_keys({"new": 1}, {"D": "new"}) == {"new": 1}
+    assert wording.list_metrics({"new": {"metric": "rmse"}, "E": {}}, {"D": "new"}) == {"D": "rmse"}
 
 
 @pytest.mark.parametrize(

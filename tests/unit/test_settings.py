@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from capmap.errors import ConfigError
-from capmap.settings.checking import check_settings, drop_faulty, list_keys, read_schema
+from capmap.settings.checking import check_settings, list_keys, read_schema
 from capmap.settings.study import Config
 
 ROOT = Path(__file__).parents[2]
@@ -20,17 +20,16 @@ KEYS = dict(list_keys(read_schema(Config)))
 # Settings of a study, and what the one fault that they have begins with.
 FAULTS = {
     "select: {zzz: 1}": "select.zzz: unknown key. Known here: models, datasets.",
-    "title:": 'title: has no value. Expected text. Without the line it is "".',
     "comparison: {rope: 1e-7}": "comparison.rope: expected a number of at least 0 or a section, "
-    'found "1e-7". Write 1.0e-07.',
+    'found "1e-7". A number has no quotes,',
     "normalization: {low: .nan}": "normalization.low: expected a number",
-    "datasets: {x: {low: }}": "datasets.x.low: has no value.",
+    "datasets: {x: {low: }}": "datasets.x: must not be empty.",
     "datasets: {x: {}}": 'datasets.x: must not be empty. Expected a section with "direction"',
     "datasets: {2024-05-01: {low: 0}}": "datasets: the key 2024-05-01 is not text.",
     "select: [a]": 'select: expected a section with "models" or "datasets", found a list of 1.',
     "capabilities: {dimensions: [99]}": "capabilities.dimensions item 1: expected a whole number",
     "min_datasets: 0": 'min_datasets: expected "all", a whole number of at least 1 or a number',
-    "checkpoints: {rankings: []}": "checkpoints.rankings: the list must not be empty.",
+    "checkpoints: {rankings: []}": "checkpoints.rankings: must not be empty. Expected a list",
     "conditions: {}": "conditions: expected a list of texts, found nothing.",
 }
 
@@ -77,8 +76,8 @@ def test_checked_settings_are_a_copy_that_passes_as_it_is() -> None:
     assert "x" not in check_study("")["analyses"]
 
 
-@pytest.mark.parametrize("section", ["select", "columns", "where", "metrics", "bootstrap"])
-def test_a_section_that_is_left_empty_counts_as_not_given(section: str) -> None:
+@pytest.mark.parametrize("section", ["select", "columns", "where", "metrics", "title"])
+def test_a_key_that_is_left_empty_counts_as_not_given(section: str) -> None:
     assert check_study(f"{section}:") == check_study("")
 
 
@@ -119,19 +118,15 @@ def test_a_fault_of_the_whole_file_is_told(text: str, fault: str) -> None:
     assert found.startswith(fault)
 
 
-def test_all_faults_are_told_at_once_in_the_order_of_the_file() -> None:
+def test_all_faults_are_told_at_once() -> None:
     text = "formt: long\nheader_rows: 0\nbootstrap: {replicats: 9, confidence: 2}\ntitle: [1]"
     with pytest.raises(ConfigError) as caught:
         check_study(text + "\nnormalization: {high: {modle: A}}")
-    assert [fault.partition(":")[0] for fault in str(caught.value).splitlines()] == [
-        "studies.toy.formt",
-        "studies.toy.header_rows",
-        "studies.toy.bootstrap.replicats",
-        "studies.toy.bootstrap.confidence",
-        "studies.toy.title",
-        "studies.toy.normalization.high.modle",
-        "studies.toy.normalization.high.model",
-    ]
+    told = {fault.partition(":")[0] for fault in str(caught.value).splitlines()}
+    assert {place.removeprefix("studies.toy.") for place in told} == {
+        *("formt", "header_rows", "bootstrap.replicats", "bootstrap.confidence", "title"),
+        *("normalization.high.modle", "normalization.high.model"),
+    }
 
 
 def test_hostile_names_stay_on_one_line_without_control_characters() -> None:
@@ -140,18 +135,12 @@ def test_hostile_names_stay_on_one_line_without_control_characters() -> None:
     assert "\x1b" not in fault
 
 
-def test_what_is_wrong_is_dropped_so_that_the_rest_can_be_looked_at() -> None:
-    study = {"exports": ["a.csv", 1], "header_rows": 2, "hihg": 1, "bootstrap": {"replicates": -1}}
-    left = drop_faulty({"studies": {"s": study}}, Config)
-    assert left["studies"]["s"] == {"header_rows": 2, "bootstrap": {}}
-
-
 def test_there_are_few_settings_and_each_is_described() -> None:
     # Keys that hold no section, those of each section once.
     schema = Config.model_json_schema()
     parts = [schema, *schema["$defs"].values()]
     keys = [key for part in parts for key in part.get("properties", {}).values()]
-    assert sum("$ref" not in str(key) for key in keys) <= 135
+    assert sum("$ref" not in str(key) for key in keys) <= 133
     for path, part in KEYS.items():
         assert part.get("description", "").endswith("."), path
         for limit in ("ge", "gt", "le", "lt"):

@@ -1,4 +1,4 @@
-"""The papers of others, run from a mirror: how many of their printed numbers come out."""
+"""The papers of others, run from copies: how many of their printed numbers come out."""
 
 from pathlib import Path
 
@@ -7,7 +7,6 @@ import pytest
 import yaml
 
 from capmap.artifacts import digest_file
-from capmap.downloads import is_named, list_texts
 from tests.workflow.checkouts import PROJECT, copy_project
 
 SHARED = PROJECT.parent / "shared"
@@ -32,7 +31,7 @@ COUNTS = {
 }
 
 
-def lay_mirror(downloads: dict[str, dict[str, str]], folder: Path) -> list[str]:
+def lay_downloads(downloads: dict[str, dict[str, str]], folder: Path) -> list[str]:
     """Lay out the downloads of a paper that lie beside the checkout, known by their digests.
 
     Those that do not are listed.
@@ -59,14 +58,13 @@ needs_shared = pytest.mark.skipif(
 def test_published_numbers_come_out(paper: str, tmp_path: Path) -> None:
     checkout = copy_project(tmp_path / "project")
     config = yaml.safe_load((PROJECT / f"papers/{paper}.yaml").read_text("utf-8"))
-    missing = lay_mirror(config.get("downloads", {}), tmp_path / "mirror")
-    texts = {name: list_texts(study) for name, study in config["studies"].items()}
-    studies = [
-        name for name in COUNTS[paper] if not any(is_named(file, texts[name]) for file in missing)
-    ]
+    missing = lay_downloads(config.get("downloads", {}), checkout.folder / "downloads")
+    absent = [f"downloads/{Path(name).parent}" for name in missing]
+    texts = {name: str(study) for name, study in config["studies"].items()}
+    studies = [name for name in COUNTS[paper] if not any(map(texts[name].count, absent))]
     assert studies
     targets = [f"results/{study}/tables/published.csv" for study in studies]
-    options = ["--config", f"mirror={tmp_path}/mirror", f"run={studies}"]
+    options = ["--config", f"run={studies}"]
     run = checkout.snakemake(*targets, "--configfile", f"papers/{paper}.yaml", *options)
     assert run.status == 0, run.output
     found = {}
@@ -85,10 +83,10 @@ def test_the_literature_database_is_reduced_as_printed(tmp_path: Path) -> None:
     # With few fits, which is enough for the counts; docs/papers.md has what all of them give.
     checkout = copy_project(tmp_path / "project")
     config = yaml.safe_load((PROJECT / "papers/capabilities_encoding.yaml").read_text("utf-8"))
-    assert not lay_mirror(config["downloads"], tmp_path / "mirror")
+    assert not lay_downloads(config["downloads"], checkout.folder / "downloads")
     few = {"splits": 2, "dimensions": [5]}
     config["studies"]["as_published"]["capabilities"] |= few
-    config |= {"mirror": str(tmp_path / "mirror"), "run": "as_published"}
+    config |= {"run": "as_published"}
     (checkout.folder / "few.yaml").write_text(yaml.safe_dump(config))
     folder = "results/as_published/tables"
     run = checkout.snakemake(f"{folder}/published.csv", "--configfile", "few.yaml")

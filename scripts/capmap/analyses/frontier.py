@@ -10,7 +10,7 @@ from capmap.analyses import Analysis, Figure, Step, Table
 from capmap.attributes import read_model_attributes
 from capmap.ranking.aggregation import round_significant
 from capmap.ranking.table import choose_ranked
-from capmap.renaming import rename_column
+from capmap.wording import rename_column
 
 COLUMNS = ["model", "cost", "score", "ci_low", "ci_high", "on_front", "datasets"]
 READ = ("architecture", "parameters", "cost", "date")

@@ -14,9 +14,8 @@ from capmap.errors import ValidationError
 from capmap.exports.cells import SEPARATOR
 from capmap.metrics import find_metric
 from capmap.ranking.aggregation import FloatArray, IntArray, round_significant, summarize_cells
-from capmap.renaming import rename_column
 from capmap.rng import combine_keys, hash_names
-from capmap.wording import list_names
+from capmap.wording import list_names, rename_column
 
 BoolArray = npt.NDArray[np.bool_]
 

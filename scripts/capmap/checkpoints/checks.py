@@ -21,11 +21,10 @@ from capmap.exports.reading import check_digests, read_evaluations, read_step
 from capmap.metrics import canonical_name
 from capmap.normalization.precedence import Rules, select_runs
 from capmap.problems import Problem, RowCheck, Severity
-from capmap.renaming import list_metrics
 from capmap.validation import Policies, Validation, validate_runs
 from capmap.validation.configuration import rename_runs
 from capmap.validation.rows import reject_rows, resolve_duplicates
-from capmap.wording import list_names, quote_name
+from capmap.wording import list_metrics, list_names, quote_name
 
 ORDER = ["model", "training", "step", "checkpoint", "dataset", "metric", "split"]
 EVALUATIONS = [

@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,14 +10,12 @@ from typing import Any
 
 from snakemake_interface_common.exceptions import WorkflowError
 
-from capmap.addresses import hide_in_text, keep_secrets
-from capmap.analyses import INDEX, list_analyses, read_setting
-from capmap.downloads import fetch_file, is_named, list_texts
+from capmap.analyses import list_analyses, read_setting
+from capmap.downloads import DOWNLOADS, fetch_file
 from capmap.errors import ConfigError, explain_machine
 from capmap.inputs.analyses import check_looks, check_published
 from capmap.inputs.studies import (
     TABLES,
-    Inspected,
     Settings,
     Study,
     check_config,
@@ -26,7 +24,6 @@ from capmap.inputs.studies import (
     find_dimensions,
     find_references,
     find_releases,
-    inspect_config,
     list_faults,
     suggest_study,
 )
@@ -36,11 +33,6 @@ from capmap.settings.study import Study as StudySettings
 from capmap.wording import ALL, join_words
 
 logger = logging.getLogger("snakemake.logging")
-# What says which files are the exports.
-SOURCES = ("exports", "format", "patchml")
-# What decides whether a setting has an effect.
-DECIDING = {"format", "preset", "analyses", "columns", "take", "summary"}
-
 ROWS = (*TABLES, "checkpoints")
 # The formats that read an option, where not all do.
 FORMATS: dict[str, tuple[str, ...]] = {
@@ -54,13 +46,6 @@ FORMATS: dict[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("predictions", "submission", "checkpoints")},
     "patchml": ("predictions",),
 }
-# What has no effect unless an analysis reads it.
-READ = (
-    *("capabilities", "attributes", "frontier", "multilabel", "leaderboard/releases"),
-    *("checkpoints/rankings", "published", "claims"),
-)
-# What only some tables have.
-COLUMNS = ("columns/ignore", "columns/datasets", "summary/spread")
 
 
 def load_configuration(given: Settings, workflow: Any, shipped: Path, prefix: str) -> Settings:
@@ -69,7 +54,7 @@ def load_configuration(given: Settings, workflow: Any, shipped: Path, prefix: st
     Returns
     -------
     dict
-        Without secrets of addresses; ``run`` lists the studies that run.
+        With defaults; ``run`` lists the studies that run.
     """
     if "studies" not in given:
         # By `configfile` Snakemake would say that what is given extends them.
@@ -79,7 +64,7 @@ def load_configuration(given: Settings, workflow: Any, shipped: Path, prefix: st
         config = ask(check_configuration, given, files=files, prefix=prefix, announce=logger.info)
     else:
         config = ask(check_config, given)
-    return {**keep_secrets(config), "run": _list_run(config["run"], config["studies"])}
+    return {**config, "run": _list_run(config["run"], config["studies"])}
 
 
 def ask(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -87,7 +72,7 @@ def ask(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     try:
         return function(*arguments, **options)
     except ConfigError as error:
-        raise WorkflowError(hide_in_text(str(error))) from None
+        raise WorkflowError(str(error)) from None
     except OSError as error:
         if text := explain_machine(error):
             raise WorkflowError(text) from None
@@ -101,32 +86,33 @@ def check_configuration(
     prefix: str = "",
     announce: Callable[[str], object] = str,
 ) -> dict[str, Any]:
-    """Check a configuration, fetch its downloads, and look for all files that its studies name."""
+    """Check a configuration; once it holds, fetch its downloads and look for all named files."""
     documents = {path: open_yaml(path) for path in files}
-    inspected = inspect_config(given)
-    config, studies = inspected.config, given.get("studies")
-    # Also of those whose settings are of no use.
-    names = [*map(str, studies)] if isinstance(studies, Mapping) else []
-    asked = _list_asked(names, config)
-    texts = list_texts([config["studies"][name] for name in asked])
-    unfetched = [
-        fault
-        for name, file in config.get("downloads", {}).items()
-        if is_named(name, texts)
-        for fault in list_faults(fetch_file, name, file, config.get("mirror", ""), announce)
-    ]
-    faults = [
-        *(fault for document in documents.values() for fault in document.faults),
-        *inspected.faults,
-        *_find_rivals(names),
-        *_find_useless(given, inspected),
-        *unfetched,
-    ]
-    if not unfetched:
-        faults += _find_unknown(names, config)
-        for name in asked:
-            study = Study(name, config["studies"][name], prefix)
-            faults += check_files(study, inspected.spoiled.get(name, ()))
+    config: dict[str, Any] = {}
+    try:
+        config = check_config(given)
+        faults = []
+    except ConfigError as error:
+        faults = str(error).splitlines()
+    faults = [*(fault for document in documents.values() for fault in document.faults), *faults]
+    if not faults:
+        studies = config["studies"]
+        asked = _list_asked(config)
+        read = str([studies[name] for name in asked])
+        unfetched = [
+            fault
+            for name, file in config["downloads"].items()
+            if str(Path(DOWNLOADS, name).parent) in read
+            for fault in list_faults(fetch_file, name, file, announce)
+        ]
+        faults = [*_find_rivals([*studies]), *_find_unknown(config), *unfetched]
+        for name in asked if not unfetched else ():
+            study = Study(name, studies[name], prefix)
+            written = given["studies"][name] or {}
+            faults += [
+                *(f"studies.{name}.{fault}" for fault in find_ineffective(study.settings, written)),
+                *(fault for check in CHECKS for fault in list_faults(check, study)),
+            ]
     if faults:
         told = [find_line(documents, fault.partition(": ")[0]) + fault for fault in faults]
         raise ConfigError("\n".join(dict.fromkeys(told)))
@@ -140,25 +126,25 @@ def _list_run(run: str | list[str], names: Iterable[str]) -> list[str]:
     return [run] if isinstance(run, str) else run
 
 
-def _list_asked(names: list[str], config: Settings) -> list[str]:
+def _list_asked(config: Settings) -> list[str]:
     """List the studies that run, and those that they are compared with."""
-    studies, asked = config["studies"], {*_list_run(config["run"], names)}
+    studies, asked = config["studies"], {*_list_run(config["run"], config["studies"])}
     asked |= {other for name in asked & {*studies} for other in studies[name]["conditions"]}
     return [name for name in studies if name in asked]
 
 
-def _find_unknown(names: list[str], config: Settings) -> Iterator[str]:
+def _find_unknown(config: Settings) -> Iterator[str]:
     """Find studies that are asked for and not there."""
+    names = [*config["studies"]]
     for name in _list_run(config["run"], names):
         if name not in names:
             yield f"run: there {suggest_study(name, names)}"
     for name, study in config["studies"].items():
-        others = [other for other in names if other != name]
         for other in study["conditions"]:
-            if other not in others:
-                itself = "a study cannot be compared with itself. Name another one."
-                text = itself if other == name else f"there {suggest_study(other, others)}"
-                yield f"studies.{name}.conditions: {text}"
+            if other == name:
+                yield f"studies.{name}.conditions: it cannot be compared with itself. Name others."
+            elif other not in names:
+                yield f"studies.{name}.conditions: there {suggest_study(other, names)}"
 
 
 def _find_rivals(names: list[str]) -> Iterator[str]:
@@ -169,14 +155,6 @@ def _find_rivals(names: list[str]) -> Iterator[str]:
         if first != name:
             text = f"results/{name} and results/{first} are one folder on some file systems"
             yield f"studies.{name}: {text}. Rename one of the studies."
-
-
-def _find_useless(given: Settings, inspected: Inspected) -> Iterator[str]:
-    """Find settings without effect."""
-    for name, settings in inspected.config["studies"].items():
-        if DECIDING.isdisjoint(inspected.spoiled.get(name, ())):
-            for option, text in find_ineffective(settings, given["studies"][name] or {}):
-                yield f"studies.{name}.{option}: {text}"
 
 
 def check_analyses(study: Study) -> Iterator[ConfigError]:
@@ -205,66 +183,34 @@ def check_attributes(study: Study) -> Iterator[ConfigError]:
         yield from study.look_for(f"attributes.{kind}.file", own["file"])
 
 
-# The checks of a study, and the settings that they need.
-CHECKS: dict[Callable[[Study], object], tuple[str, ...]] = {
-    check_attributes: ("attributes",),
-    check_analyses: (*DECIDING, "groups", "frontier", "attributes", "capabilities"),
-    check_exports: SOURCES,
-    find_dimensions: ("benchmark",),
-    find_references: ("normalization",),
-    find_releases: ("leaderboard",),
-    check_looks: ("figures", "analyses"),
-    check_predictions: (*SOURCES, "predictions", "multilabel"),
-    check_published: ("published", "analyses", "figures"),
-}
+CHECKS: list[Callable[[Study], object]] = [
+    check_attributes,
+    check_analyses,
+    check_exports,
+    find_dimensions,
+    find_references,
+    find_releases,
+    check_looks,
+    check_predictions,
+    check_published,
+]
 
 
-def check_files(study: Study, spoiled: Iterable[str] = ()) -> Iterator[str]:
-    """Look for all that a study names in settings that are not spoiled."""
-    for check, needed in CHECKS.items():
-        if {*needed}.isdisjoint(spoiled):
-            yield from list_faults(check, study)
+def find_ineffective(settings: Settings, written: Settings) -> Iterator[str]:
+    """Find settings that the format of the exports does not read, and one that is needed.
 
-
-def find_ineffective(settings: Settings, written: Settings) -> Iterator[tuple[str, str]]:
-    """Find settings that change nothing, and those without which others cannot be followed.
-
-    Parameters
-    ----------
-    settings : mapping
-        Of a study, checked and with defaults.
-    written : mapping
-        What the user wrote of them. What a preset says, and what is as by default, is no mistake.
-
-    Yields
-    ------
-    option : str
-        Such as ``columns.ignore``.
-    message : str
-        Why it has no effect, and what to do.
-
-    Notes
-    -----
-    Settings of an analysis that is not asked for are reported only where `analyses` is left out: a
-    list of one's own may leave some out for a while.
+    What a preset says, and what is as by default, is no mistake of the user.
     """
-    kind = settings["format"]
-    for path in [*FORMATS, *READ, *COLUMNS]:
+    kind, take = settings["format"], settings["take"]
+    for path, known in FORMATS.items():
         section = path.partition("/")[0]
         # Of a section that another format reads, only that is told.
-        known = FORMATS.get(path, FORMATS.get(section, (kind,)))
-        if not _is_given(path, settings, written):
-            continue
-        if kind not in known:
-            if path == section or section not in FORMATS:
-                text = f"it has no effect with format: {kind}, only with {join_words(known)}."
-                remedy = "Leave it out, or set the format that you mean."
-                yield path.replace("/", "."), f"{text} {remedy}"
-        elif text := _explain_useless(path, settings, written):
-            yield path.replace("/", "."), text
-    take = settings["take"]
+        is_told = path == section or section not in FORMATS
+        if kind not in known and is_told and _is_given(path, settings, written):
+            text = f"it has no effect with format: {kind}, only with {join_words(known)}."
+            yield f"{path.replace('/', '.')}: {text} Leave it out, or set the format that you mean."
     if kind in TABLES and take in ("best", "lowest") and not settings["columns"]["selection"]:
-        yield "columns.selection", f"take: {take} needs it. Name the column."
+        yield f"columns.selection: take: {take} needs it. Name the column."
 
 
 def _is_given(path: str, settings: Settings, written: Settings) -> bool:
@@ -277,39 +223,3 @@ def _is_given(path: str, settings: Settings, written: Settings) -> bool:
 def _read_defaults() -> dict[str, Any]:
     """A study of which nothing is set."""
     return find_faults({}, StudySettings)[0]
-
-
-def _explain_useless(path: str, settings: Settings, written: Settings) -> str:
-    """Say why a setting that the format reads has no effect; "" of one that has."""
-    columns, take = settings["columns"], settings["take"]
-    reason = remedy = ""
-    if path.endswith("/spread") and settings["summary"]["runs"] == 1 and not columns["count"]:
-        remedy = "Set summary.runs to the number of runs behind a row, or name their column"
-        return f"it has no effect on rows that are one run. {remedy} in count."
-    if path in ("columns/ignore", "columns/datasets"):
-        if settings["format"] == "long" and "{" not in str(columns["score"]):
-            reason, remedy = "format: long with a column of scores", "format: matrix"
-    elif path == "columns/step" and take != "last":
-        reason, remedy = f"take: {take}", "take: last"
-    elif path == "columns/selection" and take not in ("best", "lowest"):
-        reason, remedy = f"take: {take}", "take: best"
-    if reason:
-        return f"it has no effect with {reason}. Set {remedy}, or leave it out."
-    # The metrics of predictions are their scores.
-    is_scored = path == "multilabel" and settings["format"] == "predictions"
-    readers = _list_readers(path) if path in READ and "analyses" not in written else []
-    if readers and not is_scored and {*readers}.isdisjoint(list_analyses(settings)):
-        remedy = f"List {' or '.join(readers)} under analyses, with the others that you want"
-        return f"no analysis that is made by default reads it. {remedy}, or leave it out."
-    return ""
-
-
-def _list_readers(path: str) -> list[str]:
-    """List the analyses that read a setting, or a part of a section."""
-    readers = []
-    for name, made in INDEX.items():
-        options = [option for step in made["steps"].values() for option in step.values()]
-        named = [f"{option}/" for option in (*options, made["needs"])]
-        if any(one.startswith(f"{path}/") or f"{path}/".startswith(one) for one in named):
-            readers.append(name)
-    return readers

@@ -6,30 +6,32 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, get_args
+from typing import Any, TypeAlias, get_args
 from zlib import crc32
 
-from capmap.addresses import hide
 from capmap.analyses import list_analyses, read_setting
 from capmap.benchmarks import Benchmark, read_benchmark
 from capmap.errors import ConfigError
 from capmap.multilabel.dumps import Cell, list_paths, match_dumps
 from capmap.patterns import Pattern, has_fields, order_paths
-from capmap.renaming import OPTION, find_bad_renames
-from capmap.settings.checking import Fault, drop_faulty, find_faults
+from capmap.settings.checking import find_faults
 from capmap.settings.choices import SUBGROUPS, TableFormat
 from capmap.settings.files import fill_preset, leads_out
 from capmap.settings.study import Config
-from capmap.settings.study import Study as StudySettings
-from capmap.wording import find_nearest, join_words, list_names, quote_name, write_key
+from capmap.wording import (
+    OPTION,
+    find_bad_renames,
+    find_nearest,
+    join_words,
+    list_names,
+    quote_name,
+    write_key,
+)
 
 Settings: TypeAlias = Mapping[str, Any]
 TABLES = get_args(TableFormat)
-# Kinds of addresses that the workflow loads by itself.
-GUARDED = ("http", "https", "s3")
 # What the name of an input must not hold, as Snakemake would replace it.
 REPLACED = re.compile(r"[{}]|<[a-z][a-z0-9_]*>")
-OPTIONS = [*StudySettings.model_fields]
 RESULTS = "results_and_parameters.csv"
 INFORMATION = "additional_info.json"
 PATCHML = "PatchML"
@@ -75,14 +77,6 @@ class Study:
         here = "Check it." if Path(path).is_absolute() else f"Paths are relative to {Path.cwd()}."
         return self.refuse(option, f"{message}. {_suggest_path(path)}{here}".rstrip())
 
-    def check_address(self, option: str, address: str) -> str:
-        """Give an address, which has a secret only where it is kept from Snakemake."""
-        if address.partition("://")[0].lower() not in GUARDED and hide(address) != address:
-            text = f"{hide(address)}: this kind of address cannot have a password or a token."
-            remedy = "Give it to the plugin, or name a copy of the file."
-            raise self.refuse(option, f"{text} {remedy}")
-        return address
-
     def check_path(self, option: str, path: str, *, kind: str = "file") -> str:
         """Give a path to a file or folder that is there, under a name that can be used."""
         is_kind = Path.is_file if kind == "file" else Path.is_dir
@@ -110,66 +104,23 @@ class Study:
         return path
 
 
-class Inspected(NamedTuple):
-    """A configuration, what is wrong with it in itself, and the faulty settings by study."""
-
-    config: dict[str, Any]
-    faults: list[str]
-    spoiled: Mapping[str, set[str]]
-
-
 def check_config(given: Settings) -> dict[str, Any]:
-    """Check a configuration against its schema and fill in the defaults."""
-    checked = inspect_config(given)
-    if checked.faults:
-        raise ConfigError("\n".join(checked.faults))
-    return checked.config
-
-
-def inspect_config(given: Settings) -> Inspected:
-    """Fill in the defaults, and find all that is wrong with a configuration in itself."""
+    """Check a configuration in itself and fill in presets and defaults."""
     filled, faults = _fill_presets(given)
     checked, found = find_faults(filled, Config)
-    spoiled: dict[str, set[str]] = {}
-    for fault in [*faults, *found]:
-        if fault.place[0] == "studies":
-            name, key = (*map(str, fault.place[1:3]), "", "")[:2]
-            meant = key if key in OPTIONS else find_nearest(key, OPTIONS)
-            spoiled.setdefault(name, set()).add(meant or "")
-    if found:
-        checked = find_faults(drop_faulty(filled, Config), Config)[0]
-        checked = {"run": "all", "studies": {}, **checked}
-    refused = []
-    for name, study in checked["studies"].items():
-        written = given["studies"][name] or {}
-        for metric, rule in study["metrics"].items():
-            for key in {"metric", "transform"} & {*rule}:
-                place = f"studies.{name}.metrics.{write_key(metric)}.{key}"
-                refused.append(f"{place}: only datasets have it. Put it under datasets.")
-        if (
-            study["incomplete"] == "adjust"
-            and study["min_datasets"] != "all"
-            and study["bootstrap"]["interval"] == "percentile"
-        ):
-            text = "only calibrated intervals allow for scores of empty cells"
-            remedy = "Set bootstrap: {interval: calibrated}, or another policy."
-            refused.append(f"studies.{name}.incomplete: {text}. {remedy}")
-        # A leaderboard lists what is not complete, without a rank.
-        if study["format"] == "submission":
-            defaults = {"incomplete": "adjust", "min_datasets": "all"}
-            study |= {key: value for key, value in defaults.items() if key not in written}
-    return Inspected(checked, [*map(str, [*faults, *found]), *refused], spoiled)
+    if faults or found:
+        raise ConfigError("\n".join([*faults, *found]))
+    return checked
 
 
-def _fill_presets(given: Settings) -> tuple[Settings, list[Fault]]:
-    studies, filled, faults = given.get("studies"), dict[str, Any](), []
+def _fill_presets(given: Settings) -> tuple[Settings, list[str]]:
+    studies, filled, faults = given.get("studies"), dict[str, Any](), list[str]()
     for name, study in studies.items() if isinstance(studies, Mapping) else ():
         filled[name] = study
         try:
             filled[name] = fill_preset(study) if isinstance(study, Mapping) else study
         except ConfigError as error:
-            lines = [line.removeprefix("preset: ") for line in str(error).splitlines()]
-            faults += [Fault(("studies", name, "preset"), line) for line in lines]
+            faults += [f"studies.{name}.preset: {line}" for line in str(error).splitlines()]
     return {**given, "studies": filled} if filled else given, faults
 
 
@@ -239,7 +190,7 @@ def list_exports(study: Study) -> list[str]:
     files: list[str] = []
     for pattern in study.patterns:
         if "://" in pattern:
-            files.append(study.check_address("exports", pattern))
+            files.append(pattern)
         else:
             found = (_match_fields if has_fields(pattern) else _match_files)(study, pattern)
             files += [study.check_name("exports", path) for path in found]
@@ -312,8 +263,7 @@ def find_references(study: Study) -> list[str]:
     if Path(path).resolve().is_relative_to(study.folder.resolve()):
         remedy = "Copy the file out of results/ and name the copy."
         raise study.refuse(option, f"this study itself writes {path}. {remedy}")
-    check = study.check_address if "://" in path else study.check_path
-    return [check(option, path)]
+    return [path if "://" in path else study.check_path(option, path)]
 
 
 def list_submissions(study: Study) -> list[str]:

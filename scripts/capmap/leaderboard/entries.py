@@ -21,11 +21,10 @@ from capmap.ranking.aggregation import rank_competitors, summarize_cells
 from capmap.ranking.estimates import join_estimates
 from capmap.ranking.rank_sets import rank_models
 from capmap.ranking.resampling import STATISTICS
-from capmap.renaming import list_metrics
 from capmap.settings.choices import Statistic
 from capmap.validation import Policies, Validation, validate_runs
 from capmap.validation.configuration import rename_runs
-from capmap.wording import ALL, list_names
+from capmap.wording import ALL, list_metrics, list_names
 
 ABOUT = ["model", "method", "name", "backbone", "size", "submission"]
 PARTS = ("method", "backbone", "submission")

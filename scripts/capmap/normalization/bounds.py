@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -15,11 +15,10 @@ from capmap.normalization.precedence import (
     Bound,
     DatasetRule,
     MetricRule,
-    Normalization,
     Reference,
     Rules,
 )
-from capmap.problems import Problem, Severity, ask_nearest
+from capmap.problems import Problem, ask_nearest
 from capmap.settings.choices import Direction
 from capmap.wording import count_things, list_names, quote_name, write_key
 
@@ -28,11 +27,6 @@ COLUMNS = ("dataset", "metric", "direction", "low", "high", "low_origin", "high_
 CONFIGURED, SHARES = ("dataset", "metric", "study"), (0, 1, 100)
 # How many times beyond all others the worst scores are those of diverged runs.
 FAR = 10
-UNREFERENCED: Mapping[str, Any] = {
-    "code": "unreferenced_dataset",
-    "reason": "The references have no bounds for this; those of the study or of the metric apply",
-    "remedy": "Freeze new bounds if scores must stay comparable.",
-}
 Row: TypeAlias = tuple[str, str, Direction, float, float, str, str]
 
 
@@ -91,56 +85,6 @@ def gather_evidence(runs: pd.DataFrame, *, models: Collection[str]) -> Iterator[
         yield Evidence(**record, means=means.get(record["dataset"], {}))
 
 
-def explain_missing(metric: str, lacks: Sequence[str], evidence: Sequence[Evidence]) -> Problem:
-    """Say that neither the configuration nor the registry knows a metric's direction or bounds.
-
-    Parameters
-    ----------
-    metric : str
-        The metric's name.
-    lacks : sequence of {"direction", "low", "high"}
-        What is missing.
-    evidence : sequence of Evidence
-        The datasets that need it.
-    """
-    values = {"direction": "max", "low": "NUMBER", "high": "NUMBER"}
-    yaml = ", ".join(f"{key}: {values[key]}" for key in lacks)
-    rule = f"metrics: {{{write_key(metric)}: {{{yaml}}}}}"
-    if "direction" in lacks:
-        nearest = suggest(metric)
-        known = f" (the nearest known metric is {quote_name(nearest)})" if nearest else ""
-        code = "unknown_metric"
-        reason = f"Whether a higher {quote_name(metric)} is better is not known{known}"
-        remedy = f"Write {rule}, with min in place of max if lower is better."
-    else:
-        code = "unbounded_metric"
-        sides = " or ".join({"low": "lower", "high": "upper"}[side] for side in lacks)
-        reason = f"The metric {quote_name(metric)} has no natural {sides} bound"
-        remedy = f"Write {rule}; a bound may also be observed or {{model: NAME}}."
-    return _problem(evidence, code=code, value=metric, reason=reason, remedy=remedy)
-
-
-def _problem(
-    evidence: Sequence[Evidence],
-    severity: Severity = "error",
-    *,
-    code: str,
-    value: str = "",
-    reason: str,
-    remedy: str,
-) -> Problem:
-    names = list_names([item.dataset for item in evidence])
-    return Problem(
-        severity=severity,
-        code=code,
-        source=evidence[0].source,
-        line=evidence[0].line,
-        value=value,
-        reason=f"{reason} ({count_things(len(evidence), 'dataset')}: {names}).",
-        remedy=remedy,
-    )
-
-
 @dataclass(frozen=True)
 class _Side:
     """One bound: what was asked for, who asked, and the number (None when there is none)."""
@@ -160,10 +104,24 @@ class _Findings:
     """What `resolve_bounds` collects on its way through the datasets."""
 
     rows: list[Row] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    gaps: dict[tuple[str, tuple[str, ...]], list[Evidence]] = field(default_factory=dict)
-    absent: dict[str, list[Evidence]] = field(default_factory=dict)
-    unreferenced: list[Evidence] = field(default_factory=list)
+    told: dict[Problem, list[Evidence]] = field(default_factory=dict)
+
+    def tell(self, evidence: Evidence, **said: Any) -> None:
+        """Say what is wrong with a dataset; of several with the same fault, once."""
+        self.told.setdefault(Problem(**said), []).append(evidence)
+
+    def list_problems(self) -> list[Problem]:
+        """List the faults, each at the first of its datasets and with the names of all."""
+        return [
+            replace(
+                problem,
+                source=found[0].source,
+                line=found[0].line,
+                reason=f"{problem.reason} ({count_things(len(found), 'dataset')}: "
+                f"{list_names([item.dataset for item in found])}).",
+            )
+            for problem, found in self.told.items()
+        ]
 
 
 def resolve_bounds(
@@ -171,7 +129,7 @@ def resolve_bounds(
     *,
     metrics: Mapping[str, MetricRule],
     datasets: Mapping[str, DatasetRule],
-    normalization: Normalization,
+    normalization: MetricRule,
     references: Mapping[str, Reference],
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Decide for each dataset which score is better and which scores map to 0 and 1.
@@ -216,28 +174,10 @@ def resolve_bounds(
     the table are.
     """
     rules = Rules(metrics, datasets, normalization, references)
-    findings = _Findings()
+    findings, models = _Findings(), sorted(runs["model"].unique())
     for evidence in gather_evidence(runs, models=rules.models):
-        _resolve_dataset(evidence, rules, findings)
-    problems = findings.problems
-    problems += _set_aside_diverged(runs, findings)
-    problems += [explain_missing(*gap, found) for gap, found in findings.gaps.items()]
-    models = sorted(runs["model"].unique())
-    for model, found in findings.absent.items():
-        reason = f"The model {quote_name(model)} is a bound, but is not among the runs"
-        remedy = ask_nearest(model, models).rstrip() or "Correct its name."
-        if model in models:
-            reason = f"The model {quote_name(model)} is a bound, but has no run here"
-            remedy = "Add its runs, or give these datasets bounds of their own."
-        absent: dict[str, Any] = {
-            "code": "absent_model",
-            "value": model,
-            "reason": reason,
-            "remedy": remedy,
-        }
-        problems.append(_problem(found, **absent))
-    if findings.unreferenced:
-        problems.append(_problem(findings.unreferenced, "warning", **UNREFERENCED))
+        _resolve_dataset(evidence, rules, findings, models)
+    problems = [*_set_aside_diverged(runs, findings), *findings.list_problems()]
     texts = [name for name in COLUMNS if name not in ("low", "high")]
     table = pd.DataFrame(findings.rows, columns=list(COLUMNS)).astype(dict.fromkeys(texts, "str"))
     return table.astype({"low": "float64", "high": "float64"}), sorted(problems)
@@ -342,45 +282,57 @@ def normalize_scores(runs: pd.DataFrame, bounds: pd.DataFrame) -> pd.DataFrame:
     return sort_rows(runs[names].assign(score=score, raw=raw), names, "score")
 
 
-def _resolve_dataset(evidence: Evidence, rules: Rules, findings: _Findings) -> None:
+def _resolve_dataset(
+    evidence: Evidence, rules: Rules, findings: _Findings, models: Sequence[str]
+) -> None:
     dataset, metric = evidence.dataset, evidence.metric
     direction, _ = rules.find_direction(dataset, metric)
     low, high = (_resolve_side(side, evidence, rules) for side in ("low", "high"))
     if direction == "min" and _are_turned(low, high):
         low, high = high, low
-    _note_gaps(evidence, direction, low, high, findings)
-    if rules.references and dataset not in rules.references:
-        findings.unreferenced.append(evidence)
+    for model in {side.bound["model"] for side in (low, high) if isinstance(side.bound, Mapping)}:
+        if model not in evidence.means:
+            findings.tell(evidence, **_explain_absent(model, models))
+    wanted = {"direction": direction, "low": low.bound, "high": high.bound}
+    if lacks := [name for name, found in wanted.items() if found is None]:
+        findings.tell(evidence, **_explain_missing(metric, lacks))
+    frozen = rules.references.get(dataset)
+    if rules.references and not frozen:
+        findings.tell(
+            evidence,
+            severity="warning",
+            code="unreferenced_dataset",
+            reason="The references have no bounds for this; those of the study or of the metric "
+            "apply",
+            remedy="Freeze new bounds if scores must stay comparable.",
+        )
     if direction is None or low.value is None or high.value is None:
         return
-    frozen = rules.references.get(dataset)
     if frozen and "references" in (low.origin, high.origin) and frozen.disagrees(metric, direction):
-        problem = _problem(
-            [evidence],
+        findings.tell(
+            evidence,
             code="reference_mismatch",
             value=dataset,
             reason=f"The references are for the metric {quote_name(frozen.metric)} with direction "
             f"{frozen.direction}, the study has {quote_name(metric)} with {direction}",
             remedy="Make both studies agree, or freeze new bounds.",
         )
-        findings.problems.append(problem)
-    elif _is_ordered(low.value, high.value):
+    elif low.value < high.value and math.isfinite(high.value - low.value):
         row = (dataset, metric, direction, low.value, high.value, low.origin, high.origin)
         findings.rows.append(row)
     elif evidence.lowest == evidence.highest and (low.is_measured or high.is_measured):
-        problem = _problem(
-            [evidence],
-            "warning",
+        findings.tell(
+            evidence,
+            severity="warning",
             code="constant_dataset",
             value=dataset,
             reason=f"All scores are {evidence.lowest!r}, so observed bounds are equal and the "
             "dataset is left out",
             remedy="Give it numbers as bounds to keep it.",
         )
-        findings.problems.append(problem)
     else:
-        problem = _problem(
-            [evidence],
+        findings.tell(
+            evidence,
             code="bad_bounds",
             value=dataset,
             reason=f"The bounds, low {low.value!r} ({low.origin}) and high {high.value!r} "
@@ -388,7 +340,33 @@ def _resolve_dataset(evidence: Evidence, rules: Rules, findings: _Findings) -> N
             remedy="Give the lower raw score as low also where it is the better one; the direction "
             "says which is better.",
         )
-        findings.problems.append(problem)
+
+
+def _explain_missing(metric: str, lacks: Sequence[str]) -> dict[str, str]:
+    """Say that neither the configuration nor the registry knows a metric's direction or bounds."""
+    values = {"direction": "max", "low": "NUMBER", "high": "NUMBER"}
+    yaml = ", ".join(f"{key}: {values[key]}" for key in lacks)
+    rule = f"metrics: {{{write_key(metric)}: {{{yaml}}}}}"
+    if "direction" in lacks:
+        nearest = suggest(metric)
+        known = f" (the nearest known metric is {quote_name(nearest)})" if nearest else ""
+        reason = f"Whether a higher {quote_name(metric)} is better is not known{known}"
+        remedy = f"Write {rule}, with min in place of max if lower is better."
+        return {"code": "unknown_metric", "value": metric, "reason": reason, "remedy": remedy}
+    sides = " or ".join({"low": "lower", "high": "upper"}[side] for side in lacks)
+    reason = f"The metric {quote_name(metric)} has no natural {sides} bound"
+    remedy = f"Write {rule}; a bound may also be observed or {{model: NAME}}."
+    return {"code": "unbounded_metric", "value": metric, "reason": reason, "remedy": remedy}
+
+
+def _explain_absent(model: str, models: Sequence[str]) -> dict[str, str]:
+    """Say that a model whose score is a bound has none on a dataset."""
+    reason = f"The model {quote_name(model)} is a bound, but is not among the runs"
+    remedy = ask_nearest(model, models).rstrip() or "Correct its name."
+    if model in models:
+        reason = f"The model {quote_name(model)} is a bound, but has no run here"
+        remedy = "Add its runs, or give these datasets bounds of their own."
+    return {"code": "absent_model", "value": model, "reason": reason, "remedy": remedy}
 
 
 def _resolve_side(side: Literal["low", "high"], evidence: Evidence, rules: Rules) -> _Side:
@@ -418,22 +396,6 @@ def _are_turned(low: _Side, high: _Side) -> bool:
     if kinds != {True, False} or low.value is None or high.value is None:
         return False
     return low.origin.partition(":")[0] == high.origin.partition(":")[0] and low.value > high.value
-
-
-def _note_gaps(
-    evidence: Evidence, direction: Direction | None, low: _Side, high: _Side, findings: _Findings
-) -> None:
-    named = {side.bound["model"] for side in (low, high) if isinstance(side.bound, Mapping)}
-    for model in sorted(named - set(evidence.means)):
-        findings.absent.setdefault(model, []).append(evidence)
-    wanted = {"direction": direction, "low": low.bound, "high": high.bound}
-    lacks = tuple(name for name, found in wanted.items() if found is None)
-    if lacks:
-        findings.gaps.setdefault((evidence.metric, lacks), []).append(evidence)
-
-
-def _is_ordered(low: float, high: float) -> bool:
-    return low < high and math.isfinite(high - low)
 
 
 def find_limits(bounds: pd.DataFrame, runs: pd.DataFrame) -> tuple[float, float]:

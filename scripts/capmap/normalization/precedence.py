@@ -1,12 +1,11 @@
 """Rules of metrics and datasets: who decides on directions and bounds, and what is analysed."""
 
 import math
-import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias, TypedDict
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +13,9 @@ import pandas as pd
 
 from capmap.artifacts import read_json, read_table
 from capmap.errors import ConfigError
-from capmap.metrics import canonical_name, find_metric, is_same_metric
-from capmap.renaming import rename_keys
+from capmap.metrics import Metric, canonical_name, find_metric, is_same_metric
 from capmap.settings.choices import Direction, Incomplete
-from capmap.wording import count_things, list_names
+from capmap.wording import count_things, list_names, rename_keys
 
 Bound: TypeAlias = float | Literal["observed", "natural"] | Mapping[str, str]
 TransformRule: TypeAlias = Mapping[str, Mapping[str, float]]
@@ -33,96 +31,28 @@ Sides: TypeAlias = tuple[Bound | None, Bound | None]
 OPPOSITE: dict[Direction, Direction] = {"max": "min", "min": "max"}
 
 
-class MetricRule(TypedDict, total=False):
-    """What is configured for a metric."""
-
-    direction: Direction
-    low: Bound
-    high: Bound
-
-
-class DatasetRule(MetricRule, total=False):
-    """What is configured for a dataset."""
-
-    metric: str
-    transform: TransformRule
+# What is configured: direction, low and high of a metric; of a dataset also metric and transform.
+MetricRule: TypeAlias = Mapping[str, Any]
+DatasetRule: TypeAlias = MetricRule
+Select: TypeAlias = Mapping[str, Selection]
+# The transform `scale_rmse` maps an error r to 1 − r · std, which is 0 where it reaches 1 / std.
+SCALED = Metric("scale_rmse", "max", 0.0, 1.0)
 
 
-class Normalization(TypedDict, total=False):
-    """What is configured for every dataset without rules of its own."""
-
-    low: Bound
-    high: Bound
-    references: str
-
-
-class Select(TypedDict, total=False):
-    """What is configured to be analysed."""
-
-    models: Selection
-    datasets: Selection
-
-
-@dataclass(frozen=True)
-class Transform:
-    """A conversion of errors into scores.
-
-    Parameters
-    ----------
-    convert : callable
-        Maps raw scores to converted ones. It is decreasing: the lower error is the higher score.
-    direction : {"max", "min"}
-        Which converted score is better.
-    low, high : float
-        The natural bounds of converted scores.
-    """
-
-    convert: Callable[..., FloatArray]
-    direction: Direction
-    low: float
-    high: float
-
-
-def scale_rmse(error: npt.ArrayLike, *, std: float) -> FloatArray:
-    """Map an error r to 1 − r · std, so that higher is better.
-
-    Parameters
-    ----------
-    error : array_like
-        Errors, in the unit of the target.
-    std : float
-        Factor in 1 / unit of the error, positive; usually 1 / (spread of the target).
-
-    Returns
-    -------
-    ndarray
-        Scores without unit; 1 where the error is 0.
-
-    Notes
-    -----
-    The natural bounds of the result are 0 and 1: it is 0 where the error reaches 1 / std, the
-    unit that the transform declares. A worse error gives a negative score.
-
-    Examples
-    --------
-    >>> scale_rmse([0.0, 0.2, 4.0], std=0.25).tolist()
-    [1.0, 0.95, 0.0]
-    """
-    return 1.0 - np.asarray(error, dtype=np.float64) * std
-
-
-TRANSFORMS = {"scale_rmse": Transform(convert=scale_rmse, direction="max", low=0.0, high=1.0)}
-
-
-def find_transform(rule: TransformRule | None) -> Transform | None:
-    """Find the transform that a dataset's rule names, or None."""
-    return TRANSFORMS[next(iter(rule))] if rule else None
+def find_transform(rule: TransformRule | None) -> Metric | None:
+    """Direction and bounds of scores that a transform has made; None where a rule has none."""
+    return SCALED if rule else None
 
 
 def convert_scores(scores: npt.ArrayLike, rule: TransformRule) -> FloatArray:
-    """Apply the transform of a rule such as ``{"scale_rmse": {"std": 0.25}}``."""
-    name, options = next(iter(rule.items()))
-    return TRANSFORMS[name].convert(scores, **options)
+    """Apply a transform.
+
+    Examples
+    --------
+    >>> convert_scores([0.0, 0.2, 4.0], {"scale_rmse": {"std": 0.25}}).tolist()
+    [1.0, 0.95, 0.0]
+    """
+    return 1.0 - np.asarray(scores, dtype=np.float64) * rule["scale_rmse"]["std"]
 
 
 def convert_bounds(
@@ -333,60 +263,52 @@ def read_references(
     """
     if path is None:
         return {}
-    read = _read_json if Path(path).suffix.lower() == ".json" else _read_csv
+    references: dict[str, Reference] = {}
     try:
-        return rename_keys(read(Path(path)), renamed or {})
-    except (OSError, EOFError, ValueError, OverflowError, RecursionError, zlib.error) as error:
+        for place, row in _list_references(Path(path)):
+            dataset = _text(row["dataset"])
+            if not dataset:
+                raise ValueError(f"{place} has no dataset.")
+            if dataset in references:
+                raise ValueError(f"{place} repeats the dataset {dataset!r}.")
+            bounds = _check_bounds(row["low"], row["high"], place=place)
+            said = [_text(row.get(name)) for name in ("metric", "direction")]
+            references[dataset] = Reference(*bounds, *said)
+    except (OSError, ValueError) as error:
         raise ConfigError(
             f"The references in {path} cannot be read: {error} Give the bounds.csv of another "
             'run, or JSON such as {"DATASET": [0, 1]}.'
         ) from error
+    return rename_keys(references, renamed or {})
 
 
-def _read_csv(path: Path) -> dict[str, Reference]:
+def _list_references(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """List what a file says of datasets, with the place of each."""
+    if path.suffix.lower() == ".json":
+        content: Any = read_json(path)
+        if not isinstance(content, dict):
+            raise ValueError("It is not a JSON object.")
+        for dataset, bounds in content.items():
+            if not isinstance(bounds, list) or len(bounds) != 2:
+                raise ValueError(f"Dataset {dataset!r} is not a list of two numbers.")
+            yield f"Dataset {dataset!r}", {"dataset": dataset, "low": bounds[0], "high": bounds[1]}
+        return
     table = read_table(path)
     if absent := [name for name in REQUIRED if name not in table.columns]:
         raise ValueError(f"It has no column {absent[0]!r}.")
-    references: dict[str, Reference] = {}
     for line, row in enumerate(table.to_dict("records"), start=2):
-        place = f"Line {line}"
-        dataset = _text(row["dataset"])
-        if not dataset:
-            raise ValueError(f"{place} has no dataset.")
-        if dataset in references:
-            raise ValueError(f"{place} repeats the dataset {dataset!r}.")
-        references[dataset] = Reference(
-            *_check_bounds(row["low"], row["high"], place=place),
-            metric=_text(row.get("metric")),
-            direction=_text(row.get("direction")),
-        )
-    return references
+        yield f"Line {line}", {str(name): value for name, value in row.items()}
 
 
-def _read_json(path: Path) -> dict[str, Reference]:
-    content: Any = read_json(path)
-    if not isinstance(content, dict):
-        raise ValueError("It is not a JSON object.")
-    references = {}
-    for dataset, bounds in content.items():
-        place = f"Dataset {dataset!r}"
-        if not isinstance(bounds, list) or len(bounds) != 2:
-            raise ValueError(f"{place} is not a list of two numbers.")
-        references[dataset] = Reference(*_check_bounds(*bounds, place=place))
-    return references
-
-
-def _check_bounds(low: object, high: object, *, place: str) -> tuple[float, float]:
-    first, second = (_check_number(bound, place=place) for bound in (low, high))
+def _check_bounds(low: Any, high: Any, *, place: str) -> tuple[float, float]:
+    for bound in (low, high):
+        is_number = isinstance(bound, int | float) and not isinstance(bound, bool)
+        if not is_number or not math.isfinite(bound):
+            raise ValueError(f"{place} has {bound!r} where a finite number should be.")
+    first, second = float(low), float(high)
     if not first < second:
         raise ValueError(f"{place} has the lower bound {first!r}, not below {second!r}.")
     return first, second
-
-
-def _check_number(bound: object, *, place: str) -> float:
-    if isinstance(bound, int | float) and not isinstance(bound, bool) and math.isfinite(bound):
-        return float(bound)
-    raise ValueError(f"{place} has {bound!r} where a finite number should be.")
 
 
 def _text(value: object) -> str:
@@ -411,7 +333,7 @@ class Rules:
 
     metrics: Mapping[str, MetricRule]
     datasets: Mapping[str, DatasetRule]
-    normalization: Normalization
+    normalization: MetricRule
     references: Mapping[str, Reference]
 
     @classmethod
@@ -509,7 +431,7 @@ class Rules:
         return {canonical_name(name): rule for name, rule in self.metrics.items()}
 
 
-def _order_sides(rule: MetricRule | Normalization, direction: Direction | None) -> Sides:
+def _order_sides(rule: MetricRule, direction: Direction | None) -> Sides:
     low, high = rule.get("low"), rule.get("high")
     has_model = isinstance(low, Mapping) or isinstance(high, Mapping)
     return (high, low) if has_model and direction == "min" else (low, high)

@@ -12,7 +12,6 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from capmap.addresses import hide_everywhere
 from capmap.analyses import FIGURES, TOGETHER, load_analysis
 from capmap.analyses.rendering import FILTERS, write_page
 from capmap.artifacts import read_index
@@ -261,8 +260,7 @@ def list_versions(own: str) -> dict[str, str]:
 
 
 def _render_settings(settings: Mapping[str, Any]) -> str:
-    hidden = hide_everywhere(settings)
-    text = yaml.safe_dump(hidden, sort_keys=False, allow_unicode=True, width=88)
+    text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=88)
     if len(text) <= MAX_SETTINGS:
         return text
     return f"{text[:MAX_SETTINGS]}\n… and {len(text) - MAX_SETTINGS:,} characters more"

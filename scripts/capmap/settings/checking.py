@@ -4,33 +4,22 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from copy import deepcopy
 from difflib import get_close_matches
 from functools import cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import yaml
 from pydantic import ValidationError
 
 from capmap.errors import ConfigError
 
 if TYPE_CHECKING:
-    from capmap.settings.sections import Section
+    from capmap.settings.study import Section
 
 Schema: TypeAlias = Mapping[str, Any]
 Place: TypeAlias = tuple[str | int, ...]
 
 NAME = "<name>"
-TRUTH = {
-    **dict.fromkeys(["yes", "on", "true", "1"], "true"),
-    **dict.fromkeys(["no", "off", "false", "0"], "false"),
-}
-# What people write for directions.
-SYNONYMS = {
-    **dict.fromkeys(["higher", "highest", "high", "maximize", "increasing", "up"], "max"),
-    **dict.fromkeys(["lower", "lowest", "low", "minimize", "decreasing", "down"], "min"),
-}
 TYPES = {
     "string": ("text", "texts"),
     "integer": ("a whole number", "whole numbers"),
@@ -49,7 +38,8 @@ KEY = "[key]"
 # Errors that say that a value is of another kind, so that another alternative is meant.
 KINDS = {f"{kind}_type" for kind in ("string", "int", "float", "bool", "list", "dict", "model")}
 KINDS |= {"literal_error"}
-EMPTY = {"array": "the list must not be empty. Name one at least.", "string": "must not be empty."}
+QUOTED = "YAML reads yes, no, on and off as truth values and 2019 as a number: put it in quotes."
+NUMBERED = "A number has no quotes, a point as decimal mark, and a point before e: 1.0e-3."
 
 
 @cache
@@ -151,40 +141,22 @@ def show_value(value: Any) -> str:
 
 def explain_value(value: Any, part: Schema) -> str:
     """Say what is expected, what was found, and what may have been meant."""
-    expected = describe_values(part)
-    if value is None:
-        default = show_value(part["default"]) if "default" in part else ""
-        without = f"Without the line it is {default}." if default else ""
-        return f"has no value. Expected {expected}. {without}"
-    suggestion = _suggest_value(value, part)
     sentences = (
-        f"expected {expected}, found {show_value(value)}.",
-        suggestion,
+        f"expected {describe_values(part)}, found {show_value(value)}.",
+        _suggest_value(value, part),
         part.get("description", "") if "anyOf" in part else "",
     )
     return " ".join(filter(None, sentences))
 
 
 def explain_key(key: str, known: list[str], place: Place, root: Schema) -> str:
-    """Say that a key is unknown, and which key or which place was probably meant."""
-    places = [path for path, _ in list_keys(root)]
-    keys = (*known, *(path[-1] for path in places))
-    sure = _find_near(key, keys, cutoff=0.85)
-    here = _find_near(key, known, cutoff=0.85 if sure else 0.6)
-    best = sure or here or _find_near(key, keys, cutoff=0.7)
-    guesses = [] if best in known else [path for path in places if path[-1] == best]
-    texts = [*_nearest_places(guesses, place), *([_quote(here)] if here else [])]
+    """Say that a key is unknown, and where it belongs, or which key was probably meant."""
+    places = [path for path, _ in list_keys(root) if path[-1] == key]
+    here = _find_near(key, known)
+    texts = _nearest_places(places, place) or ([_quote(here)] if here else [])
     if texts:
         return f"unknown key. Did you mean {_join(texts, 'or')}?"
     return f"unknown key. Known here: {', '.join(known)}."
-
-
-def explain_quotes(value: Any) -> str:
-    """Say how to write as text what YAML reads as something else."""
-    if isinstance(value, bool):
-        spellings = "yes, on and true" if value else "no, off and false"
-        return f"YAML reads {spellings} as a truth value; put a name in quotes."
-    return "Put it in quotes."
 
 
 def render_place(place: Place) -> str:
@@ -240,32 +212,18 @@ def _suggest_value(value: Any, part: Schema) -> str:
     kinds = {kind for branch in branches for kind in _list_types(branch)}
     options = [option for branch in branches for option in _list_options(branch)]
     if isinstance(value, str):
-        if kinds & {"integer", "number"} and (number := _respell_number(value)):
-            return f"Write {number}."
-        meant = SYNONYMS.get(value.casefold(), "")
-        if near := meant if meant in options else _find_near(value, options):
+        if near := _find_near(value, options):
             return f"Did you mean {_quote(near)}?"
-        if kinds == {"boolean"} and value.casefold() in TRUTH:
-            return f"Write {TRUTH[value.casefold()]}, without quotes."
-        return f"Write [{value}]." if kinds == {"array"} and re.fullmatch(r"\w+", value) else ""
+        return NUMBERED if kinds & {"integer", "number"} and re.match(r"[-+\d.]", value) else ""
     if isinstance(value, float) and not math.isfinite(value):
         return "It has to be finite."
     is_text_meant = bool(options) or "string" in kinds
-    return explain_quotes(value) if is_text_meant and not isinstance(value, dict | list) else ""
+    return QUOTED if is_text_meant and not isinstance(value, dict | list) else ""
 
 
-def _respell_number(text: str) -> str:
-    """Write as YAML reads it a number that YAML took for text, such as ``1e-3`` or ``0,95``."""
-    try:
-        number = float(text.replace(",", "."))
-    except ValueError:
-        return ""
-    return yaml.safe_dump(number).split()[0].removesuffix(".0") if math.isfinite(number) else ""
-
-
-def _find_near(text: str, options: Iterable[str], *, cutoff: float = 0.6) -> str:
+def _find_near(text: str, options: Iterable[str]) -> str:
     plain = {option.casefold(): option for option in options}
-    near = get_close_matches(re.sub(r"[\s-]", "_", text.casefold()), plain, 1, cutoff)
+    near = get_close_matches(re.sub(r"[\s-]", "_", text.casefold()), plain, 1)
     return plain[near[0]] if near else ""
 
 
@@ -298,16 +256,6 @@ def _join(texts: list[str], word: str) -> str:
     return f" {word} ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
 
 
-class Fault(NamedTuple):
-    """What is wrong at a place of settings."""
-
-    place: Place
-    text: str
-
-    def __str__(self) -> str:
-        return f"{render_place(self.place)}: {self.text}"
-
-
 class Found(NamedTuple):
     """An error of pydantic: where it is in the settings, and the alternatives that it is of."""
 
@@ -338,49 +286,22 @@ def check_settings(settings: Any, section: "type[Section]") -> dict[str, Any]:
     """
     checked, faults = find_faults(settings, section)
     if faults:
-        raise ConfigError("\n".join(map(str, faults)))
+        raise ConfigError("\n".join(faults))
     return checked
 
 
-def find_faults(settings: Any, section: "type[Section]") -> tuple[dict[str, Any], list[Fault]]:
+def find_faults(settings: Any, section: "type[Section]") -> tuple[dict[str, Any], list[str]]:
     """Fill in every default, and find what is wrong; there are no settings where something is."""
     try:
         checked = section.model_validate(settings)
     except ValidationError as error:
         schema, given = read_schema(section), settings if isinstance(settings, Mapping) else {}
         errors = [((), error["loc"], error) for error in error.errors(include_url=False)]
-        found = [*_explain_all([_locate(*one, given) for one in errors], given, schema)]
-        told = {Fault(place, text.rstrip()): None for place, text in found}
-        return {}, sorted(told, key=lambda one: _rank(one.place, given))
+        found = _explain_all([_locate(*one, given) for one in errors], given, schema)
+        return {}, [
+            *dict.fromkeys(f"{render_place(place)}: {text}".rstrip() for place, text in found)
+        ]
     return checked.model_dump(exclude_none=True, warnings=False), []
-
-
-def drop_faulty(settings: Mapping[str, Any], section: "type[Section]") -> dict[str, Any]:
-    """Leave out what is wrong, so that the rest can be looked at.
-
-    Examples
-    --------
-    >>> from capmap.settings.study import Bootstrap
-    >>> drop_faulty({"seed": 1, "shard": 2}, Bootstrap)
-    {'seed': 1}
-    """
-    left: dict[str, Any] = deepcopy(dict(settings))
-    while faults := find_faults(left, section)[1]:
-        if any({*fault.place[:1]}.isdisjoint(left) for fault in faults):
-            return {}
-        for holder, key in [_find_holder(left, fault.place) for fault in faults]:
-            holder.pop(key, None)
-    return left
-
-
-def _find_holder(settings: dict[str, Any], place: Place) -> tuple[dict[str, Any], Any]:
-    """The innermost section and key around a place that are there."""
-    inner: Any = settings
-    for key in place:
-        if not isinstance(inner, dict) or key not in inner:
-            break
-        settings, last, inner = inner, key, inner[key]
-    return settings, last
 
 
 def _locate(before: Place, loc: Place, error: Mapping[str, Any], given: Any) -> Found:
@@ -470,10 +391,7 @@ def _explain(place: Place, error: Mapping[str, Any], schema: Schema) -> tuple[Pl
     if kind == "string_pattern_mismatch":
         return place, f"found {show_value(value)}. {description}"
     if kind in ("too_short", "string_too_short"):
-        return place, EMPTY.get(
-            part.get("type", "array" if isinstance(value, list) else ""),
-            f"must not be empty. Expected {describe_values(part)}.",
-        )
+        return place, f"must not be empty. Expected {describe_values(part)}."
     if kind == "too_long":
         return place, f"at most {error['ctx']['max_length']} may be listed here."
     return place, explain_value(value, part)
@@ -485,14 +403,4 @@ def _explain_name(place: Place, name: Any, schema: Schema) -> tuple[Place, str]:
         rule = find_part(schema, place[:-1]).get("propertyNames", {})
         return place, f"this name cannot be used. {rule.get('description', '')}"
     shown = str(name).lower() if isinstance(name, bool) else str(name)
-    return place[:-1], f"the key {shown} is not text. {explain_quotes(name)}"
-
-
-def _rank(place: Place, settings: Any) -> list[int]:
-    """Where a place stands in the settings; what is missing comes last in its section."""
-    ranks = []
-    for key in place:
-        keys = list(settings) if isinstance(settings, Mapping) else list(range(len(settings or ())))
-        ranks.append(keys.index(key) if key in keys else len(keys))
-        settings = settings[key] if key in keys else ()
-    return ranks
+    return place[:-1], f"the key {shown} is not text. {QUOTED}"

@@ -1,4 +1,4 @@
-"""Files of settings: YAML whose keys stand once, no larger than settings are."""
+"""Files of settings: YAML whose keys stand once."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -12,10 +12,11 @@ from capmap.errors import ConfigError
 from capmap.settings.checking import Place, render_place
 from capmap.wording import find_nearest, list_names, quote_name
 
-# More than any study has settings, and less than it takes a second to read.
-LARGEST = 4 << 20
-
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+SPELLING = (
+    "Check the indentation, by blanks and not by tabs, that brackets are closed, and the quotes "
+    "around texts with a colon or that begin with @ or %."
+)
 SHIPPED = Path(__file__).with_name("presets.yaml")
 SUFFIXES = (".yaml", ".yml")
 # What is of use to drafts only.
@@ -38,8 +39,7 @@ def read_yaml(path: str) -> Any:
     Raises
     ------
     ConfigError
-        When it cannot be read, is no YAML, has more than `LARGEST` bytes, or keys twice; with line
-        and column.
+        When it cannot be read, is no YAML, or has keys twice; with line and column.
     """
     document = open_yaml(path)
     if document.faults:
@@ -57,10 +57,11 @@ def open_yaml(path: str) -> Document:
         keys = [*_list_keys(node, (), set())]
         twice = [(place[-1], mark, first) for place, mark, first in keys if mark is not first]
         content = loader.construct_document(node) if node and not twice else None
-    except yaml.MarkedYAMLError as error:
-        raise ConfigError(_explain(path, error)) from error
     except (ValueError, LookupError, RecursionError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: it is no YAML ({' '.join(str(error).split())}).") from error
+        mark = getattr(error, "problem_mark", None)
+        place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        reason = getattr(error, "problem", None) or " ".join(str(error).split())
+        raise ConfigError(f"{path}{place}: it is no YAML ({reason}). {SPELLING}") from error
     return Document(
         content,
         [
@@ -104,18 +105,12 @@ def _list_keys(
 
 def _read_text(path: str) -> str:
     try:
-        with Path(path).open("rb") as stream:
-            data = stream.read(LARGEST + 1)
-        text = data.decode("utf-8-sig")
+        return Path(path).read_text("utf-8-sig")
     except OSError as error:
-        raise ConfigError(
-            f"{path}: it cannot be read ({error.strerror}). Check the path."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: it is not UTF-8. Save it as UTF-8.") from error
-    if len(data) > LARGEST:
-        raise ConfigError(f"{path}: it has more than {LARGEST} bytes, which settings never need.")
-    return text
+        text = f"it cannot be read ({error.strerror}). Check the path."
+    except UnicodeDecodeError:
+        text = "it is not UTF-8. Save it as UTF-8."
+    raise ConfigError(f"{path}: {text}")
 
 
 def read_config(path: str) -> dict[str, Any]:
@@ -133,20 +128,6 @@ def read_config(path: str) -> dict[str, Any]:
             "which `capmap draft` writes for files of results."
         )
     return content
-
-
-def _explain(path: str, error: yaml.MarkedYAMLError) -> str:
-    mark = error.problem_mark or error.context_mark
-    place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-    reason = error.problem or error.context or "it is no YAML"
-    hint = ""
-    if "cannot start any token" in reason:
-        hint = " YAML is indented by blanks, not by tabs; quote a text that begins with @ or %."
-    elif "mapping values" in reason or "block" in f"{error.context}":
-        hint = " Check the indentation here, and quotes around texts with a colon."
-    elif "flow" in f"{error.context} {reason}":
-        hint = " Check that every bracket and brace is closed."
-    return f"{path}{place}: {reason}.{hint}"
 
 
 def expand_home(path: str) -> str:
@@ -192,7 +173,7 @@ def fill_preset(study: Mapping[str, Any]) -> dict[str, Any]:
         near = find_nearest(name, list_presets())
         hint = f"Did you mean {quote_name(near)}? " if near else ""
         raise ConfigError(
-            f"preset: there is none called {quote_name(name)}. {hint}There are "
+            f"there is none called {quote_name(name)}. {hint}There are "
             f"{list_names(list(list_presets()))}, or write a YAML file of your own."
         )
     own = {key: value for key, value in preset.items() if key not in OF_PRESETS}
@@ -215,10 +196,7 @@ def _fill(own: Mapping[str, Any], preset: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_file(path: str) -> dict[str, Any]:
-    try:
-        content = read_yaml(path)
-    except ConfigError as error:
-        raise ConfigError(f"preset: {error}") from error
+    content = read_yaml(path)
     if not isinstance(content, dict):
-        raise ConfigError(f"preset: {path} has to hold settings of a study, such as columns.")
+        raise ConfigError(f"{path} has to hold settings of a study, such as columns.")
     return content

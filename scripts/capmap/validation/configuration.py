@@ -17,9 +17,16 @@ from capmap.normalization.precedence import (
     select_runs,
 )
 from capmap.problems import Problem, RowCheck, Severity, ask_nearest, list_rows
-from capmap.renaming import KINDS, OPTION, find_bad_renames
 from capmap.settings.choices import Failed
-from capmap.wording import count_things, list_names, quote_name, write_key
+from capmap.wording import (
+    KINDS,
+    OPTION,
+    count_things,
+    find_bad_renames,
+    list_names,
+    quote_name,
+    write_key,
+)
 
 MOST_SUGGESTIONS = 20
 WORDS = {"published": "dataset"}

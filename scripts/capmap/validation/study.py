@@ -27,7 +27,6 @@ from capmap.normalization.precedence import (
 )
 from capmap.patterns import read_fields
 from capmap.problems import Problem, shorten
-from capmap.renaming import list_metrics
 from capmap.settings.choices import Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.validation.configuration import (
     find_doubtful_directions,
@@ -46,7 +45,7 @@ from capmap.validation.rows import (
     resolve_duplicates,
 )
 from capmap.validation.scores import find_constant, find_misfits, find_opposite
-from capmap.wording import count_things
+from capmap.wording import count_things, list_metrics
 
 ORDER = ["model", "dataset", "seed", "source"]
 READING = ["raw", "column", ROW, MEAN, SEED]
