@@ -395,7 +395,7 @@ class CheckpointRanking(Section):
         "",
         max_length=500,
         description="Formula over names of metrics, such as 0.7 * accuracy - 0.3 * ece; higher is "
-        "better. Numbers, names, + - * / ( ), min, max, mean, abs, log and sqrt.",
+        "better. Numbers, names, + - * / ( ), and functions such as abs, exp, log and sqrt.",
     )
 
     @model_validator(mode="after")
