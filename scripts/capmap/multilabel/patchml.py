@@ -47,9 +47,6 @@ MANIFEST = (
     *BOX,
     *(f"source_{side}" for side in BOX),
 )
-PAIRS = ("dataset", "count", "size", "objects", "images", "fewer_labels", "unused")
-# How many images there are of each count and size with how many labels.
-Tally = Counter[tuple[int, int, int]]
 
 
 class Box(NamedTuple):
@@ -611,7 +608,7 @@ def write_images(
     labels: str | Path,
     manifest: str | Path,
     side: int,
-) -> Tally:
+) -> None:
     """Compose and write images, their labels and their manifest.
 
     Parameters
@@ -633,11 +630,6 @@ def write_images(
         the source (``source_left`` …).
     side : int
         Side of the canvas in pixels.
-
-    Returns
-    -------
-    counter of (int, int, int)
-        How many images there are of each count and size with how many labels.
 
     Raises
     ------
@@ -671,40 +663,3 @@ def write_images(
         f"  {json.dumps(name)}: {json.dumps(own, ensure_ascii=False)}" for name, own in sets.items()
     ]
     write_text(labels, "{\n" + ",\n".join(lines) + "\n}\n")
-    return Counter((plan.count, plan.size, len(sets[plan.name])) for plan in plans)
-
-
-def tabulate_pairs(
-    tally: Tally, *, dataset: str, objects: int, pairs: Sequence[tuple[int, int]]
-) -> pd.DataFrame:
-    """Tabulate what became of the pool of objects for each count and size.
-
-    Parameters
-    ----------
-    tally : counter
-        What `write_images` returns.
-    dataset : str
-        Name of the dataset.
-    objects : int
-        Number of objects in the pool.
-    pairs : sequence of (int, int)
-        Counts and sizes.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per pair: ``dataset``, ``count``, ``size``, ``objects``, ``images``, ``fewer_labels``
-        (images whose objects share a label) and ``unused`` (objects in no image).
-
-    Examples
-    --------
-    >>> tabulate_pairs(Counter({(3, 20, 3): 4}), dataset="P", objects=14, pairs=[(3, 20)])
-      dataset  count  size  objects  images  fewer_labels  unused
-    0       P      3    20       14       4             0       2
-    """
-    rows = []
-    for count, size in pairs:
-        own = {key[2]: number for key, number in tally.items() if key[:2] == (count, size)}
-        images, fewer = sum(own.values()), sum(own.values()) - own.get(count, 0)
-        rows.append((dataset, count, size, objects, images, fewer, objects - count * images))
-    return pd.DataFrame(rows, columns=list(PAIRS))
