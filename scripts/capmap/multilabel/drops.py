@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.multilabel.evaluation import OutcomeFiles
+from capmap.multilabel.evaluation import read_outcomes
 from capmap.multilabel.metrics import (
     MEANS,
     MakeRng,
@@ -231,13 +231,13 @@ def compare_dataset_pair(
 
 
 def _read_mean(
-    files: OutcomeFiles, models: Sequence[str], dataset: str, seeds: Sequence[str]
+    outcomes: Sequence[str], models: Sequence[str], dataset: str, seeds: Sequence[str]
 ) -> pd.DataFrame:
     """Mean over models of their values on each image, with one model in memory at a time."""
-    first = files.read(models[0], dataset, seeds)
+    first = read_outcomes(outcomes, models[0], dataset, seeds)
     sums = first[[*MEANS]].copy()
     for model in models[1:]:
-        sums += files.read(model, dataset, seeds)[[*MEANS]]
+        sums += read_outcomes(outcomes, model, dataset, seeds)[[*MEANS]]
     return pd.concat([first[["labels"]], sums / len(models)], axis=1)
 
 
@@ -291,14 +291,19 @@ def compare_predictions(
         return tables[0]
     if not outcomes:
         return subtract_datasets(metrics, dataset_a=pair[0], dataset_b=pair[1])
-    files = OutcomeFiles(outcomes)
-    models = sorted(set(files.list_models(pair[0])) & set(files.list_models(pair[1])))
-    for name, group in [(MEAN, models), *((model, [model]) for model in models)]:
-        seeds = [files.list_seeds(group, dataset) for dataset in pair]
+    cells = metrics.fillna({"seed": ""}).groupby(["model", "dataset"])["seed"].agg(set).to_dict()
+    models = sorted({model for model, _ in cells if {(model, name) for name in pair} <= {*cells}})
+    groups = [(MEAN, models), *((model, [model]) for model in models)] if models else []
+    for name, group in groups:
+        seeds = [
+            sorted(set[str].intersection(*(cells[model, dataset] for model in group)))
+            for dataset in pair
+        ]
         if not all(seeds):
             continue
         first, second = (
-            _read_mean(files, group, dataset, own) for dataset, own in zip(pair, seeds, strict=True)
+            _read_mean(outcomes, group, dataset, own)
+            for dataset, own in zip(pair, seeds, strict=True)
         )
         # The mean over one model is that model.
         stream = "degradation", *pair, MEAN if len(models) == 1 else name

@@ -19,14 +19,6 @@ from capmap.wording import count_things, quote_name
 
 # A subgroup of fewer images is said: the standard error of its accuracy may be above 0.11.
 FEW = 20
-RUNS = {
-    **dict.fromkeys(("model", "dataset", "metric", "seed"), "str"),
-    "score": "float64",
-    "raw": "str",
-    "source": "str",
-    "line": "int64",
-    "column": "str",
-}
 # What is missing as a dump cannot be used, which has a problem of its own.
 GAPS = ("incomplete", "nothing_left")
 
@@ -101,14 +93,14 @@ def gather_runs(scores: pd.DataFrame, facts: Sequence[Fact], *, metric: str) -> 
     own = scores[(scores["metric"] == metric) & scores["subgroup"].isna()]
     cells = list(Cell._fields)
     paths = {tuple(fact[name] for name in cells): fact["path"] for fact in facts}
-    runs = own[[*cells, "metric"]].assign(
+    runs = own[["model", "dataset", "metric", "seed"]].assign(
         score=own["value"],
         raw=[repr(value) for value in own["value"].tolist()],
         source=[paths[key] for key in own[cells].itertuples(index=False, name=None)],
         line=0,
         column="",
     )
-    return runs[list(RUNS)].astype(RUNS).sort_values(cells, ignore_index=True)
+    return runs.astype({"raw": "str", "source": "str"}).sort_values(cells, ignore_index=True)
 
 
 def find_unscored(runs: pd.DataFrame, facts: Sequence[Fact], *, metric: str) -> Iterator[Problem]:
