@@ -20,11 +20,10 @@ from capmap.capabilities.gaps import (
     tabulate_gaps,
 )
 from capmap.errors import ValidationError
-from tests.capability_tables import list_cells, make_bounds, make_gaps, simulate_results
+from tests.capability_tables import list_cells, make_gaps, simulate_results
 
 REAL = Path(__file__).parents[3] / "shared/data/capabilities"
 NAN = float("nan")
-DATASET_ATTRIBUTES = pd.DataFrame(columns=["dataset", "type"])
 FEW_MODEL, FEW_DATASET = "few results of the model", "few results on the dataset"
 
 
@@ -206,8 +205,7 @@ def test_models_and_datasets_by_hand() -> None:
     assert models["date"].fillna("").tolist() == ["2024-02-13", "", "", "", "", ""]
     assert models["dropped"].tolist() == ["", "", "", "few results", *["no dataset left"] * 2]
     kinds = pd.DataFrame({"dataset": ["F", "F / 2", "G"], "type": ["seg", "cls", None]})
-    bounds = make_bounds(cells, lower_is_better=("F / 2",))
-    datasets = describe_datasets(gaps, bounds, kinds).set_index("dataset")
+    datasets = describe_datasets(gaps, kinds).set_index("dataset")
     assert datasets.index.tolist() == ["F / 1", "F / 2", "G", "H", "I"]
     assert datasets["results"].tolist() == [3, 3, 2, 2, 2]
     assert datasets["kept"].tolist() == [3, 3, 0, 0, 0]
@@ -219,37 +217,10 @@ def test_models_and_datasets_by_hand() -> None:
     assert kept[["best_score", "worst_score"]].to_numpy().tolist() == [[100, 0], [10, 60]]
     np.testing.assert_allclose(kept["std"], [50, np.std([10, 15, 60], ddof=1)])
     np.testing.assert_allclose(kept["saturation"], [1 / 3, 2 / 3])
-    np.testing.assert_allclose(kept["headroom"], [0, 10])
-    assert (
-        datasets.iloc[2:][["best_score", "worst_score", "std", "saturation", "headroom"]]
-        .isna()
-        .all(axis=None)
-    )
+    measures = ["best_score", "worst_score", "std", "saturation"]
+    assert datasets.iloc[2:][measures].isna().all(axis=None)
     assert datasets["type"].fillna("").tolist() == ["seg", "cls", "", "", ""]
     assert datasets["family"].tolist() == ["F", "F", "G", "H", "I"]
-
-
-@pytest.mark.parametrize(
-    ("metric", "direction", "high", "expected"),
-    [
-        ("accuracy", "max", 1.0, 0.25),
-        ("error rate", "min", 1.0, 0.25),
-        ("RMSE", "min", 1.0, 0.25),
-        ("accuracy", "max", 2.0, 98.5),
-        ("quality", "max", 1.0, NAN),
-        ("BLEU", "max", 1.0, NAN),
-        # In another unit than its natural bounds.
-        ("kappa", "max", 20.0, NAN),
-    ],
-)
-def test_headroom_is_what_the_metric_leaves(
-    metric: str, direction: str, high: float, expected: float
-) -> None:
-    cells = name_cells(a={"x": 0.75, "y": 0.1}, b={"x": 0.5, "y": 0.2})
-    bounds = make_bounds(cells).assign(metric=metric, direction=direction, high=high)
-    gaps = tabulate_gaps(cells, bounds, min_results=1)
-    found = describe_datasets(gaps, bounds, DATASET_ATTRIBUTES)["headroom"].iloc[0]
-    np.testing.assert_allclose(found, expected)
 
 
 def test_attributes_of_other_names_only_are_refused() -> None:
@@ -259,4 +230,4 @@ def test_attributes_of_other_names_only_are_refused() -> None:
         describe_models(gaps, other)
     other = pd.DataFrame({"dataset": ["d1"], "type": "seg"})
     with pytest.raises(ValidationError, match="Call the column of these names dataset"):
-        describe_datasets(gaps, make_bounds(gaps), other)
+        describe_datasets(gaps, other)

@@ -50,7 +50,7 @@ def test_tables_have_the_columns_that_others_rely_on(finished: Checkout) -> None
         "positions": ["kind", "name", "x1", "x2", "x5"],
         "predictions": ["model", "dataset", "observed", "predicted", "low", "high"],
         "validation": ["distance", "dimension", "fold", "model", "dataset", "truth", "prediction"],
-        "summary": ["distance", "dimension", "mse", "mae", "pearson"],
+        "summary": ["distance", "dimension", "mse", "pearson"],
         "placements": ["model", "results", "mean_gap", "mean_gap_low", "mean_gap_high"],
         "../comparisons/next": ["rank", "model", "dataset", "width"],
     }

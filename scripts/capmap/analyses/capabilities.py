@@ -60,9 +60,8 @@ ANALYSIS = Analysis(
             "Errors of predicted gaps for hidden results, by method, dimension and protocol, with "
             "intervals over models. The difference is from the L2 distance on the same splits; "
             "below 0 is better.",
-            "distance dimension protocol folds predictions mse mse_low mse_high mae mae_low "
-            "mae_high pearson pearson_low pearson_high difference difference_low difference_high "
-            "confidence",
+            "distance dimension protocol folds predictions mse mse_low mse_high pearson "
+            "pearson_low pearson_high difference difference_low difference_high confidence",
             formats="csv tex",
         ),
         "centrality": Table(
@@ -174,11 +173,9 @@ ANALYSIS = Analysis(
         "fold": "Number of the split.",
         "folds": "Number of splits.",
         "gap": "Distance to the best model of the dataset; 0: the best, 1: the worst model.",
-        "headroom": "From the best score to the best that the metric allows, in its unit.",
         "held_out": "Whether the result was hidden when it was predicted.",
         "kept": "How many results are in the map.",
         "map_distance": "Distance between positions, in all dimensions.",
-        "mae": "Mean absolute error of predicted gaps.",
         "nearest": "The dataset that is nearest to the model on the map.",
         "normalized": "Score between the dataset's bounds: 0 is the low, 1 the high one.",
         "observed": "The gap that was observed; empty: there is no result.",

@@ -171,7 +171,6 @@ SPELLINGS = {
     "df": "df",
     "hpo": "HPO",
     "iqm": "IQM",
-    "mae": "MAE",
     "mse": "MSE",
     "p": "p",
     "pearson": "Pearson",
@@ -221,8 +220,8 @@ def explain_column(place: str, column: str) -> str:
 
     Examples
     --------
-    >>> explain_column("capabilities/summary", "mae_low")
-    'Lower end of the interval: mean absolute error of predicted gaps.'
+    >>> explain_column("capabilities/summary", "pearson_low")
+    'Lower end of the interval: pearson correlation of predicted and observed gaps.'
     """
     meanings = load_analysis(TABLES[place]).meanings if place in TABLES else {}
     for name in (f"{place.partition('/')[2]}.{column}", column):

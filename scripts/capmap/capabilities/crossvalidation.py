@@ -49,11 +49,13 @@ HELD_OUT, HIDDEN_SHARE = 10, 0.01
 GROUP = ["distance", "dimension", "protocol"]
 RESULT = ["protocol", "fold", "model", "dataset"]
 VALIDATION = [*GROUP, "fold", "model", "dataset", "truth", "prediction"]
-LIMITS = {"mse": (0.0, np.inf), "mae": (0.0, np.inf), "pearson": (-1.0, 1.0)}
 # Results that are left to a model, and groups of models that are hidden one after the other.
 COUNTS, GROUPS = (1, 2, 4, 8, 12, 16, 20), 5
 TINY = 1e-12
-CHANGE = ("change", "change_low", "change_high")
+CURVE = (
+    "results models predictions mse mse_low mse_high mse_additive difference difference_low "
+    "difference_high coverage width change change_low change_high"
+)
 # Columns of predictions by the name of their error.
 ERRORS = {"mse": "prediction", "mse_additive": "additive"}
 
@@ -466,38 +468,34 @@ def summarize_validation(
     Returns
     -------
     pandas.DataFrame
-        ``distance``, ``dimension``, ``protocol``, ``folds``, ``predictions`` (hidden results in all
-        folds); ``mse`` and ``mae`` over all predictions; ``pearson``, the mean over folds;
-        ``difference``, the mean squared error minus that of L2 distances on the same results; each
-        with an interval ``…_low`` to ``…_high``; and ``confidence``, the level of the intervals.
+        ``distance``, ``dimension``, ``protocol``, ``folds``; what `summarize_errors` has, compared
+        with L2 distances on the same results; ``pearson``, the mean over folds, with its interval;
+        and ``confidence``, the level of the intervals.
 
     Notes
     -----
-    Intervals of errors and differences are Student's t intervals that take all predictions of a
-    model as one draw (`estimate_mean`): folds hide some results several times, and intervals over
-    folds called equally good methods different in 45% of simulated studies of 30 results. Those of
-    correlations are over folds. All are NaN with one model or fold.
+    Intervals of errors and differences take all predictions of a model as one draw
+    (`estimate_mean`): folds hide some results several times, and intervals over folds called
+    equally good methods different in 45% of simulated studies of 30 results. Those of correlations
+    are over folds. All are NaN with one model or fold.
     """
-    errors = (validation["prediction"] - validation["truth"]).abs()
-    hidden = validation.assign(mse=errors**2, mae=errors)
-    is_plain = (hidden["distance"] == PLAIN) & hidden["dimension"].eq(dimension).fillna(False)
-    plain = hidden[is_plain].set_index(RESULT)["mse"]
-    estimate = partial(estimate_mean, confidence_level=confidence_level)
+    is_plain = (validation["distance"] == PLAIN) & validation["dimension"].eq(dimension)
+    plain = validation[is_plain.fillna(False)].set_index(RESULT)["prediction"]
+    places = pd.MultiIndex.from_frame(validation[RESULT])
+    hidden = validation.assign(row=validation["model"], plain=plain.reindex(places).to_numpy())
     rows = []
     for key, own in hidden.groupby(GROUP, sort=False, dropna=False):
-        folds = [fold for _, fold in own.groupby("fold")]
-        reference = plain.reindex(pd.MultiIndex.from_frame(own[RESULT])).to_numpy()
-        found = {
-            "mse": estimate(own["mse"], clusters=own["model"]),
-            "mae": estimate(own["mae"], clusters=own["model"]),
-            "pearson": estimate([_correlate(fold) for fold in folds]),
-            "difference": estimate(own["mse"].to_numpy() - reference, clusters=own["model"]),
-        }
-        row = dict(zip(GROUP, key, strict=True)) | {"folds": len(folds), "predictions": len(own)}
-        for name, interval in found.items():
-            ends = np.clip(interval, *LIMITS.get(name, (-np.inf, np.inf)))
-            row |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
-        rows.append(row | {"confidence": confidence_level})
+        errors = summarize_errors(
+            own,
+            {"mse": "prediction", "plain": "plain"},
+            reference="plain",
+            confidence_level=confidence_level,
+        )
+        fits = [_correlate(fold) for _, fold in own.groupby("fold")]
+        ends = np.clip(estimate_mean(fits, confidence_level=confidence_level), -1, 1)
+        known = {"folds": len(fits), "confidence": confidence_level}
+        names = (*GROUP, "pearson", "pearson_low", "pearson_high")
+        rows.append(errors | known | dict(zip(names, (*key, *ends), strict=True)))
     return pd.DataFrame(rows).astype({"dimension": "Int64"})
 
 
@@ -579,11 +577,7 @@ def draw_error_curve(
         own = ((found["prediction"] - truth) ** 2).groupby(found["model"]).mean()
         change = estimate_mean(own - before, confidence_level=confidence_level)
         before = own
-        ends |= dict(zip(CHANGE, change, strict=True))
+        ends |= dict(zip(CURVE.split()[-3:], change, strict=True))
         rows.append({"results": count} | errors | ends)
         few_results[count] = found
-    columns = [
-        *("results", "models", "predictions", "mse", "mse_low", "mse_high", "mse_additive"),
-        *("difference", "difference_low", "difference_high", "coverage", "width", *CHANGE),
-    ]
-    return pd.DataFrame(rows, columns=columns), few_results
+    return pd.DataFrame(rows, columns=CURVE.split()), few_results

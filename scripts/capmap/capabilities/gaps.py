@@ -26,8 +26,8 @@ SHARE, PERCENT = (0.0, 1.0), 100.0
 SATURATED = 0.1
 MODELS = "model results kept component mean_gap architecture parameters date dropped"
 DATASETS = (
-    "dataset results kept component best_model best_score worst_score std saturation headroom type "
-    "family dropped"
+    "dataset results kept component best_model best_score worst_score std saturation type family "
+    "dropped"
 )
 
 
@@ -471,17 +471,13 @@ def describe_models(gaps: pd.DataFrame, attributes: pd.DataFrame) -> pd.DataFram
     return table.reset_index()[MODELS.split()]
 
 
-def describe_datasets(
-    gaps: pd.DataFrame, bounds: pd.DataFrame, attributes: pd.DataFrame
-) -> pd.DataFrame:
+def describe_datasets(gaps: pd.DataFrame, attributes: pd.DataFrame) -> pd.DataFrame:
     """Describe the results of each dataset, how well it separates models, and its attributes.
 
     Parameters
     ----------
     gaps : pandas.DataFrame
         Of `tabulate_gaps`.
-    bounds : pandas.DataFrame
-        Columns ``dataset``, ``metric``, ``direction``, ``low`` and ``high``, a row per dataset.
     attributes : pandas.DataFrame
         Columns ``dataset`` and ``type``, at most a row per dataset. What is not known
         of a dataset by its name is that of the part of its name before " / ".
@@ -493,11 +489,10 @@ def describe_datasets(
         that are kept; ``component`` (`list_components`); ``best_model``, the first by name of those
         with gap 0; the raw scores ``best_score`` and ``worst_score``; ``std``, the sample standard
         deviation of raw scores; ``saturation``, the share of models with a gap of at most 0.1;
-        ``headroom``, from the best score to the best that the metric allows, in the metric's unit,
-        NaN where that is not known; ``type``; ``family``, the part of the name before " / "; and
-        ``dropped``: "", "few results", "tied" (all models that are left have the same score) or "no
-        model left" (models were dropped that all of its results are of). All but the number of
-        results is about cells that are kept, and missing where none is.
+        ``type``; ``family``, the part of the name before " / "; and ``dropped``: "", "few results",
+        "tied" (all models that are left have the same score) or "no model left" (models were
+        dropped that all of its results are of). All but the number of results is about cells that
+        are kept, and missing where none is.
 
     Raises
     ------
@@ -511,11 +506,7 @@ def describe_datasets(
     families = table.index.map(lambda name: name.split(SEPARATOR)[0])
     _require_match(known, table.index.append(families), kind="dataset")
     own, shared = (known.reindex(part).to_numpy() for part in (table.index, families))
-    table = table.assign(
-        headroom=_measure_headroom(table["best_score"], bounds),
-        type=np.where(pd.notna(own), own, shared),
-        family=families,
-    )
+    table = table.assign(type=np.where(pd.notna(own), own, shared), family=families)
     return table.reset_index()[DATASETS.split()]
 
 
@@ -557,14 +548,6 @@ def _require_match(known: "pd.DataFrame | pd.Series[str]", names: pd.Index, *, k
         )
 
 
-def _measure_headroom(best: "pd.Series[float]", bounds: pd.DataFrame) -> FloatArray:
-    """Distance of the best scores to the natural bound on their side; NaN if it is not there."""
-    limits = find_limits(bounds).loc[best.index]
-    is_max = (limits["best"] > limits["worst"]).to_numpy()
-    reach = (limits["best"] - best).to_numpy() * np.where(is_max, 1, -1)
-    return round_significant(np.where(np.isfinite(reach) & (reach >= 0), reach, np.nan))
-
-
 def describe_results(
     runs: pd.DataFrame,
     bounds: pd.DataFrame,
@@ -603,5 +586,5 @@ def describe_results(
     return {
         "gaps": gaps,
         "models": describe_models(gaps, rename_column(of_models, "model", renamed)),
-        "datasets": describe_datasets(gaps, bounds, rename_column(of_datasets, "dataset", renamed)),
+        "datasets": describe_datasets(gaps, rename_column(of_datasets, "dataset", renamed)),
     }
