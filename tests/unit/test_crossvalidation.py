@@ -23,7 +23,7 @@ from capmap.capabilities.crossvalidation import (
     split_halves,
     summarize_validation,
 )
-from capmap.capabilities.factors import fit_additive, gather_attributes
+from capmap.capabilities.factors import SideInformation, fit_additive
 from capmap.capabilities.gaps import Results, arrange_results, measure_gaps
 from capmap.rng import make_stream
 from tests.capability_tables import list_cells, make_gaps, simulate_results
@@ -269,7 +269,11 @@ def test_splits_that_know_or_hide_nothing_are_left_out() -> None:
     results = draw(0)
     everything, nothing = np.ones(len(results.gaps), bool), np.zeros(len(results.gaps), bool)
     splits = [hide_results(results, own) for own in (everything, nothing)]
-    run = partial(crossvalidate, attributes=gather_attributes(results), rng=make_stream(0))
+    run = partial(
+        crossvalidate,
+        attributes=SideInformation([], [], np.zeros((len(results.models), 0))),
+        rng=make_stream(0),
+    )
     assert run(splits).empty
     halves = np.arange(len(results.gaps)) % 2 == 0
     found = run([*splits, hide_results(results, halves)])

@@ -40,12 +40,19 @@ def hide(gaps: aggregation.FloatArray, share: float, seed: int = 0) -> tuple[Res
     return results.choose(~is_hidden), results.choose(is_hidden)
 
 
+def gather(results: Results, **given: pd.DataFrame) -> factors.SideInformation:
+    """What is known of models and datasets, by default their names alone."""
+    names = {"models": pd.DataFrame({"model": results.models})}
+    names |= {"datasets": pd.DataFrame({"dataset": results.datasets})}
+    return factors.gather_attributes(results, **names | given)
+
+
 def fit(
     train: Results, test: Results, known: factors.SideInformation | None = None, name: str = ""
 ) -> factors.Moments:
-    known = known or factors.gather_attributes(train)
+    known = known or gather(train)
     pairs = [factors.Pairs(test.rows, test.columns)]
-    return factors.fit_factors([train], known, pairs, chains=4, rng=stream(name))[0]
+    return factors.predict_gaps([train], known, pairs, rng=stream(name))[0]
 
 
 def test_factors_predict_simulated_results_and_know_how_well() -> None:
@@ -67,21 +74,21 @@ def test_an_attribute_tells_of_results_of_others_that_share_it() -> None:
     train, test = hide(gaps, 0.7)
     table = pd.DataFrame({"dataset": train.datasets, "family": family})
     errors = []
-    for known in (factors.gather_attributes(train, None, table), factors.gather_attributes(train)):
+    for known in (gather(train, datasets=table), gather(train)):
         errors.append(np.mean((fit(train, test, known).mean - test.gaps) ** 2))
     assert errors[0] < 0.5 * errors[1]
 
 
-def test_a_covariate_tells_of_models_without_results() -> None:
+def test_a_covariate_tells_of_models_with_one_result() -> None:
     rng = np.random.default_rng(1)
     size = rng.uniform(0, 6, 40)
     slopes = 0.05 * (1 + 0.5 * rng.normal(size=12))
     gaps = 0.8 - (size - 3)[:, None] * slopes + NOISE * rng.normal(size=(40, 12))
     results = make_results(gaps)
-    is_new = np.isin(results.rows, [0, 1, 2, 3])
+    is_new = np.isin(results.rows, [0, 1, 2, 3]) & (results.columns > 0)
     train, test = results.choose(~is_new), results.choose(is_new)
     models = pd.DataFrame({"model": results.models, "parameters": np.exp(size)})
-    errors = fit(train, test, factors.gather_attributes(train, models)).mean - test.gaps
+    errors = fit(train, test, gather(train, models=models)).mean - test.gaps
     assert np.mean(errors**2) < 0.3 * np.mean((train.gaps.mean() - test.gaps) ** 2)
 
 
@@ -123,16 +130,14 @@ def test_attributes_by_hand() -> None:
         }
     )
     datasets = pd.DataFrame({"dataset": results.datasets, "family": "F", "type": ["x", "y", "x"]})
-    found = factors.gather_attributes(results, models, datasets)
+    found = gather(results, models=models, datasets=datasets)
     # M002 is not among the models, so its architecture is one of its own.
     codes = found.models[0]
     assert codes[1] == codes[3]
     assert len({codes[0], codes[1], codes[2]}) == 3
     # What is not known is none of the groups, whatever these are called.
     numbers = pd.DataFrame({"dataset": results.datasets, "type": ["1", None, "1"]})
-    assert [own.tolist() for own in factors.gather_attributes(results, None, numbers).datasets] == [
-        [0, 1, 0]
-    ]
+    assert [own.tolist() for own in gather(results, datasets=numbers).datasets] == [[0, 1, 0]]
     # A family that all datasets have says nothing.
     assert [own.tolist() for own in found.datasets] == [[0, 1, 0]]
     np.testing.assert_allclose(found.covariates[:, 0], [0, -1, 0, 1])
@@ -144,7 +149,7 @@ def predict_all(train: Results) -> aggregation.FloatArray:
     shape = len(train.models), len(train.datasets)
     rows, columns = (own.ravel() for own in np.indices(shape))
     pairs = [factors.Pairs(rows, columns)]
-    (found,) = factors.predict_gaps([train], factors.gather_attributes(train), pairs, rng=stream())
+    (found,) = factors.predict_gaps([train], gather(train), pairs, rng=stream())
     return found.mean.reshape(shape)
 
 

@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 from capmap.analyses import next_results
 from capmap.capabilities.crossvalidation import COUNTS, draw_error_curve
 from capmap.capabilities.embedding import embed_models, measure_l2
-from capmap.capabilities.factors import gather_attributes
+from capmap.capabilities.factors import SideInformation
 from capmap.capabilities.gaps import Results, choose_results, tabulate_gaps
 from capmap.capabilities.predictions import (
     choose_newcomers,
@@ -175,7 +175,10 @@ def test_intervals_hold_nine_of_ten_results_of_the_literature() -> None:
     assert (len(results.models), len(results.datasets), len(results.gaps)) == (45, 92, 820)
     make_rng = partial(make_stream, 0, "toy", "capabilities", "error_curve")
     curve, hidden = draw_error_curve(
-        results, gather_attributes(results), confidence_level=0.9, make_rng=make_rng
+        results,
+        SideInformation([], [], np.zeros((len(results.models), 0))),
+        confidence_level=0.9,
+        make_rng=make_rng,
     )
     assert curve["results"].tolist() == list(COUNTS)
     assert curve["coverage"].between(0.86, 0.95).all()
