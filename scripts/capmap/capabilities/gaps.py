@@ -127,11 +127,10 @@ def bound_scores(
     -------
     worst, best : ndarray, shape (datasets,)
     """
-    worst, best = np.full(datasets, np.inf), np.full(datasets, -np.inf)
-    np.minimum.at(worst, columns, scores)
-    np.maximum.at(best, columns, scores)
-    empty = worst > best
-    worst[empty] = best[empty] = np.nan
+    groups = pd.Series(scores).groupby(columns)
+    worst, best = (
+        own.reindex(range(datasets)).to_numpy(float) for own in (groups.min(), groups.max())
+    )
     return worst, best
 
 
