@@ -533,10 +533,9 @@ def _check_files(study: Study) -> Iterator[ConfigError]:
     patchml = study.settings["patchml"]
     if patchml["images"] and not patchml["annotations"]:
         yield study.refuse("patchml.annotations", "name the annotations of patchml.images.")
-    kind = "folder" if Path(patchml["annotations"]).is_dir() else "file"
     yield from study.look_for("predictions.classes", study.read("predictions/classes"))
     yield from study.look_for("patchml.classes", patchml["classes"])
-    yield from study.look_for("patchml.annotations", patchml["annotations"], kind)
+    yield from study.look_for("patchml.annotations", patchml["annotations"])
     yield from study.look_for("patchml.images", patchml["images"], "folder")
 
 

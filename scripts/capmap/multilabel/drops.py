@@ -24,13 +24,8 @@ from capmap.settings.choices import Subgroups
 PARTS = ("mix", "within")
 SPLITS = [f"{part}{end}" for part in PARTS for end in ("", "_low", "_high")]
 DROPS = {
-    **{
-        "model": "str",
-        "metric": "str",
-        "subgroup": "Int64",
-        "dataset_a": "str",
-        "dataset_b": "str",
-    },
+    **dict.fromkeys(("model", "metric", "subgroup", "dataset_a", "dataset_b"), "str"),
+    "subgroup": "Int64",
     **dict.fromkeys(("value_a", "value_b", "difference", "ci_low", "ci_high"), "float64"),
     "images": "Int64",
     **dict.fromkeys(SPLITS, "float64"),
@@ -283,9 +278,9 @@ def compare_predictions(
     The mean is over the seeds that all models have on a dataset, and is left out where there is
     none. Its interval is over images: the models are taken as they are.
     """
-    known = sorted(set(metrics["dataset"]), key=lambda name: (name not in order, name))
-    listed = sorted(known, key=[*order, *known].index)
-    pair = [*dict.fromkeys([*compare, *listed])][:2]
+    known = sorted(set(metrics["dataset"]))
+    listed = [*compare, *(name for name in order if name in known), *known]
+    pair = [*dict.fromkeys(listed)][:2]
     tables = [pd.DataFrame(columns=list(DROPS)).astype(DROPS)]
     if len(pair) < 2:
         return tables[0]
