@@ -302,7 +302,6 @@ def test_what_lacks_a_value_has_no_rank_and_stands_last():
     assert table.groupby("ranking").tail(1)["rank"].isna().all()
     # An error of zero divides by zero, so its quotient is no score.
     assert rank(make_table({"x": (0.9, 0.5, 0.0)}), rankings[2])["rank"].isna().all()
-    assert rank(make_table()).empty
 
 
 def test_a_choice_on_the_test_split_stamps_every_row():

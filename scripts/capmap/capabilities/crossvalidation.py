@@ -323,21 +323,15 @@ def crossvalidate(
         of model and dataset; ``truth``, the hidden gap; ``prediction`` and its ``variance`` by the
         factors; and ``additive``, the prediction of additive effects.
     """
-    chosen = {
-        number: own
-        for number, own in enumerate(splits)
-        if len(own.train.gaps) and len(own.test.gaps)
-    }
+    chosen = {n: own for n, own in enumerate(splits) if len(own.train.gaps) and len(own.test.gaps)}
     columns = ["split", "row", "column", "truth", "prediction", "variance", "additive"]
-    tables = [
-        pd.DataFrame({name: np.zeros(0, int if name in columns[:3] else float) for name in columns})
-    ]
+    kinds = dict.fromkeys(columns[:3], int) | dict.fromkeys(columns[3:], float)
+    tables = [pd.DataFrame(columns=columns).astype(kinds)]
     pairs = [Pairs(own.test.rows, own.test.columns) for own in chosen.values()]
     trains = [own.train for own in chosen.values()]
     found = predict_gaps(trains, attributes, pairs, rng=rng) if chosen else []
     for (number, (train, test)), asked, moments in zip(chosen.items(), pairs, found, strict=True):
-        additive = fit_additive(train).predict(*asked)
-        values = (number, *asked, test.gaps, *moments, additive)
+        values = (number, *asked, test.gaps, *moments, fit_additive(train).predict(*asked))
         tables.append(pd.DataFrame(dict(zip(columns, values, strict=True))))
     return pd.concat(tables, ignore_index=True)
 

@@ -27,7 +27,6 @@ from capmap.rng import make_stream
 from capmap.wording import list_names, quote_name, write_key
 
 ITEM = [name for name in CHECKPOINT if name != "step"]
-AGREEMENT = ["ranking_a", "ranking_b", "kendall_tau", "checkpoints", "moved"]
 # Metrics in an expression, in backticks or followed by no parenthesis; and all that it is made of.
 METRIC = re.compile(r"`([^`]+)`|\b([^\W\d]\w*)\b(?!\s*\()")
 EXPRESSION = re.compile(r"(?:`[^`]+`|[\w\s+*/(),-]|\.(?![^\W\d]))+")
@@ -149,7 +148,7 @@ def rank_checkpoints(
     chosen = selected.sort_values(CHECKPOINT, ignore_index=True)
     scores: Any
     keys = pd.MultiIndex.from_frame(chosen[CHECKPOINT])
-    tables = [chosen.iloc[:0].assign(ranking="", method="", rank=0, score=0.0)]
+    tables = []
     for ranking in rankings:
         metric, text = ranking.get("metric", ""), ranking.get("expression", "")
         method, scores, best = "best", chosen["report"], plan.find_direction(plan.primary)
@@ -165,7 +164,7 @@ def rank_checkpoints(
         ranks = pd.Series(rank_competitors(known, best=best), known.index, dtype="Int64")
         rows = rows.assign(rank=ranks.reindex(rows.index))
         tables.append(rows.sort_values(["rank", *CHECKPOINT], na_position="last"))
-    return pd.concat(tables[1:] or tables, ignore_index=True)
+    return pd.concat(tables, ignore_index=True)
 
 
 def _average_metric(reported: pd.DataFrame, metric: str, keys: pd.MultiIndex) -> FloatArray:
@@ -194,7 +193,8 @@ def compare_rankings(rankings: pd.DataFrame) -> pd.DataFrame:
         tau = compute_kendall_tau(ours, theirs)
         agreement.append((a, b, tau, len(both), int((ours != theirs).sum())))
     stamp = str(rankings["stamp"].iloc[0]) if len(rankings) else ""
-    return pd.DataFrame(agreement, columns=AGREEMENT).assign(stamp=stamp)
+    names = ["ranking_a", "ranking_b", "kendall_tau", "checkpoints", "moved"]
+    return pd.DataFrame(agreement, columns=names).assign(stamp=stamp)
 
 
 def trace_curves(
