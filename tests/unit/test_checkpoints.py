@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.artifacts import read_parquet, read_table
@@ -65,36 +63,6 @@ def plan(values, **settings):
     return found
 
 
-def choose_by_hand(values, metric, split, *, best):
-    """Choose by plain loops: normalize each dataset, average, take the first best step."""
-    rows = [row for row in values.to_dict("records") if row["split"] == split]
-    rows = [row for row in rows if row["metric"] == metric]
-    datasets = sorted({row["dataset"] for row in rows})
-    ends = {}
-    for name in datasets:
-        scores = [row["score"] for row in rows if row["dataset"] == name]
-        ends[name] = (min(scores), max(scores))
-    chosen = {}
-    for training in sorted({row["training"] for row in rows}):
-        winner = None
-        for step in sorted({row["step"] for row in rows if row["training"] == training}):
-            total = 0.0
-            for name in datasets:
-                (score,) = [
-                    row["score"]
-                    for row in rows
-                    if (row["training"], row["step"], row["dataset"]) == (training, step, name)
-                ]
-                low, high = ends[name]
-                share = 0.5 if high == low else (score - low) / (high - low)
-                total += share if best == "max" else 1 - share
-            if winner is None or total > winner[0] + 1e-9:
-                winner = (total, step)
-        chosen[training] = winner[1]
-    return chosen
-
-
-QUIET = settings(max_examples=6)
 trace = partial(
     trace_curves,
     n_resamples=200,
@@ -176,29 +144,6 @@ def test_chosen_checkpoints_are_reported_on_the_other_split():
     assert runs[["model", "seed", "metric", "score", "step"]].to_numpy().tolist() == [
         ["M", "run", "accuracy", 0.5, "2"]
     ]
-
-
-TABLES = st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 3), st.integers(0, 10**6))
-
-
-def draw_table(shape):
-    trainings, steps, datasets, seed = shape
-    rng = np.random.default_rng(seed)
-    return make_values(
-        (f"M{run % 2}", f"run{run}", 10 * step, f"D{place}", "accuracy", "validation", score)
-        for run in range(trainings)
-        for step in range(steps)
-        for place in range(datasets)
-        for score in [int(rng.integers(0, 5)) / 5]
-    )
-
-
-@QUIET
-@given(TABLES)
-def test_choices_agree_with_plain_loops(shape):
-    values = draw_table(shape)
-    expected = choose_by_hand(values, "accuracy", "validation", best="max")
-    assert find_chosen(values, plan(values)) == expected
 
 
 def test_curves_average_datasets_with_intervals():

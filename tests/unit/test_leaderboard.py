@@ -288,23 +288,3 @@ def test_pooled_means_and_complete_entries_per_dimension_are_the_published_ones(
     assert cells["runs"].eq(cells["n_runs"]).all()
     # Those that the published table lists without a single run have no row.
     assert (published["n_runs"] == 0).sum() == len(published) - len(cells) == 4
-
-
-def test_published_means_of_few_replicates_agree_within_their_own_error(tables):
-    # They rest on 100 replicates. If both are means of draws from one distribution, the differences
-    # in units of the published error have a root mean square of about 1: 154 of them, not all
-    # independent, stay below 1.3.
-    cells = join_complete(tables)
-    assert len(cells) == 154
-    apart = cells["bootstrap_mean"] - cells["authors_bootstrap_mean_iqm"]
-    scores = apart / np.hypot(cells["authors_bootstrap_sem"], cells["bootstrap_sem"])
-    assert 0.7 < np.sqrt((scores**2).mean()) < 1.3
-    assert abs(scores.mean()) < 0.3
-    core = cells["dimension"] == "Core"
-    assert 100 * apart[core].abs().max() < 0.35
-
-
-def join_complete(tables):
-    ours = tables["dimensions"]
-    cells = join(read_published("dimensions"), ours[ours["dimension"] != ALL], "dimension")
-    return cells[cells["complete"]]

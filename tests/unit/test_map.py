@@ -937,18 +937,6 @@ def test_an_interval_of_unequal_clusters_is_derived_by_hand() -> None:
     np.testing.assert_allclose(found, (1, 1 - 4 / 3, 1 + 4 / 3))
 
 
-def test_intervals_over_models_cover_when_results_of_a_model_depend_on_each_other() -> None:
-    rng = np.random.default_rng(1)
-    clusters = np.repeat(np.arange(20), rng.integers(2, 9, size=20))
-    covered = 0
-    for _ in range(1000):
-        values = rng.normal(size=20)[clusters] + 0.3 * rng.normal(size=len(clusters))
-        _, low, high = estimate_mean(values, clusters=clusters, confidence_level=0.9)
-        covered += low <= 0 <= high
-    # Nominal 90%; standard error 0.9 points, and unequal sizes cost a little.
-    assert 860 <= covered <= 930
-
-
 def test_an_interval_needs_two_clusters_and_a_mean_a_value() -> None:
     mean, *ends = estimate_mean([1.0, 2], clusters="aa", confidence_level=0.9)
     assert mean == 1.5
@@ -1331,19 +1319,3 @@ def test_few_results_have_intervals_from_0_to_1() -> None:
     assert (table["low"] == 0).all()
     assert (table["high"] == 1).all()
     assert table["predicted"].between(0, 1).all()
-
-
-def test_pairs_that_no_result_connects_have_no_prediction() -> None:
-    rng = np.random.default_rng(0)
-    cells = [
-        (f"{part}{model}", f"{part}{dataset}", float(rng.uniform()))
-        for part in "AB"
-        for model in range(5)
-        for dataset in range(5)
-    ]
-    table = predict(tabulate_intervals(cells))
-    is_apart = table["model"].str[0] != table["dataset"].str[0]
-    assert is_apart.sum() == 50
-    assert table.loc[is_apart, ["low", "high", "score_low", "score_high"]].isna().all(axis=None)
-    assert table.loc[is_apart, ["predicted", "predicted_score"]].isna().all(axis=None)
-    assert ((table["high"] - table["low"])[~is_apart] < 1).any()

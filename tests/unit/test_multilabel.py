@@ -454,21 +454,6 @@ def test_metrics_equal_the_oracle_with_ties_and_empty_sets(
         assert found[key] == pytest.approx(numbers, abs=1e-12), key
 
 
-def test_metrics_of_images_by_hand() -> None:
-    # Classes in order of score: 0 1 2 3, 3 2 1 0 and 1 0 2 3.
-    scores = np.array([[4.0, 3, 2, 1], [1, 2, 3, 4], [3, 4, 2, 1]])
-    rows = read_rows(
-        estimate(value_images(scores, [[0], [3, 0], [0, 2, 3]], [0, 2, 3]), GROUPS), "value"
-    )
-    # Hits 1 of 1 {0}, 1 of 2 {3, 2} and 2 of 3 {1, 0, 2}.
-    assert rows["top1", None] == pytest.approx((1 / 3,))
-    assert rows["real", None] == pytest.approx((2 / 3,))
-    assert rows["asma", None] == pytest.approx(((1 + 1 / 2 + 2 / 3) / 3,))
-    # Without labels only the single label counts; empty subgroups are left out.
-    rows = read_rows(estimate(value_images(np.eye(3), [[]] * 3, [0, 0, 1]), [1]), "value", "images")
-    assert rows == {("top1", None): (1 / 3, 3)}
-
-
 @pytest.mark.parametrize("per_count", [20, 1000])
 def test_replicates_of_an_accuracy_are_binomial(
     monkeypatch: pytest.MonkeyPatch, per_count: int
