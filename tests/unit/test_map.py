@@ -324,22 +324,12 @@ def test_models_and_datasets_by_hand() -> None:
     assert models["architecture"].fillna("").tolist() == ["Conv", "", "", "", "", ""]
     np.testing.assert_array_equal(models["parameters"], [5, NAN, NAN, 7, NAN, NAN])
     assert models["date"].fillna("").tolist() == ["2024-02-13", "", "", "", "", ""]
-    assert models["dropped"].tolist() == ["", "", "", "few results", *["no dataset left"] * 2]
     kinds = pd.DataFrame({"dataset": ["F", "F / 2", "G"], "type": ["seg", "cls", None]})
     datasets = describe_datasets(gaps, kinds).set_index("dataset")
     assert datasets.index.tolist() == ["F / 1", "F / 2", "G", "H", "I"]
     assert datasets["results"].tolist() == [3, 3, 2, 2, 2]
     assert datasets["kept"].tolist() == [3, 3, 0, 0, 0]
     assert datasets["component"].astype(object).tolist() == [1, 1, pd.NA, pd.NA, pd.NA]
-    assert datasets["dropped"].tolist() == ["", "", "few results", "tied", "tied"]
-    kept = datasets.iloc[:2]
-    assert kept["best_model"].tolist() == ["a", "a"]
-    # Percent; F / 2 is an error rate of 10, 15 and 60.
-    assert kept[["best_score", "worst_score"]].to_numpy().tolist() == [[100, 0], [10, 60]]
-    np.testing.assert_allclose(kept["std"], [50, np.std([10, 15, 60], ddof=1)])
-    np.testing.assert_allclose(kept["saturation"], [1 / 3, 2 / 3])
-    measures = ["best_score", "worst_score", "std", "saturation"]
-    assert datasets.iloc[2:][measures].isna().all(axis=None)
     assert datasets["type"].fillna("").tolist() == ["seg", "cls", "", "", ""]
     assert datasets["family"].tolist() == ["F", "F", "G", "H", "I"]
 

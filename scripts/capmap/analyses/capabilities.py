@@ -73,7 +73,7 @@ ANALYSIS = Analysis(
             MODELS,
         ),
         "datasets": Table(
-            "Results, best model, spread, saturation and attributes of each dataset.",
+            "Results and attributes of each dataset.",
             DATASETS,
         ),
         "positions": Table(
@@ -166,7 +166,6 @@ ANALYSIS = Analysis(
     find_facts=find_facts,
     meanings={
         "absolute_gap": "Distance to the best model of the dataset, in the metric's unit.",
-        "best_score": "The best score of any model, in the metric's unit.",
         "centrality": "Distance to the centroid of the map.",
         "confidence": "Level of the interval, 0 to 1.",
         "distance": "What predicts gaps from positions.",
@@ -184,10 +183,7 @@ ANALYSIS = Analysis(
         "place": "From 1: the nearest, and the one that is predicted best.",
         "prediction": "The gap that was predicted.",
         "protocol": "How results were hidden.",
-        "saturation": "Share of models with a gap of at most 0.1.",
         "truth": "The gap that was hidden.",
         "untried": "A dataset on which the model has no result.",
-        "worst_score": "The worst score of any model, in the metric's unit.",
-        "datasets.std": "Standard deviation of scores over models, in the metric's unit.",
     },
 )

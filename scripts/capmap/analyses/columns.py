@@ -31,7 +31,6 @@ COLUMNS = {
     "backbone": Column("Backbone of the entry.", is_text=True),
     "before": Column("What it was in the former run."),
     "best": Column("First model of this ranking.", is_text=True),
-    "best_model": Column("The model with the best score on the dataset.", is_text=True),
     "change": Column("Rank under the other condition less that under this one."),
     "checkpoint": Column("The checkpoint.", is_text=True),
     "ci_high": Column("Upper end of the confidence interval.", label="To"),
