@@ -106,7 +106,6 @@ class Study:
             **pick_rules(*rules, "invalid", "checksums", "named", "references", "renamed"),
             **{"format": "predictions", "metrics": ASMA, "rank_by": "asma"},
             "names": [*self.cells.values()],
-            "objects": [],
             "subgroups": SUBGROUPS,
         }
         validate(

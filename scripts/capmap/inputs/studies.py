@@ -458,7 +458,7 @@ def list_cells(study: Study, *, shard: int) -> list[list[str]]:
 
 
 def list_objects(study: Study) -> list[str]:
-    """List what was not cut, and the manifest of composed images of a seed; others are alike.
+    """List the manifest of composed images of a seed; others are alike.
 
     As long as there are no dumps, those of all seeds are listed: so the images are composed that
     models are to see.
@@ -467,8 +467,7 @@ def list_objects(study: Study) -> list[str]:
     if not patchml["images"]:
         return []
     seeds = patchml["seeds"][:1] if find_dumps(study) else patchml["seeds"]
-    names = ["skipped.csv", *(f"{seed}/manifest.csv" for seed in seeds)]
-    return [study.place(f"patchml/{name}") for name in names]
+    return [study.place(f"patchml/{seed}/manifest.csv") for seed in seeds]
 
 
 def find_labels(study: Study) -> dict[str, dict[str, str]]:
