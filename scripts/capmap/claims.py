@@ -329,7 +329,7 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
         claims.append(("main", found))
     if "pairwise" in tables:
         pairs = tables["pairwise"]
-        chosen = {"reference": reference, "probability": DECIDED, "alpha": alpha}
+        chosen: dict[str, Any] = {"reference": reference, "probability": DECIDED, "alpha": alpha}
         claims.append(("pairwise", claim_pairs(pairs, alpha=alpha)))
         claims.append(("pairwise", claim_decisions(pairs, **chosen)))
     if "friedman" in tables:
@@ -345,7 +345,7 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
     for section, part, keys in parts:
         for names, own in part.fillna(dict.fromkeys(keys, "")).groupby(keys, sort=False):
             compared = own[["model", "rank", "tie_group"]].sort_values(["rank", "model"])
-            within = ", ".join(filter(None, names))
+            within = ", ".join(filter(None, map(str, names)))
             found = claim_ranking(compared, unit=unit, confidence_level=confidence, within=within)
             claims.append((section, found))
     rows = [(section, *claim) for section, found in claims for claim in found]

@@ -125,7 +125,8 @@ def bound_scores(
     """
     groups = pd.Series(scores).groupby(columns)
     worst, best = (
-        own.reindex(range(datasets)).to_numpy(float) for own in (groups.min(), groups.max())
+        np.asarray(own.reindex(range(datasets)), dtype=np.float64)
+        for own in (groups.min(), groups.max())
     )
     return worst, best
 

@@ -152,9 +152,10 @@ def rank_dimension(
     (n − 1) divided by the root of their number: the numerical error of ``bootstrap_mean``, which
     shrinks with more replicates and does not say how sure a score is.
     """
+    means = {model: own.mean() for model, own in cells.groupby("model")["mean"]}
     draws = [own if len(own) > 1 else np.full(2, np.nan) for own in estimates["replicates"]]
     table = estimates.assign(
-        mean=estimates["model"].map(cells.groupby("model")["mean"].mean()),
+        mean=estimates["model"].map(means),
         bootstrap_mean=[own.mean() for own in draws],
         bootstrap_sem=[own.std(ddof=1) / np.sqrt(len(own)) for own in draws],
         expected=expected,

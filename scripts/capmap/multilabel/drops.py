@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -286,7 +286,8 @@ def compare_predictions(
         return tables[0]
     if not outcomes:
         return subtract_datasets(metrics, dataset_a=pair[0], dataset_b=pair[1])
-    cells = metrics.fillna({"seed": ""}).groupby(["model", "dataset"])["seed"].agg(set).to_dict()
+    seeded = metrics.fillna({"seed": ""}).groupby(["model", "dataset"])["seed"]
+    cells: dict[Any, set[str]] = seeded.agg(set).to_dict()
     models = sorted({model for model, _ in cells if {(model, name) for name in pair} <= {*cells}})
     groups = [(MEAN, models), *((model, [model]) for model in models)] if models else []
     for name, group in groups:
