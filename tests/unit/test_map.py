@@ -955,7 +955,7 @@ def test_intervals_hold_for_small_and_large_gaps_and_for_each_model() -> None:
     found = []
     for seed in range(8):
         new = draw_known(1500, seed + 100)
-        low, high = find_intervals(draw_known(1500, seed), new, confidence_level=0.9)
+        low, high = find_intervals(draw_known(1500, seed), new)
         found.append(new.assign(held=(low <= new["truth"]) & (new["truth"] <= high)))
     table = pd.concat(found)
     deciles = table.groupby(pd.qcut(table["prediction"], 10), observed=True)["held"].mean()
@@ -1101,7 +1101,6 @@ def test_intervals_hold_nine_of_ten_results_of_the_literature() -> None:
     curve, hidden = draw_error_curve(
         results,
         SideInformation([], [], np.zeros((len(results.models), 0))),
-        confidence_level=0.9,
         make_rng=make_rng,
     )
     assert curve["results"].tolist() == list(COUNTS)

@@ -29,6 +29,7 @@ from capmap.capabilities.gaps import (
 )
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import combine_keys, hash_names, make_stream, order_names
+from capmap.settings.choices import PREDICTION_LEVEL
 
 LEAST_VARIANCE = 1e-4
 # Standard deviation of the weights of nearby predictions: a share of all, or so many if more.
@@ -165,10 +166,8 @@ def summarize_errors(
     }
 
 
-def find_intervals(
-    known: pd.DataFrame, new: pd.DataFrame, *, confidence_level: float
-) -> tuple[FloatArray, FloatArray]:
-    """Find prediction intervals of gaps by the errors of other predictions.
+def find_intervals(known: pd.DataFrame, new: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+    """Find 90% prediction intervals of gaps by the errors of other predictions.
 
     Parameters
     ----------
@@ -178,13 +177,11 @@ def find_intervals(
         an influence; and the result, ``truth``. May be empty.
     new : pandas.DataFrame
         Other predictions: ``row``, ``prediction`` and ``variance``.
-    confidence_level : float
-        Share of truths that are to be within, between 0 and 1.
 
     Returns
     -------
     low, high : ndarray, shape (new predictions,)
-        From 0 to 1; 0 and 1 where the errors are too few (less than 9 for 90%).
+        From 0 to 1; 0 and 1 where the errors are too few (less than 9).
 
     Notes
     -----
@@ -207,21 +204,17 @@ def find_intervals(
     errors = known["truth"].to_numpy() - gaps
     own, others = _measure_deviations(known, errors, new)
     reach = np.abs(errors) / (own * np.where(errors < 0, *_shape_reach(gaps)))
-    width = others * _find_quantiles(gaps, reach, wanted, confidence_level)
+    width = others * _find_quantiles(gaps, reach, wanted)
     down, up = _shape_reach(wanted)
     return (wanted - width * down).clip(0, 1), (wanted + width * up).clip(0, 1)
 
 
-def cover_groups(
-    known: pd.DataFrame, groups: IntArray, *, confidence_level: float
-) -> tuple[FloatArray, FloatArray]:
+def cover_groups(known: pd.DataFrame, groups: IntArray) -> tuple[FloatArray, FloatArray]:
     """Find the intervals of predictions, each by the errors of the other groups."""
     low, high = np.empty((2, len(known)))
     for group in np.unique(groups):
         is_own = groups == group
-        low[is_own], high[is_own] = find_intervals(
-            known[~is_own], known[is_own], confidence_level=confidence_level
-        )
+        low[is_own], high[is_own] = find_intervals(known[~is_own], known[is_own])
     return low, high
 
 
@@ -246,10 +239,8 @@ def _shape_reach(gaps: FloatArray) -> tuple[FloatArray, FloatArray]:
     return -ndtri(MISS * below), -ndtri(MISS * (1 - below))
 
 
-def _find_quantiles(
-    gaps: FloatArray, reach: FloatArray, new: FloatArray, level: float
-) -> FloatArray:
-    """What the reach of a further error exceeds with a probability of at most 1 − level, nearby."""
+def _find_quantiles(gaps: FloatArray, reach: FloatArray, new: FloatArray) -> FloatArray:
+    """What the reach of a further error exceeds with a probability of at most 10%, nearby."""
     count, ordered = len(gaps), np.sort(gaps)
     ranks, wanted = (
         (np.searchsorted(ordered, own) + np.searchsorted(ordered, own, side="right")) / (2 * count)
@@ -259,7 +250,7 @@ def _find_quantiles(
     centers = np.linspace(0, 1, CENTERS)
     apart = (ranks[order] - centers[:, None]) / max(SHARE, LEAST / count)
     sums = np.cumsum(np.exp(-(apart**2) / 2), axis=1)
-    places = (sums / sums[:, -1:] < level * (1 + 1 / count) - 1e-9).sum(axis=1)
+    places = (sums / sums[:, -1:] < PREDICTION_LEVEL * (1 + 1 / count) - 1e-9).sum(axis=1)
     return np.asarray(np.interp(wanted, centers, np.append(reach[order], FAR)[places]))
 
 
@@ -519,7 +510,7 @@ def leave_few(results: Results, count: int, rng: np.random.Generator) -> list[Bo
 
 
 def draw_error_curve(
-    results: Results, attributes: SideInformation, *, confidence_level: float, make_rng: MakeRng
+    results: Results, attributes: SideInformation, *, make_rng: MakeRng
 ) -> tuple[pd.DataFrame, dict[int, pd.DataFrame]]:
     """Leave models with few of their results, and predict the others.
 
@@ -529,8 +520,6 @@ def draw_error_curve(
         Of all models.
     attributes : SideInformation
         Of models and datasets, may be empty.
-    confidence_level : float
-        Of all intervals, between 0 and 1.
     make_rng : callable
         Makes a random generator from names.
 
@@ -560,16 +549,16 @@ def draw_error_curve(
         found = crossvalidate(splits, attributes, rng=make_rng("factors", str(count)))
         found["additive"] = found["additive"].clip(0, 1)
         errors = summarize_errors(
-            found, ERRORS, reference="mse_additive", confidence_level=confidence_level
+            found, ERRORS, reference="mse_additive", confidence_level=PREDICTION_LEVEL
         )
         # As if each result had a model of its own.
         found = found.assign(model=found["row"], row=np.arange(len(found)))
         groups, truth = found["split"].to_numpy(), found["truth"]
-        low, high = cover_groups(found, groups, confidence_level=confidence_level)
+        low, high = cover_groups(found, groups)
         covered = (low <= truth + TINY) & (truth - TINY <= high)
         ends = {"coverage": covered.mean(), "width": (high - low).mean()}
         own = ((found["prediction"] - truth) ** 2).groupby(found["model"]).mean()
-        change = estimate_mean(own - before, confidence_level=confidence_level)
+        change = estimate_mean(own - before, confidence_level=PREDICTION_LEVEL)
         before = own
         ends |= dict(zip(CURVE.split()[-3:], change, strict=True))
         rows.append({"results": count} | errors | ends)
