@@ -39,7 +39,7 @@ from workflow import PROJECT, RESULTS
 
 SHARED = PROJECT.parent / "shared/data"
 SHARES = (0.1, 0.2, 0.4, 0.6)
-LEVEL, FOLDS, HIDDEN = 0.9, 10, 40
+FOLDS, HIDDEN = 10, 40
 SIZES = (0, 4, 7, 11, 21)
 
 
@@ -159,7 +159,7 @@ def predict_unseen(table: Table) -> pd.DataFrame:
         splits = [hide_unseen(results.choose(kept), places[kept] == fold) for fold in range(FOLDS)]
         known = crossvalidate(splits, attributes, rng=make_stream(0, "bench", "intervals"))
         groups = known["split"].to_numpy()
-        low, high = cover_groups(known, groups, confidence_level=LEVEL)
+        low, high = cover_groups(known, groups)
         counts = np.concatenate([train.per_model[test.rows] for train, test in splits])
         found.append(
             pd.DataFrame({"truth": known["truth"], "low": low, "high": high, "known": counts})

@@ -3,8 +3,8 @@
 import logging
 from functools import partial
 
-from capmap.artifacts import read_table, render_csv, write_text
-from capmap.multilabel.patchml import choose_pairs, plan_images, tabulate_pairs, write_images
+from capmap.artifacts import read_table
+from capmap.multilabel.patchml import choose_pairs, plan_images, write_images
 from capmap.rng import make_stream
 
 logger = logging.getLogger(__name__)
@@ -17,18 +17,18 @@ def compose(
     images: str,
     labels: str,
     manifest: str,
-    composed: str,
     counts: list[int],
     sizes: dict[str, int],
     side: int,
     seed: str,
 ) -> None:
-    """Write the images of one dataset, their labels, their manifest and how many there are."""
+    """Write the images of one dataset, their labels and their manifest."""
     pool = read_table(crops, names=("source", "label"))
     pairs = choose_pairs(counts=counts, sizes=sizes, side=side)
     make_rng = partial(make_stream, int(seed), "patchml")
-    tally = write_images(
-        list(plan_images(pool, pairs=pairs, side=side, make_rng=make_rng)),
+    plans = list(plan_images(pool, pairs=pairs, side=side, make_rng=make_rng))
+    write_images(
+        plans,
         pool,
         archive=archive,
         folder=images,
@@ -36,9 +36,7 @@ def compose(
         manifest=manifest,
         side=side,
     )
-    table = tabulate_pairs(tally, dataset=f"PatchML{seed}", objects=len(pool), pairs=pairs)
-    write_text(composed, render_csv(table))
-    logger.info("%d images from %d objects", sum(tally.values()), len(pool))
+    logger.info("%d images from %d objects", len(plans), len(pool))
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ import pandas as pd
 from capmap.artifacts import replace_file, write_json, write_parquet
 from capmap.multilabel.dumps import Cell
 from capmap.multilabel.evaluation import (
-    Evaluator,
     describe_dump,
+    evaluate_dump,
     join_metrics,
     open_outcomes,
     write_outcomes,
@@ -41,7 +41,6 @@ def evaluate(
     **_inputs: list[str],
 ) -> None:
     """Write outcomes of all images, metrics of each dump, and what is wrong with them."""
-    evaluator = Evaluator(classes)
     tables, known, broken = [], [], []
     problems: dict[Problem, None] = {}
     with replace_file(outcomes) as stream, open_outcomes(stream) as writer:
@@ -51,7 +50,7 @@ def evaluate(
                 dataset=renamed.get(cell.dataset, cell.dataset),
             )
             try:
-                images, notes = evaluator.evaluate(path, cell, datasets[cell.dataset])
+                images, notes = evaluate_dump(path, cell, datasets[cell.dataset], classes=classes)
             except UnreadableExportError as error:
                 problems |= dict.fromkeys(error.problems)
                 broken.append(shown)

@@ -246,19 +246,6 @@ def read_parquet(
 
 
 @contextmanager
-def open_table(path: str | Path) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file, to be read piece by piece in the block.
-
-    Raises
-    ------
-    CapmapError
-        When the bytes of a piece are not those that were written.
-    """
-    with _explain_damage(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
-        yield file
-
-
-@contextmanager
 def _explain_damage(path: str | Path) -> Iterator[None]:
     try:
         yield

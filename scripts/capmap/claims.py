@@ -4,11 +4,9 @@ Sentences are written from these rows, and ``claims.csv`` keeps them. Not listed
 that are stated without a judgement, and that models could not be separated, which claims nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import astuple, dataclass, fields
-from functools import partial
+from collections.abc import Mapping
 from math import nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -25,17 +23,9 @@ OMNIBUS = {
     "friedman": "Friedman's test",
     "skillings_mack": "the test of Skillings and Mack",
 }
-# What distinguishes the rankings of their own of a section.
-PARTS = {
-    "groups": ["group"],
-    "leaderboard": ["method", "dimension"],
-}
-
-COMPARED = ("model", "rank", "tie_group")
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(NamedTuple):
     """A statement about models.
 
     Parameters
@@ -64,7 +54,7 @@ class Claim:
     family: str
 
 
-COLUMNS = ["section", *(field.name for field in fields(Claim))]
+COLUMNS = ["section", *Claim._fields]
 
 
 def claim_ranking(
@@ -139,10 +129,7 @@ def claim_pairs(pairwise: pd.DataFrame, *, alpha: float) -> list[Claim]:
     """
     found = pairwise[pairwise["wilcoxon_p_holm"] < alpha]
     about = 1 - alpha, "Wilcoxon's signed-rank test", "Holm, all pairs", _name_pairs(len(pairwise))
-    return [
-        Claim(ANY_DATASETS, "differs from", one, other, *about)
-        for one, other in zip(found["model_a"], found["model_b"], strict=True)
-    ]
+    return _claim_differences(found, "differs from", about)
 
 
 def claim_decisions(
@@ -226,10 +213,7 @@ def claim_nemenyi(nemenyi: pd.DataFrame, *, alpha: float) -> list[Claim]:
     """
     found = nemenyi[nemenyi["separated"].astype(bool) & (len(nemenyi) > 1)]
     about = 1 - alpha, "Nemenyi's test", "studentized range", _name_pairs(len(nemenyi))
-    return [
-        Claim(ANY_DATASETS, "differs in mean rank from", one, other, *about)
-        for one, other in zip(found["model_a"], found["model_b"], strict=True)
-    ]
+    return _claim_differences(found, "differs in mean rank from", about)
 
 
 def claim_strengths(strengths: pd.DataFrame, *, confidence_level: float) -> list[Claim]:
@@ -336,45 +320,43 @@ def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any])
     """
     confidence = settings["bootstrap"]["confidence"]
     alpha = find_alpha(confidence)
-    ranking, claims = tables["ranking"], []
+    ranking, claims = tables["ranking"], list[tuple[str, list[Claim]]]()
     reference = settings["comparison"]["reference"] or next(iter(ranking["model"]), "")
-    scopes = choose(ranking, unit=None)
-    for unit, own in () if ranks_apart(tables) else scopes.groupby("unit", sort=False):
-        found = claim_ranking(own, unit=str(unit), confidence_level=confidence)
-        claims += [("main", claim) for claim in found]
-    tests: list[tuple[str, str, Callable[[pd.DataFrame], list[Claim]]]] = [
-        ("pairwise", "pairwise", partial(claim_pairs, alpha=alpha)),
-        (
-            "pairwise",
-            "pairwise",
-            partial(claim_decisions, reference=reference, probability=DECIDED, alpha=alpha),
-        ),
-        ("ranks", "friedman", partial(claim_mean_ranks, alpha=alpha)),
-        ("ranks", "nemenyi", partial(claim_nemenyi, alpha=alpha)),
-        ("strengths", "strengths", partial(claim_strengths, confidence_level=confidence)),
-    ]
-    for section, name, claim in tests:
-        claims += [(section, found) for found in claim(tables[name])] if name in tables else []
     unit = str(ranking["unit"].iloc[0]) if len(ranking) else ""
-    parts = {
-        "groups": choose_of_groups(ranking),
-        "leaderboard": tables.get("leaderboard/dimensions"),
-    }
-    for section, part in parts.items():
-        for within, own in () if part is None else _split_rankings(part, PARTS[section]):
-            found = claim_ranking(own, unit=unit, confidence_level=confidence, within=within)
-            claims += [(section, claim) for claim in found]
-    return pd.DataFrame([(name, *astuple(claim)) for name, claim in claims], columns=COLUMNS)
+    scopes = choose(ranking, unit=None)
+    for own_unit, own in () if ranks_apart(tables) else scopes.groupby("unit", sort=False):
+        found = claim_ranking(own, unit=str(own_unit), confidence_level=confidence)
+        claims.append(("main", found))
+    if "pairwise" in tables:
+        pairs = tables["pairwise"]
+        chosen: dict[str, Any] = {"reference": reference, "probability": DECIDED, "alpha": alpha}
+        claims.append(("pairwise", claim_pairs(pairs, alpha=alpha)))
+        claims.append(("pairwise", claim_decisions(pairs, **chosen)))
+    if "friedman" in tables:
+        claims.append(("ranks", claim_mean_ranks(tables["friedman"], alpha=alpha)))
+    if "nemenyi" in tables:
+        claims.append(("ranks", claim_nemenyi(tables["nemenyi"], alpha=alpha)))
+    if "strengths" in tables:
+        found = claim_strengths(tables["strengths"], confidence_level=confidence)
+        claims.append(("strengths", found))
+    parts = [("groups", choose_of_groups(ranking), ["group"])]
+    if "leaderboard/dimensions" in tables:
+        parts.append(("leaderboard", tables["leaderboard/dimensions"], ["method", "dimension"]))
+    for section, part, keys in parts:
+        for names, own in part.fillna(dict.fromkeys(keys, "")).groupby(keys, sort=False):
+            compared = own[["model", "rank", "tie_group"]].sort_values(["rank", "model"])
+            within = ", ".join(filter(None, map(str, names)))
+            found = claim_ranking(compared, unit=unit, confidence_level=confidence, within=within)
+            claims.append((section, found))
+    rows = [(section, *claim) for section, found in claims for claim in found]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _split_rankings(table: pd.DataFrame, keys: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The rankings that a table holds, each with the names of what is ranked on its own."""
-    texts = dict.fromkeys((*keys, "tie_group"), "")
-    known = table.columns.intersection([*keys, *COMPARED], sort=False)
-    table = table[known].dropna(subset="rank").fillna(texts)
-    for _, own in table.groupby(keys, sort=False):
-        within = [name for name in own[keys].iloc[0] if name]
-        yield ", ".join(within), own.sort_values(["rank", "model"])
+def _claim_differences(found: pd.DataFrame, relation: str, about: tuple[Any, ...]) -> list[Claim]:
+    return [
+        Claim(ANY_DATASETS, relation, one, other, *about)
+        for one, other in zip(found["model_a"], found["model_b"], strict=True)
+    ]
 
 
 def _name_pairs(count: int) -> str:

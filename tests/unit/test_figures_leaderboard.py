@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from capmap.analyses.releases import track_ranks
 from tests.figure_checks import assert_legible, cell_texts
 from tests.figure_plans import make_checkpoints, plan_checkpoints
 from tests.leaderboard_tables import HOSTILE, make_entry_runs, make_leaderboard
@@ -41,11 +40,13 @@ def name_many(kind, count):
 
 def make_history(releases):
     """Make a history of releases, given as entries by the name of the release."""
-    tables = {
-        name: make_leaderboard(make_entry_runs(entries), {})[0]
-        for name, entries in releases.items()
-    }
-    return track_ranks(tables)
+    return pd.concat(
+        [
+            make_leaderboard(make_entry_runs(entries), {})[0].assign(release=name)
+            for name, entries in releases.items()
+        ],
+        ignore_index=True,
+    )
 
 
 def test_twenty_entries_in_ten_dimensions_show_scores_and_ranks():

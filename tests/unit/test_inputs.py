@@ -282,11 +282,11 @@ def test_dumps_of_several_paths_are_put_together() -> None:
 
 
 def test_images_are_composed_before_there_are_dumps() -> None:
-    tables = [f"results/s/patchml/{name}" for name in ("skipped.csv", "3/composed.csv")]
+    tables = ["results/s/patchml/3/manifest.csv"]
     assert studies.list_objects(make_composed()) == tables
     waiting = make_composed(exports="e/{model}/{dataset}.npy")
     assert studies.find_dumps(waiting) == {}
-    assert studies.list_objects(waiting) == [*tables, "results/s/patchml/4/composed.csv"]
+    assert studies.list_objects(waiting) == [*tables, "results/s/patchml/4/manifest.csv"]
     assert studies.list_objects(make_composed(patchml={})) == []
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from capmap import wording
 from capmap.errors import ValidationError
 from capmap.validation.configuration import rename_runs
-from tests.checkpoint_tables import HEADER
-from tests.multilabel_study import make_study
+from tests.unit.test_checkpoints import HEADER
+from tests.unit.test_checkpoints import run as run_checkpoints
+from tests.unit.test_multilabel import make_study
 from tests.unit.test_validate import run, write
-from tests.unit.test_validate_checkpoints import run as run_checkpoints
 
 TABLE = "model,dataset,seed,score\na,D,0,0.1\na,E,0,0.2\nb,D,0,0.3\nb,E,0,0.4\n"
 METRICS = {"metric": "", "metrics": {}, "decimal": "."}

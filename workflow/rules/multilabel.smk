@@ -45,7 +45,6 @@ rule compose:
         images=directory("results/{study}/patchml/{number}/images"),
         labels="results/{study}/patchml/{number}/labels.json",
         manifest="results/{study}/patchml/{number}/manifest.csv",
-        composed="results/{study}/patchml/{number}/composed.csv",
     log:
         "results/logs/compose/{study}/{number}.log",
     benchmark:

@@ -60,9 +60,8 @@ ANALYSIS = Analysis(
             "Errors of predicted gaps for hidden results, by method, dimension and protocol, with "
             "intervals over models. The difference is from the L2 distance on the same splits; "
             "below 0 is better.",
-            "distance dimension protocol folds predictions mse mse_low mse_high mae mae_low "
-            "mae_high pearson pearson_low pearson_high difference difference_low difference_high "
-            "confidence",
+            "distance dimension protocol folds predictions mse mse_low mse_high pearson "
+            "pearson_low pearson_high difference difference_low difference_high confidence",
             formats="csv tex",
         ),
         "centrality": Table(
@@ -74,7 +73,7 @@ ANALYSIS = Analysis(
             MODELS,
         ),
         "datasets": Table(
-            "Results, best model, spread, saturation and attributes of each dataset.",
+            "Results and attributes of each dataset.",
             DATASETS,
         ),
         "positions": Table(
@@ -152,18 +151,15 @@ ANALYSIS = Analysis(
     find_facts=find_facts,
     meanings={
         "absolute_gap": "Distance to the best model of the dataset, in the metric's unit.",
-        "best_score": "The best score of any model, in the metric's unit.",
         "centrality": "Distance to the centroid of the map.",
         "confidence": "Level of the interval, 0 to 1.",
         "distance": "What predicts gaps from positions.",
         "fold": "Number of the split.",
         "folds": "Number of splits.",
         "gap": "Distance to the best model of the dataset; 0: the best, 1: the worst model.",
-        "headroom": "From the best score to the best that the metric allows, in its unit.",
         "held_out": "Whether the result was hidden when it was predicted.",
         "kept": "How many results are in the map.",
         "map_distance": "Distance between positions, in all dimensions.",
-        "mae": "Mean absolute error of predicted gaps.",
         "nearest": "The dataset that is nearest to the model on the map.",
         "normalized": "Score between the dataset's bounds: 0 is the low, 1 the high one.",
         "observed": "The gap that was observed; empty: there is no result.",
@@ -172,10 +168,7 @@ ANALYSIS = Analysis(
         "place": "From 1: the nearest, and the one that is predicted best.",
         "prediction": "The gap that was predicted.",
         "protocol": "How results were hidden.",
-        "saturation": "Share of models with a gap of at most 0.1.",
         "truth": "The gap that was hidden.",
         "untried": "A dataset on which the model has no result.",
-        "worst_score": "The worst score of any model, in the metric's unit.",
-        "datasets.std": "Standard deviation of scores over models, in the metric's unit.",
     },
 )

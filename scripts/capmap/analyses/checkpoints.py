@@ -44,7 +44,7 @@ ANALYSIS = Analysis(
         ),
         "ranking_agreement": Table(
             "Kendall's tau-b of two rankings of the same checkpoints, also by single metrics.",
-            "ranking_a ranking_b kendall_tau checkpoints tied_a tied_b moved stamp",
+            "ranking_a ranking_b kendall_tau checkpoints moved stamp",
             formats="csv json",
         ),
         "checkpoints": Table(
@@ -86,8 +86,6 @@ ANALYSIS = Analysis(
         "report": "Value where checkpoints are compared.",
         "selection": "Value by which checkpoints are chosen.",
         "step": "Step of the training.",
-        "tied_a": "Number of checkpoints that share their first rank.",
-        "tied_b": "Number of checkpoints that share their second rank.",
         "trainings": "Number of trainings.",
         "curves.mean": "Mean over datasets, normalized where there are several.",
         "ranking_agreement.checkpoints": "Number of checkpoints that both rank.",

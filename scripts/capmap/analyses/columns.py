@@ -9,7 +9,6 @@ MEANINGS = {
     "backbone": "Backbone of the entry.",
     "before": "What it was in the former run.",
     "best": "First model of this ranking.",
-    "best_model": "The model with the best score on the dataset.",
     "change": "Rank under the other condition less that under this one.",
     "component": "Number of a group of models and datasets that results connect.",
     "condition": "The study that is compared with this one.",
@@ -62,7 +61,7 @@ LABELS = {
 
 # What stays text when a table is read back: ``007`` is no 7.
 NAMES = (
-    "architecture backbone best best_model checkpoint condition dataset dataset_a "
+    "architecture backbone best checkpoint condition dataset dataset_a "
     "dataset_b date dropped family group labels left_out license method metric metric_a "
     "metric_b model model_a model_b name ranking ranking_a ranking_b release seed size "
     "source split stamp statistic submission tested_on tie_group training type unit"
@@ -76,7 +75,6 @@ SPELLINGS = {
     "df": "df",
     "hpo": "HPO",
     "iqm": "IQM",
-    "mae": "MAE",
     "mse": "MSE",
     "p": "p",
     "real": "ReaL",

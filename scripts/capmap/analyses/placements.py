@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 
 from capmap.analyses import Analysis, Figure, Step, Table
+from capmap.capabilities.crossvalidation import CURVE
 from capmap.capabilities.predictions import place_models
 from capmap.settings.choices import PREDICTION_LEVEL
 
@@ -37,8 +38,7 @@ ANALYSIS = Analysis(
         "error_curve": Table(
             "Errors and coverage of predictions by the number of results that models keep, and "
             "errors of an additive model.",
-            "results models predictions mse mse_low mse_high mse_additive difference "
-            "difference_low difference_high coverage width change change_low change_high",
+            CURVE,
         ),
     },
     figures={

@@ -1,6 +1,6 @@
 """How ranks moved from release to release of a leaderboard."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,40 +15,7 @@ from capmap.tables import read_declared
 from capmap.wording import find_statistic, list_names, quote_name
 
 CURRENT = "current"
-HISTORY = {"release": "str", "method": "str", "model": "str", "name": "str", "rank": "Int64"}
 REMEDY = "Give leaderboard: {releases: …} copies of leaderboard/entries.csv only."
-
-
-def track_ranks(releases: Mapping[str, pd.DataFrame], *, statistic: str = "iqm") -> pd.DataFrame:
-    """List the rank of each entry in each release.
-
-    Parameters
-    ----------
-    releases : mapping of str to pandas.DataFrame
-        Tables of entries by the name of their release, in their order: ``method``, ``model``,
-        ``name``, ``rank`` (missing for an incomplete entry) and the statistic, and any others.
-    statistic : str, optional
-        What ranks the entries.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``release``, ``method``, ``model``, ``name``, ``rank`` and the statistic: release by
-        release, and within one by method, rank (those without at the end), name and model.
-
-    Notes
-    -----
-    Ranks are those of their time: a release's ranks are not computed again, and an entry that a
-    release lacks has no row there. Scores of different releases compare only where they rest on
-    the same bounds of normalization.
-    """
-    kinds = {**HISTORY, statistic: "float64"}
-    parts = [pd.DataFrame(columns=list(kinds)).astype(kinds)]
-    for name, entries in releases.items():
-        table = entries.assign(release=name).astype({"rank": "Int64"})
-        table = table.sort_values(["method", "rank", "name", "model"], na_position="last")
-        parts.append(table[list(kinds)].astype(kinds))
-    return pd.concat(parts, ignore_index=True)
 
 
 def read_release(path: str | Path, *, statistic: str = "iqm") -> pd.DataFrame:
@@ -77,53 +44,21 @@ def read_release(path: str | Path, *, statistic: str = "iqm") -> pd.DataFrame:
         table = read_declared(path, "leaderboard/entries")
     except (ValueError, OSError) as error:
         raise ValidationError(f"{path}: not a readable CSV table ({error}). {REMEDY}") from error
-    needed = [*(name for name in HISTORY if name != "release"), statistic]
+    needed = ["method", "model", "name", "rank", statistic]
     if missing := [name for name in needed if name not in table]:
         raise ValidationError(f"{path}: lacks the columns {list_names(missing)}. {REMEDY}")
-    table = table[needed].copy()
     ranks, scores = (pd.to_numeric(table[name], errors="coerce") for name in ("rank", statistic))
-    faults = {
-        "model": (table["model"] == "") | table.duplicated("model"),
-        "rank": table["rank"].notna() & ~((ranks >= 1) & (ranks % 1 == 0)),
-        statistic: ~np.isfinite(scores),
-    }
-    for column, wrong in faults.items():
-        if wrong.any():
-            value = quote_name(str(table.loc[wrong, column].iloc[0]))
-            reason = "names no entry, or one twice" if column == "model" else f"is no {column}"
-            line = int(wrong.to_numpy().argmax()) + 2
-            raise ValidationError(f"{path}, line {line}: {value} {reason}. {REMEDY}")
-    table["name"] = table["name"].where(table["name"] != "", table["model"])
-    return table.assign(rank=ranks, **{statistic: scores}).astype({"rank": "Int64"})
-
-
-def name_releases(paths: Sequence[str]) -> list[str]:
-    """Name releases after their files, or their folders where all files are called alike.
-
-    Parameters
-    ----------
-    paths : sequence of str
-        Paths of former tables of entries.
-
-    Returns
-    -------
-    list of str
-        The first of file names without suffix, names of folders, and whole paths that are all
-        different and none of them ``current``; in the order given.
-
-    Examples
-    --------
-    >>> name_releases(["old/2025-01.csv", "old/2025-02.csv"])
-    ['2025-01', '2025-02']
-    >>> name_releases(["2025-01/entries.csv", "2025-02/entries.csv"])
-    ['2025-01', '2025-02']
-    """
-    files = [Path(path) for path in paths]
-    ways = [[file.stem for file in files], [file.parent.name for file in files]]
-    for names in ways:
-        if len({*names, CURRENT, ""}) == len(names) + 2:
-            return names
-    return [str(path) for path in paths]
+    is_sound = (table["model"] != "") & ~table.duplicated("model") & np.isfinite(scores)
+    is_sound &= table["rank"].isna() | ((ranks >= 1) & (ranks % 1 == 0))
+    if not is_sound.all():
+        place = int(is_sound.to_numpy().argmin())
+        raise ValidationError(
+            f"{path}, line {place + 2}: the entry {quote_name(table['model'][place])} stands twice "
+            f"or has no name, or its rank or {statistic} is no number. {REMEDY}"
+        )
+    names = table["name"].where(table["name"] != "", table["model"])
+    table = table[needed].assign(name=names, rank=ranks, **{statistic: scores})
+    return table.astype({"rank": "Int64"})
 
 
 def track_releases(folder: str, releases: Sequence[str]) -> pd.DataFrame:
@@ -140,13 +75,26 @@ def track_releases(folder: str, releases: Sequence[str]) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        The table ``rank_history``.
+        The table ``rank_history``: release by release, and within one by method, rank (those
+        without at the end), name and model. A release is called after its file, or where two files
+        are called alike by its path.
+
+    Notes
+    -----
+    Ranks are those of their time: a release's ranks are not computed again, and an entry that a
+    release lacks has no row there. Scores of different releases compare only where they rest on
+    the same bounds of normalization.
     """
     former, entries = sorted(releases, key=split_digits), f"{folder}/leaderboard/entries.csv"
     statistic = find_statistic(read_declared(entries, "leaderboard/entries").columns)
-    paths = dict(zip(name_releases(former), former, strict=True)) | {CURRENT: entries}
-    tables = {name: read_release(path, statistic=statistic) for name, path in paths.items()}
-    return track_ranks(tables, statistic=statistic)
+    names = [Path(path).stem for path in former]
+    names = names if len({*names, CURRENT}) > len(names) else former
+    order = ["method", "rank", "name", "model"]
+    tables = [
+        read_release(path, statistic=statistic).assign(release=name).sort_values(order)
+        for name, path in zip([*names, CURRENT], [*former, entries], strict=True)
+    ]
+    return pd.concat(tables, ignore_index=True)
 
 
 def find_facts(rank_history: pd.DataFrame) -> dict[str, Any]:

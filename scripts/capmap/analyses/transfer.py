@@ -1,6 +1,5 @@
 """Whether what models do on other types of datasets helps to predict what they do on one."""
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -21,21 +20,9 @@ from capmap.capabilities.crossvalidation import (
 from capmap.capabilities.gaps import BoolArray, Results
 from capmap.rng import make_stream
 
-FEWEST_DATASETS, MOST_TYPES = 5, 6
+FEWEST_DATASETS = 5
 ALL = "all types"
 SHOWN = ERRORS | {"mse_alone": "alone"}
-
-
-def choose_types(types: Sequence[str]) -> list[str]:
-    """Choose the types with enough datasets to be tested on, by name.
-
-    Examples
-    --------
-    >>> choose_types(["a"] * 5 + ["b"] * 4 + [""] * 9)
-    ['a']
-    """
-    counts = Counter(sorted(name for name in types if name)).most_common(MOST_TYPES)
-    return sorted(name for name, count in counts if count >= FEWEST_DATASETS)
 
 
 def split_type(
@@ -91,7 +78,7 @@ def measure_transfer(
     Returns
     -------
     pandas.DataFrame
-        A row per type with at least 5 datasets (the 6 with the most), by name, and one for all of
+        A row per type with at least 5 datasets, by name, and one for all of
         these: ``tested_on``; ``datasets``, ``models`` and ``predictions``, their numbers; the mean
         squared errors with other types, ``mse`` with its interval, and without, ``mse_alone``, and
         of additive effects with them; and ``difference``, mse − mse_alone, with its interval, below
@@ -109,7 +96,8 @@ def measure_transfer(
     make_rng = partial(make_stream, seed, study, "capabilities", "transfer")
     half = split_halves(results, families, make_rng("halves"))
     found = {}
-    for name in choose_types(types.tolist()):
+    counts = types[types != ""].value_counts()
+    for name in sorted(counts[counts >= FEWEST_DATASETS].index):
         tested, rng = types.eq(name).to_numpy()[results.columns], make_rng("factors", name)
         parts = []
         for side in (half, ~half):

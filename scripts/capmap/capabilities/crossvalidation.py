@@ -29,6 +29,7 @@ from capmap.capabilities.gaps import (
 )
 from capmap.ranking.aggregation import FloatArray, IntArray
 from capmap.rng import combine_keys, hash_names, make_stream, order_names
+from capmap.settings.choices import PREDICTION_LEVEL
 
 LEAST_VARIANCE = 1e-4
 # Standard deviation of the weights of nearby predictions: a share of all, or so many if more.
@@ -49,11 +50,13 @@ HELD_OUT, HIDDEN_SHARE = 10, 0.01
 GROUP = ["distance", "dimension", "protocol"]
 RESULT = ["protocol", "fold", "model", "dataset"]
 VALIDATION = [*GROUP, "fold", "model", "dataset", "truth", "prediction"]
-LIMITS = {"mse": (0.0, np.inf), "mae": (0.0, np.inf), "pearson": (-1.0, 1.0)}
 # Results that are left to a model, and groups of models that are hidden one after the other.
 COUNTS, GROUPS = (1, 2, 4, 8, 12, 16, 20), 5
 TINY = 1e-12
-CHANGE = ("change", "change_low", "change_high")
+CURVE = (
+    "results models predictions mse mse_low mse_high mse_additive difference difference_low "
+    "difference_high coverage width change change_low change_high"
+)
 # Columns of predictions by the name of their error.
 ERRORS = {"mse": "prediction", "mse_additive": "additive"}
 
@@ -163,10 +166,8 @@ def summarize_errors(
     }
 
 
-def find_intervals(
-    known: pd.DataFrame, new: pd.DataFrame, *, confidence_level: float
-) -> tuple[FloatArray, FloatArray]:
-    """Find prediction intervals of gaps by the errors of other predictions.
+def find_intervals(known: pd.DataFrame, new: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+    """Find 90% prediction intervals of gaps by the errors of other predictions.
 
     Parameters
     ----------
@@ -176,13 +177,11 @@ def find_intervals(
         an influence; and the result, ``truth``. May be empty.
     new : pandas.DataFrame
         Other predictions: ``row``, ``prediction`` and ``variance``.
-    confidence_level : float
-        Share of truths that are to be within, between 0 and 1.
 
     Returns
     -------
     low, high : ndarray, shape (new predictions,)
-        From 0 to 1; 0 and 1 where the errors are too few (less than 9 for 90%).
+        From 0 to 1; 0 and 1 where the errors are too few (less than 9).
 
     Notes
     -----
@@ -205,21 +204,17 @@ def find_intervals(
     errors = known["truth"].to_numpy() - gaps
     own, others = _measure_deviations(known, errors, new)
     reach = np.abs(errors) / (own * np.where(errors < 0, *_shape_reach(gaps)))
-    width = others * _find_quantiles(gaps, reach, wanted, confidence_level)
+    width = others * _find_quantiles(gaps, reach, wanted)
     down, up = _shape_reach(wanted)
     return (wanted - width * down).clip(0, 1), (wanted + width * up).clip(0, 1)
 
 
-def cover_groups(
-    known: pd.DataFrame, groups: IntArray, *, confidence_level: float
-) -> tuple[FloatArray, FloatArray]:
+def cover_groups(known: pd.DataFrame, groups: IntArray) -> tuple[FloatArray, FloatArray]:
     """Find the intervals of predictions, each by the errors of the other groups."""
     low, high = np.empty((2, len(known)))
     for group in np.unique(groups):
         is_own = groups == group
-        low[is_own], high[is_own] = find_intervals(
-            known[~is_own], known[is_own], confidence_level=confidence_level
-        )
+        low[is_own], high[is_own] = find_intervals(known[~is_own], known[is_own])
     return low, high
 
 
@@ -244,10 +239,8 @@ def _shape_reach(gaps: FloatArray) -> tuple[FloatArray, FloatArray]:
     return -ndtri(MISS * below), -ndtri(MISS * (1 - below))
 
 
-def _find_quantiles(
-    gaps: FloatArray, reach: FloatArray, new: FloatArray, level: float
-) -> FloatArray:
-    """What the reach of a further error exceeds with a probability of at most 1 − level, nearby."""
+def _find_quantiles(gaps: FloatArray, reach: FloatArray, new: FloatArray) -> FloatArray:
+    """What the reach of a further error exceeds with a probability of at most 10%, nearby."""
     count, ordered = len(gaps), np.sort(gaps)
     ranks, wanted = (
         (np.searchsorted(ordered, own) + np.searchsorted(ordered, own, side="right")) / (2 * count)
@@ -257,7 +250,7 @@ def _find_quantiles(
     centers = np.linspace(0, 1, CENTERS)
     apart = (ranks[order] - centers[:, None]) / max(SHARE, LEAST / count)
     sums = np.cumsum(np.exp(-(apart**2) / 2), axis=1)
-    places = (sums / sums[:, -1:] < level * (1 + 1 / count) - 1e-9).sum(axis=1)
+    places = (sums / sums[:, -1:] < PREDICTION_LEVEL * (1 + 1 / count) - 1e-9).sum(axis=1)
     return np.asarray(np.interp(wanted, centers, np.append(reach[order], FAR)[places]))
 
 
@@ -321,21 +314,15 @@ def crossvalidate(
         of model and dataset; ``truth``, the hidden gap; ``prediction`` and its ``variance`` by the
         factors; and ``additive``, the prediction of additive effects.
     """
-    chosen = {
-        number: own
-        for number, own in enumerate(splits)
-        if len(own.train.gaps) and len(own.test.gaps)
-    }
+    chosen = {n: own for n, own in enumerate(splits) if len(own.train.gaps) and len(own.test.gaps)}
     columns = ["split", "row", "column", "truth", "prediction", "variance", "additive"]
-    tables = [
-        pd.DataFrame({name: np.zeros(0, int if name in columns[:3] else float) for name in columns})
-    ]
+    kinds = dict.fromkeys(columns[:3], int) | dict.fromkeys(columns[3:], float)
+    tables = [pd.DataFrame(columns=columns).astype(kinds)]
     pairs = [Pairs(own.test.rows, own.test.columns) for own in chosen.values()]
     trains = [own.train for own in chosen.values()]
     found = predict_gaps(trains, attributes, pairs, rng=rng) if chosen else []
     for (number, (train, test)), asked, moments in zip(chosen.items(), pairs, found, strict=True):
-        additive = fit_additive(train).predict(*asked)
-        values = (number, *asked, test.gaps, *moments, additive)
+        values = (number, *asked, test.gaps, *moments, fit_additive(train).predict(*asked))
         tables.append(pd.DataFrame(dict(zip(columns, values, strict=True))))
     return pd.concat(tables, ignore_index=True)
 
@@ -466,38 +453,34 @@ def summarize_validation(
     Returns
     -------
     pandas.DataFrame
-        ``distance``, ``dimension``, ``protocol``, ``folds``, ``predictions`` (hidden results in all
-        folds); ``mse`` and ``mae`` over all predictions; ``pearson``, the mean over folds;
-        ``difference``, the mean squared error minus that of L2 distances on the same results; each
-        with an interval ``…_low`` to ``…_high``; and ``confidence``, the level of the intervals.
+        ``distance``, ``dimension``, ``protocol``, ``folds``; what `summarize_errors` has, compared
+        with L2 distances on the same results; ``pearson``, the mean over folds, with its interval;
+        and ``confidence``, the level of the intervals.
 
     Notes
     -----
-    Intervals of errors and differences are Student's t intervals that take all predictions of a
-    model as one draw (`estimate_mean`): folds hide some results several times, and intervals over
-    folds called equally good methods different in 45% of simulated studies of 30 results. Those of
-    correlations are over folds. All are NaN with one model or fold.
+    Intervals of errors and differences take all predictions of a model as one draw
+    (`estimate_mean`): folds hide some results several times, and intervals over folds called
+    equally good methods different in 45% of simulated studies of 30 results. Those of correlations
+    are over folds. All are NaN with one model or fold.
     """
-    errors = (validation["prediction"] - validation["truth"]).abs()
-    hidden = validation.assign(mse=errors**2, mae=errors)
-    is_plain = (hidden["distance"] == PLAIN) & hidden["dimension"].eq(dimension).fillna(False)
-    plain = hidden[is_plain].set_index(RESULT)["mse"]
-    estimate = partial(estimate_mean, confidence_level=confidence_level)
+    is_plain = (validation["distance"] == PLAIN) & validation["dimension"].eq(dimension)
+    plain = validation[is_plain.fillna(False)].set_index(RESULT)["prediction"]
+    places = pd.MultiIndex.from_frame(validation[RESULT])
+    hidden = validation.assign(row=validation["model"], plain=plain.reindex(places).to_numpy())
     rows = []
     for key, own in hidden.groupby(GROUP, sort=False, dropna=False):
-        folds = [fold for _, fold in own.groupby("fold")]
-        reference = plain.reindex(pd.MultiIndex.from_frame(own[RESULT])).to_numpy()
-        found = {
-            "mse": estimate(own["mse"], clusters=own["model"]),
-            "mae": estimate(own["mae"], clusters=own["model"]),
-            "pearson": estimate([_correlate(fold) for fold in folds]),
-            "difference": estimate(own["mse"].to_numpy() - reference, clusters=own["model"]),
-        }
-        row = dict(zip(GROUP, key, strict=True)) | {"folds": len(folds), "predictions": len(own)}
-        for name, interval in found.items():
-            ends = np.clip(interval, *LIMITS.get(name, (-np.inf, np.inf)))
-            row |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
-        rows.append(row | {"confidence": confidence_level})
+        errors = summarize_errors(
+            own,
+            {"mse": "prediction", "plain": "plain"},
+            reference="plain",
+            confidence_level=confidence_level,
+        )
+        fits = [_correlate(fold) for _, fold in own.groupby("fold")]
+        ends = np.clip(estimate_mean(fits, confidence_level=confidence_level), -1, 1)
+        known = {"folds": len(fits), "confidence": confidence_level}
+        names = (*GROUP, "pearson", "pearson_low", "pearson_high")
+        rows.append(errors | known | dict(zip(names, (*key, *ends), strict=True)))
     return pd.DataFrame(rows).astype({"dimension": "Int64"})
 
 
@@ -527,7 +510,7 @@ def leave_few(results: Results, count: int, rng: np.random.Generator) -> list[Bo
 
 
 def draw_error_curve(
-    results: Results, attributes: SideInformation, *, confidence_level: float, make_rng: MakeRng
+    results: Results, attributes: SideInformation, *, make_rng: MakeRng
 ) -> tuple[pd.DataFrame, dict[int, pd.DataFrame]]:
     """Leave models with few of their results, and predict the others.
 
@@ -537,8 +520,6 @@ def draw_error_curve(
         Of all models.
     attributes : SideInformation
         Of models and datasets, may be empty.
-    confidence_level : float
-        Of all intervals, between 0 and 1.
     make_rng : callable
         Makes a random generator from names.
 
@@ -568,22 +549,18 @@ def draw_error_curve(
         found = crossvalidate(splits, attributes, rng=make_rng("factors", str(count)))
         found["additive"] = found["additive"].clip(0, 1)
         errors = summarize_errors(
-            found, ERRORS, reference="mse_additive", confidence_level=confidence_level
+            found, ERRORS, reference="mse_additive", confidence_level=PREDICTION_LEVEL
         )
         # As if each result had a model of its own.
         found = found.assign(model=found["row"], row=np.arange(len(found)))
         groups, truth = found["split"].to_numpy(), found["truth"]
-        low, high = cover_groups(found, groups, confidence_level=confidence_level)
+        low, high = cover_groups(found, groups)
         covered = (low <= truth + TINY) & (truth - TINY <= high)
         ends = {"coverage": covered.mean(), "width": (high - low).mean()}
         own = ((found["prediction"] - truth) ** 2).groupby(found["model"]).mean()
-        change = estimate_mean(own - before, confidence_level=confidence_level)
+        change = estimate_mean(own - before, confidence_level=PREDICTION_LEVEL)
         before = own
-        ends |= dict(zip(CHANGE, change, strict=True))
+        ends |= dict(zip(CURVE.split()[-3:], change, strict=True))
         rows.append({"results": count} | errors | ends)
         few_results[count] = found
-    columns = [
-        *("results", "models", "predictions", "mse", "mse_low", "mse_high", "mse_additive"),
-        *("difference", "difference_low", "difference_high", "coverage", "width", *CHANGE),
-    ]
-    return pd.DataFrame(rows, columns=columns), few_results
+    return pd.DataFrame(rows, columns=CURVE.split()), few_results

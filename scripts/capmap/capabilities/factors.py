@@ -102,7 +102,7 @@ class Moments(NamedTuple):
 
 
 def gather_attributes(
-    results: Results, models: pd.DataFrame | None = None, datasets: pd.DataFrame | None = None
+    results: Results, models: pd.DataFrame, datasets: pd.DataFrame
 ) -> SideInformation:
     """Gather the attributes of the models and datasets of some results.
 
@@ -110,9 +110,9 @@ def gather_attributes(
     ----------
     results : Results
         For its names.
-    models : pandas.DataFrame, optional
+    models : pandas.DataFrame
         Column ``model``, and any of ``architecture``, ``parameters`` and ``date``.
-    datasets : pandas.DataFrame, optional
+    datasets : pandas.DataFrame
         Column ``dataset``, and any of ``family`` and ``type``.
 
     Returns
@@ -121,17 +121,15 @@ def gather_attributes(
         An attribute that is missing is one of the model's or dataset's own, and one that no two
         share is left out. Parameters count as logarithms.
     """
+    table = models.set_index("model").reindex(results.models)
     covariates: list[FloatArray] = []
-    if models is not None:
-        table = models.set_index("model").reindex(results.models)
-        if "parameters" in table:
-            numbers = table["parameters"].to_numpy(dtype=float)
-            known = np.where(numbers > 0, numbers, np.nan)
-            covariates.append(np.log(known))
-        if "date" in table:
-            dates = pd.to_datetime(table["date"])
-            days = (dates - dates.min()) / pd.Timedelta(days=1)
-            covariates.append(np.asarray(days, dtype=float))
+    if "parameters" in table:
+        numbers = table["parameters"].to_numpy(dtype=float)
+        covariates.append(np.log(np.where(numbers > 0, numbers, np.nan)))
+    if "date" in table:
+        dates = pd.to_datetime(table["date"])
+        days = (dates - dates.min()) / pd.Timedelta(days=1)
+        covariates.append(np.asarray(days, dtype=float))
     columns = [_standardize(column) for column in covariates]
     return SideInformation(
         models=_number(models, "model", results.models, ["architecture"]),
@@ -141,10 +139,8 @@ def gather_attributes(
 
 
 def _number(
-    table: pd.DataFrame | None, key: str, names: list[str], columns: Iterable[str]
+    table: pd.DataFrame, key: str, names: list[str], columns: Iterable[str]
 ) -> list[IntArray]:
-    if table is None:
-        return []
     found = []
     table = table.set_index(key).reindex(names)
     for column in columns:
@@ -184,7 +180,8 @@ def predict_gaps(
     ----------
     parts : sequence of Results
         Results of the same models and datasets, at least one in each part; each part is fitted
-        alone, but all in one sweep, which takes less time.
+        alone, but all in one sweep, which takes less time. There are as many factors and effects as
+        the smallest part supports.
     attributes : SideInformation
         Of the models and datasets; may be empty.
     pairs : sequence of Pairs
@@ -195,45 +192,10 @@ def predict_gaps(
     Returns
     -------
     list of Moments
-        Of the pairs of each part (`fit_factors`), with means from 0 to 1. Where no known result
-        connects model and dataset, the mean is that of the dataset.
-    """
-    chains = max(1, min(CHAINS, WORK // max(len(part.gaps) for part in parts)))
-    found = []
-    fitted = fit_factors(parts, attributes, pairs, chains=chains, rng=rng)
-    for part, own, moments in zip(parts, pairs, fitted, strict=True):
-        mean = np.where(
-            are_connected(part, own.rows, own.columns),
-            moments.mean.clip(0, 1),
-            average_datasets(part, own.columns),
-        )
-        found.append(moments._replace(mean=mean))
-    return found
-
-
-def fit_factors(
-    parts: Sequence[Results],
-    attributes: SideInformation,
-    pairs: Sequence[Pairs],
-    *,
-    chains: int,
-    rng: np.random.Generator,
-) -> list[Moments]:
-    """Fit the factors to each part, by Gibbs sampling, and predict its pairs.
-
-    Parameters
-    ----------
-    parts, attributes, pairs, rng
-        As in `predict_gaps`. There are as many factors and effects as the smallest part supports.
-    chains : int
-        Chains of each part, whose draws are taken together.
-
-    Returns
-    -------
-    list of Moments
-        Of the pairs of each part: mean and variance of a result over the draws, one after every
-        fifth of 110 sweeps that follow 10 dropped ones. Only sums are kept of these, so memory
-        grows with chains × (results + pairs).
+        Of the pairs of each part: mean, from 0 to 1, and variance of a result over the draws, one
+        after every fifth of 110 sweeps that follow 10 dropped ones, by Gibbs sampling. Where no
+        known result connects model and dataset, the mean is that of the dataset. Only sums are kept
+        of draws, so memory grows with chains × (results + pairs).
 
     Notes
     -----
@@ -262,20 +224,25 @@ def fit_factors(
     Gelfand and Smith (1990), Journal of the American Statistical Association 85:398-409, for means
     of conditional expectations.
     """
-    ends = np.cumsum([len(own.rows) for own in pairs])[:-1]
-    means, samples, squares = np.zeros((3, sum(len(own.rows) for own in pairs)))
+    chains = max(1, min(CHAINS, WORK // max(len(part.gaps) for part in parts)))
+    sums = np.zeros((3, sum(len(own.rows) for own in pairs)))
     sampler = _Sampler(parts, attributes, pairs, chains=chains, rng=rng)
     for sweep in range(1, BURN_IN + SWEEPS + 1):
         sampler.sweep()
         if sweep > BURN_IN and (sweep - BURN_IN) % THINNING == 0:
             sampled, expected, noise = sampler.predict()
-            means += expected.mean(axis=0)
-            samples += sampled.mean(axis=0)
-            squares += (sampled**2 + noise).mean(axis=0)
-    count = SWEEPS // THINNING
-    variance = squares / count - (samples / count) ** 2
-    found = np.split(means / count, ends), np.split(variance, ends)
-    return [Moments(*own) for own in zip(*found, strict=True)]
+            draws = expected, sampled, sampled**2 + noise
+            sums += [own.mean(axis=0) for own in draws]
+    means, samples, squares = sums / (SWEEPS // THINNING)
+    ends = np.cumsum([len(own.rows) for own in pairs])[:-1]
+    found = (np.split(own, ends) for own in (means.clip(0, 1), squares - samples**2))
+    return [
+        Moments(
+            np.where(are_connected(part, *own), mean, average_datasets(part, own.columns)),
+            variance,
+        )
+        for part, own, mean, variance in zip(parts, pairs, *found, strict=True)
+    ]
 
 
 class _Effect:
@@ -389,22 +356,21 @@ class _Sampler:
         chains: int,
         rng: np.random.Generator,
     ) -> None:
-        self.covariates = attributes.covariates
+        self.covariates, self.chains = attributes.covariates, chains
         models, datasets = len(parts[0].models), len(parts[0].datasets)
-        self.shape = copies, _, _ = len(parts) * chains, models, datasets
-        self.sizes = np.tile([len(part.gaps) for part in parts], chains)
+        known, wanted = [*parts] * chains, [*pairs] * chains
+        self.shape = copies, _, _ = len(known), models, datasets
+        self.sizes = np.array([len(part.gaps) for part in known])
         self.own = np.repeat(np.arange(copies), self.sizes)
         rows, columns, self.gaps = (
-            np.tile(np.concatenate([getattr(part, name) for part in parts]), chains)
+            np.concatenate([getattr(part, name) for part in known])
             for name in ("rows", "columns", "gaps")
         )
         self.rows, self.columns = self.own * models + rows, self.own * datasets + columns
         self.model_side = _Side(self.rows, self.columns, (copies, models, datasets))
         self.dataset_side = _Side(self.columns, self.rows, (copies, datasets, models))
-        self.wanted = np.repeat(
-            np.arange(copies), np.tile([len(own.rows) for own in pairs], chains)
-        )
-        asked = Pairs(*(np.tile(np.concatenate(own), chains) for own in zip(*pairs, strict=True)))
+        self.wanted = np.repeat(np.arange(copies), [len(own.rows) for own in wanted])
+        asked = Pairs(*map(np.concatenate, zip(*wanted, strict=True)))
         self.asked = Pairs(
             self.wanted * models + asked.rows, self.wanted * datasets + asked.columns
         )
@@ -416,8 +382,7 @@ class _Sampler:
                 self.effects.append(effect)
                 self.effect_keys.append(self._name_groups(effect, grouping))
                 self.effect_places.append(effect.find(self.wanted, _pair(*grouping, *asked)))
-        self.chains = chains
-        self._start(parts, chains)
+        self._start(known)
 
     def _name(self, results: Results, chains: int, rng: np.random.Generator) -> None:
         """Keys of the random numbers of copies, models and datasets."""
@@ -441,7 +406,7 @@ class _Sampler:
         keys = combine_keys(self.copy_keys, 3 + len(self.effects))[effect.own]
         return combine_keys(combine_keys(keys, least[0][of_models]), least[1][of_datasets])
 
-    def _start(self, parts: Sequence[Results], chains: int) -> None:
+    def _start(self, parts: Sequence[Results]) -> None:
         copies, models, datasets = self.shape
         factors = int(np.clip(1 + self.sizes.min() // (models + datasets), 1, MOST_FACTORS))
         self.known = np.tile(self.covariates, (copies, 1))
@@ -451,7 +416,8 @@ class _Sampler:
             np.array([SCALE**2, SCALE] + [SCALE**2] * covariates + [SCALE] * factors),
         )
         self.precisions = [np.tile(1 / scales, (copies, 1)) for scales in self.scales]
-        starts = [fit_additive(part) for part in parts] * chains
+        starts = [fit_additive(part) for part in parts[: self.shape[0] // self.chains]]
+        starts *= self.chains
         self.levels = np.array([start.level for start in starts])
         self.models, self.datasets = (
             np.sqrt(scales) * ndtri(draw_uniforms(keys, len(scales)))

@@ -22,12 +22,8 @@ BoolArray = npt.NDArray[np.bool_]
 COLUMNS = ["model", "dataset", "score", "normalized", "absolute_gap", "gap", "dropped"]
 FEWEST = 2
 SHARE, PERCENT = (0.0, 1.0), 100.0
-SATURATED = 0.1
-MODELS = "model results kept component mean_gap architecture parameters date dropped"
-DATASETS = (
-    "dataset results kept component best_model best_score worst_score std saturation headroom type "
-    "family dropped"
-)
+MODELS = "model results kept component mean_gap architecture parameters date"
+DATASETS = "dataset results kept component type family"
 
 
 @dataclass(frozen=True)
@@ -126,11 +122,11 @@ def bound_scores(
     -------
     worst, best : ndarray, shape (datasets,)
     """
-    worst, best = np.full(datasets, np.inf), np.full(datasets, -np.inf)
-    np.minimum.at(worst, columns, scores)
-    np.maximum.at(best, columns, scores)
-    empty = worst > best
-    worst[empty] = best[empty] = np.nan
+    groups = pd.Series(scores).groupby(columns)
+    worst, best = (
+        np.asarray(own.reindex(range(datasets)), dtype=np.float64)
+        for own in (groups.min(), groups.max())
+    )
     return worst, best
 
 
@@ -452,17 +448,15 @@ def describe_models(gaps: pd.DataFrame, attributes: pd.DataFrame) -> pd.DataFram
     pandas.DataFrame
         A row per model, by name: ``model``; ``results``, its number of cells; ``kept``, those that
         are kept; ``component`` (`list_components`); ``mean_gap``, from 0 to 1, over cells that are
-        kept; ``architecture``; ``parameters``; ``date``; and ``dropped``: "", "few results" or "no
-        dataset left" (datasets were dropped that all of its results are on). Component and mean
-        gap are missing for a model that is dropped.
+        kept; ``architecture``; ``parameters``; and ``date``. Component and mean gap are missing for
+        a model that is dropped.
 
     Raises
     ------
     ValidationError
         If there are attributes, but none of a model that has results.
     """
-    reasons = {"few results of the model": "few results"}
-    table = _count_cells(gaps, "model", reasons, other="no dataset left")
+    table = _count_cells(gaps, "model")
     known = attributes.set_index("model")
     _require_match(known, table.index, kind="model")
     table = table.join(known[["architecture", "parameters", "date"]])
@@ -470,17 +464,13 @@ def describe_models(gaps: pd.DataFrame, attributes: pd.DataFrame) -> pd.DataFram
     return table.reset_index()[MODELS.split()]
 
 
-def describe_datasets(
-    gaps: pd.DataFrame, bounds: pd.DataFrame, attributes: pd.DataFrame
-) -> pd.DataFrame:
-    """Describe the results of each dataset, how well it separates models, and its attributes.
+def describe_datasets(gaps: pd.DataFrame, attributes: pd.DataFrame) -> pd.DataFrame:
+    """Describe the results of each dataset, and what else is known of it.
 
     Parameters
     ----------
     gaps : pandas.DataFrame
         Of `tabulate_gaps`.
-    bounds : pandas.DataFrame
-        Columns ``dataset``, ``metric``, ``direction``, ``low`` and ``high``, a row per dataset.
     attributes : pandas.DataFrame
         Columns ``dataset`` and ``type``, at most a row per dataset. What is not known
         of a dataset by its name is that of the part of its name before " / ".
@@ -489,62 +479,30 @@ def describe_datasets(
     -------
     pandas.DataFrame
         A row per dataset, by name: ``dataset``; ``results``, its number of cells; ``kept``, those
-        that are kept; ``component`` (`list_components`); ``best_model``, the first by name of those
-        with gap 0; the raw scores ``best_score`` and ``worst_score``; ``std``, the sample standard
-        deviation of raw scores; ``saturation``, the share of models with a gap of at most 0.1;
-        ``headroom``, from the best score to the best that the metric allows, in the metric's unit,
-        NaN where that is not known; ``type``; ``family``, the part of the name before " / "; and
-        ``dropped``: "", "few results", "tied" (all models that are left have the same score) or "no
-        model left" (models were dropped that all of its results are of). All but the number of
-        results is about cells that are kept, and missing where none is.
+        that are kept; ``component`` (`list_components`), missing for a dataset that is dropped;
+        ``type``; and ``family``, the part of the name before " / ".
 
     Raises
     ------
     ValidationError
         If there are attributes, but none of a dataset that has results.
     """
-    reasons = {"few results on the dataset": "few results", "tied": "tied"}
-    table = _count_cells(gaps, "dataset", reasons, other="no model left")
-    table = table.join(_measure_datasets(gaps))
+    table = _count_cells(gaps, "dataset")
     known = attributes.set_index("dataset")["type"].astype(object)
     families = table.index.map(lambda name: name.split(SEPARATOR)[0])
     _require_match(known, table.index.append(families), kind="dataset")
     own, shared = (known.reindex(part).to_numpy() for part in (table.index, families))
-    table = table.assign(
-        headroom=_measure_headroom(table["best_score"], bounds),
-        type=np.where(pd.notna(own), own, shared),
-        family=families,
-    )
+    table = table.assign(type=np.where(pd.notna(own), own, shared), family=families)
     return table.reset_index()[DATASETS.split()]
 
 
-def _count_cells(
-    gaps: pd.DataFrame, kind: str, reasons: Mapping[str, str], *, other: str
-) -> pd.DataFrame:
-    """Number of cells, and of those that are kept; component; and why all are dropped, if so."""
+def _count_cells(gaps: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """Number of cells, and of those that are kept, and component of each model or dataset."""
     groups, results = gaps.groupby(kind, sort=True)["gap"], choose_results(gaps)
     side = ("model", "dataset").index(kind)
     names, numbers = (results.models, results.datasets)[side], list_components(results)[side]
     table = pd.DataFrame({"results": groups.size(), "kept": groups.count()}).astype("int64")
-    table["component"] = pd.Series(numbers, names, dtype="Int64")
-    table["dropped"] = np.where(table["kept"] > 0, "", other)
-    for reason, word in reasons.items():
-        table.loc[gaps.loc[gaps["dropped"] == reason, kind].unique(), "dropped"] = word
-    return table
-
-
-def _measure_datasets(gaps: pd.DataFrame) -> pd.DataFrame:
-    """What is measured from the cells that are kept, by dataset."""
-    kept = gaps[gaps["gap"].notna()].sort_values(["dataset", "gap", "model"])
-    is_near = round_significant(kept["gap"]) <= SATURATED
-    groups = kept.assign(is_near=is_near).groupby("dataset", sort=True)
-    measures = {
-        "best_model": groups["model"].first(),
-        "std": groups["score"].std(),
-        "saturation": groups["is_near"].mean(),
-    }
-    ends = scale_scores(gaps).set_index("dataset").add_suffix("_score")
-    return pd.DataFrame(measures).join(ends)
+    return table.assign(component=pd.Series(numbers, names, dtype="Int64"))
 
 
 def _require_match(known: "pd.DataFrame | pd.Series[str]", names: pd.Index, *, kind: str) -> None:
@@ -554,14 +512,6 @@ def _require_match(known: "pd.DataFrame | pd.Series[str]", names: pd.Index, *, k
             f"{list_names(known.index.tolist())}; the study has {list_names(sorted(set(names)))}. "
             f"Call the column of these names {kind}, or correct the names."
         )
-
-
-def _measure_headroom(best: "pd.Series[float]", bounds: pd.DataFrame) -> FloatArray:
-    """Distance of the best scores to the natural bound on their side; NaN if it is not there."""
-    limits = find_limits(bounds).loc[best.index]
-    is_max = (limits["best"] > limits["worst"]).to_numpy()
-    reach = (limits["best"] - best).to_numpy() * np.where(is_max, 1, -1)
-    return round_significant(np.where(np.isfinite(reach) & (reach >= 0), reach, np.nan))
 
 
 def describe_results(
@@ -602,5 +552,5 @@ def describe_results(
     return {
         "gaps": gaps,
         "models": describe_models(gaps, rename_column(of_models, "model", renamed)),
-        "datasets": describe_datasets(gaps, bounds, rename_column(of_datasets, "dataset", renamed)),
+        "datasets": describe_datasets(gaps, rename_column(of_datasets, "dataset", renamed)),
     }

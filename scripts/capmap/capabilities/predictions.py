@@ -109,7 +109,7 @@ def predict_cells(
     masks = [folds == fold for fold in range(int(folds.max()) + 1)]
     held_out = crossvalidate([hide_results(results, own) for own in masks], attributes, rng=rng)
     groups = held_out["split"].to_numpy()
-    low, high = cover_groups(held_out, groups, confidence_level=PREDICTION_LEVEL)
+    low, high = cover_groups(held_out, groups)
     table = held_out.assign(observed=held_out["truth"], low=low, high=high)
     asked = find_empty(results)
     if len(asked.rows) and count + len(asked.rows) <= MOST_PAIRS:
@@ -119,7 +119,7 @@ def predict_cells(
         used = 1 + int(np.searchsorted(np.cumsum(np.bincount(folds)), ENOUGH))
         splits = [hide_unseen(results, own) for own in masks[:used]]
         known = crossvalidate(splits, attributes, rng=rng)
-        low, high = find_intervals(known, empty, confidence_level=PREDICTION_LEVEL)
+        low, high = find_intervals(known, empty)
         empty = empty.assign(observed=np.nan, low=low, high=high)
         table = pd.concat([table, empty], ignore_index=True)
     table = table.rename(columns={"prediction": "predicted"})
@@ -343,7 +343,6 @@ def predict_newcomers(
     attributes: SideInformation,
     few_results: Mapping[int, pd.DataFrame],
     *,
-    confidence_level: float,
     rng: np.random.Generator,
 ) -> tuple[pd.DataFrame, FloatArray]:
     """Predict what newcomers would have on datasets on which they have no result.
@@ -358,8 +357,6 @@ def predict_newcomers(
         Of the models of the results, then the newcomers, and of the datasets.
     few_results : mapping of int to pandas.DataFrame
         Of `draw_error_curve`.
-    confidence_level : float
-        Of the intervals, between 0 and 1.
     rng : numpy.random.Generator
         Draws factors.
 
@@ -394,10 +391,10 @@ def predict_newcomers(
         is_asked = (chosen == count)[asked.rows] & is_near
         # Of a new model no errors are known, so those of one model must not tell of each other.
         own = table[is_asked].assign(row=len(known) + np.arange(is_asked.sum()))
-        ends = find_intervals(known, own, confidence_level=confidence_level)
+        ends = find_intervals(known, own)
         table.loc[is_asked, "low"], table.loc[is_asked, "high"] = ends
         errors = (known["truth"] - known["prediction"]).groupby(known["model"]).mean().abs()
-        rank = int(np.ceil((len(errors) + 1) * confidence_level - 1e-9))
+        rank = int(np.ceil((len(errors) + 1) * PREDICTION_LEVEL - 1e-9))
         if rank <= len(errors):
             reach[chosen == count] = errors.sort_values().iloc[rank - 1]
     return table.rename(columns={"prediction": "predicted"}), reach
@@ -442,7 +439,6 @@ def place_models(
     curve, few_results = draw_error_curve(
         results,
         gather_attributes(results, models, datasets),
-        confidence_level=PREDICTION_LEVEL,
         make_rng=partial(make_rng, "error_curve"),
     )
     newcomers = choose_newcomers(gaps, results)
@@ -451,7 +447,6 @@ def place_models(
         results,
         gather_attributes(join_results(results, newcomers), models, datasets),
         few_results,
-        confidence_level=PREDICTION_LEVEL,
         rng=make_rng("placements"),
     )
     counts = found.groupby("row")["predicted"].agg(["count", "sum"])

@@ -1,17 +1,12 @@
-"""Rankings of trainings by their chosen checkpoints, and curves over their steps.
+"""Rankings of trainings by their chosen checkpoints, and curves over their steps."""
 
-Python's parser reads ranking expressions such as ``0.7*accuracy - 0.3*ece``, and nothing in them is
-run: what is no number, metric, ``+ - * /`` or one of a few functions is refused.
-"""
-
-import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import scipy
 
@@ -32,17 +27,9 @@ from capmap.rng import make_stream
 from capmap.wording import list_names, quote_name, write_key
 
 ITEM = [name for name in CHECKPOINT if name != "step"]
-AGREEMENT = ["ranking_a", "ranking_b", "kendall_tau", "checkpoints", "tied_a", "tied_b", "moved"]
-LONGEST = 500
-OPERATORS: dict[type[ast.operator], Callable[[FloatArray, FloatArray], FloatArray]] = {
-    ast.Add: np.add,
-    ast.Sub: np.subtract,
-    ast.Mult: np.multiply,
-    ast.Div: np.divide,
-}
-# Of one part, and of one or more.
-SINGLE: dict[str, Callable[..., FloatArray]] = {"abs": np.abs, "log": np.log, "sqrt": np.sqrt}
-SEVERAL: dict[str, Callable[..., FloatArray]] = {"max": np.max, "mean": np.mean, "min": np.min}
+# Metrics in an expression, in backticks or followed by no parenthesis; and all that it is made of.
+METRIC = re.compile(r"`([^`]+)`|\b([^\W\d]\w*)\b(?!\s*\()")
+EXPRESSION = re.compile(r"(?:`[^`]+`|[\w\s+*/(),-]|\.(?![^\W\d]))+")
 
 
 def analyse_checkpoints(
@@ -114,8 +101,9 @@ def find_fault(ranking: Mapping[str, Any], reported: pd.DataFrame, plan: Plan) -
     present, metric = sorted(reported["metric"].unique()), ranking.get("metric", "")
     wanted = [metric] if metric else []
     if text := ranking.get("expression", ""):
+        wanted = list_metrics(text)
         try:
-            wanted = list_metrics(read_expression(text))
+            evaluate(text, pd.DataFrame(1.0, index=[0], columns=wanted))
         except ValidationError as error:
             return str(error)
         if not wanted:
@@ -160,14 +148,13 @@ def rank_checkpoints(
     chosen = selected.sort_values(CHECKPOINT, ignore_index=True)
     scores: Any
     keys = pd.MultiIndex.from_frame(chosen[CHECKPOINT])
-    tables = [chosen.iloc[:0].assign(ranking="", method="", rank=0, score=0.0)]
+    tables = []
     for ranking in rankings:
         metric, text = ranking.get("metric", ""), ranking.get("expression", "")
         method, scores, best = "best", chosen["report"], plan.find_direction(plan.primary)
         if text:
-            root = read_expression(text)
-            means = {name: _average_metric(reported, name, keys) for name in list_metrics(root)}
-            method, scores, best = "custom", evaluate(root, means), "max"
+            means = {name: _average_metric(reported, name, keys) for name in list_metrics(text)}
+            method, scores, best = "custom", evaluate(text, pd.DataFrame(means)), "max"
         elif metric:
             name = reported.loc[reported["metric"] == metric, "dataset"].iloc[0]
             method, scores = "single", _average_metric(reported, metric, keys)
@@ -177,7 +164,7 @@ def rank_checkpoints(
         ranks = pd.Series(rank_competitors(known, best=best), known.index, dtype="Int64")
         rows = rows.assign(rank=ranks.reindex(rows.index))
         tables.append(rows.sort_values(["rank", *CHECKPOINT], na_position="last"))
-    return pd.concat(tables[1:] or tables, ignore_index=True)
+    return pd.concat(tables, ignore_index=True)
 
 
 def _average_metric(reported: pd.DataFrame, metric: str, keys: pd.MultiIndex) -> FloatArray:
@@ -204,10 +191,10 @@ def compare_rankings(rankings: pd.DataFrame) -> pd.DataFrame:
         both = pd.concat([ranks[a], ranks[b]], axis=1, join="inner").to_numpy()
         ours, theirs = (rank_competitors(own, best="min") for own in both.T)
         tau = compute_kendall_tau(ours, theirs)
-        tied = [int(pd.Series(own).duplicated(keep=False).sum()) for own in (ours, theirs)]
-        agreement.append((a, b, tau, len(both), *tied, int((ours != theirs).sum())))
+        agreement.append((a, b, tau, len(both), int((ours != theirs).sum())))
     stamp = str(rankings["stamp"].iloc[0]) if len(rankings) else ""
-    return pd.DataFrame(agreement, columns=AGREEMENT).assign(stamp=stamp)
+    names = ["ranking_a", "ranking_b", "kendall_tau", "checkpoints", "moved"]
+    return pd.DataFrame(agreement, columns=names).assign(stamp=stamp)
 
 
 def trace_curves(
@@ -289,80 +276,37 @@ def _average_trainings(steps: pd.DataFrame, confidence_level: float) -> pd.DataF
     return table.assign(training="", ci_low=table["mean"] - half, ci_high=table["mean"] + half)
 
 
-def read_expression(text: str) -> ast.expr:
-    """Read an expression over metrics, or raise ValidationError.
-
-    At most 500 characters. Names that are no identifiers stand in backticks or double quotes. A
-    name counts as a function only in front of a parenthesis, so a metric may be called ``mean``.
+def list_metrics(text: str) -> list[str]:
+    """List the metrics that an expression asks for, by name.
 
     Examples
     --------
-    >>> list_metrics(read_expression('0.7*accuracy - 0.3*"top-1 error"'))
+    >>> list_metrics("0.7*accuracy - 0.3*sqrt(`top-1 error`)")
     ['accuracy', 'top-1 error']
-    >>> read_expression("a ** b")
-    Traceback (most recent call last):
-    ...
-    capmap.errors.ValidationError: 'a ** b' is no expression: use numbers, metrics, + - * / ( ) \
-and abs, log, max, mean, min, sqrt. Other names of metrics stand in backticks.
+    """
+    return sorted({quoted or plain for quoted, plain in METRIC.findall(text)})
+
+
+def evaluate(text: str, values: pd.DataFrame) -> FloatArray:
+    """Evaluate an expression for each row from the values of its metrics, as pandas does.
+
+    NaN where it has no finite value, such as a division by zero, or where a metric is missing.
+
+    Examples
+    --------
+    >>> evaluate("log(a) / b", pd.DataFrame({"a": [1, 1], "b": [4, 0]})).tolist()
+    [0.0, nan]
     """
     try:
-        if len(text) > LONGEST:
-            raise ValueError
-        # In parentheses, blanks at the start are no indentation.
-        root = ast.parse(f"({text.replace('`', chr(34))})", mode="eval").body
-        list_metrics(root)
-    except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
+        if not EXPRESSION.fullmatch(text):
+            raise ValueError(text)
+        with np.errstate(all="ignore"):
+            found = values.eval(text.replace("\n", " ").strip(), engine="python")
+        scores = np.broadcast_to(np.asarray(found, dtype=np.float64), len(values))
+    # What is no expression raises nearly anything.
+    except Exception as error:
         raise ValidationError(
-            f"{quote_name(text)} is no expression: use numbers, metrics, + - * / ( ) and "
-            f"{', '.join(sorted([*SINGLE, *SEVERAL]))}. Other names of metrics stand in backticks."
+            f"{quote_name(text)} is no expression: use numbers, metrics, + - * / ( ) and functions "
+            "such as abs, exp, log and sqrt. Other names of metrics stand in backticks."
         ) from error
-    return root
-
-
-def list_metrics(root: ast.expr) -> list[str]:
-    """List the metrics that an expression asks for, by name; ValueError if it is none."""
-    names = set[str]()
-
-    def find(name: str) -> FloatArray:
-        names.add(name)
-        return np.ones(1)
-
-    with np.errstate(all="ignore"):
-        _work_out(root, find)
-    return sorted(names)
-
-
-def evaluate(root: ast.expr, values: Mapping[str, npt.ArrayLike]) -> FloatArray:
-    """Evaluate an expression for several units at once, from the values of each metric.
-
-    NaN where any part has no finite value: a division by zero, the logarithm of 0 or less, the root
-    of a negative number, an overflow, or a metric that is missing.
-
-    Examples
-    --------
-    >>> evaluate(read_expression("max(a, 0) / b"), {"a": [2, 1], "b": [4, 0]}).tolist()
-    [0.5, nan]
-    """
-    with np.errstate(all="ignore"):
-        return _work_out(root, lambda name: np.asarray(values[name], dtype=np.float64))
-
-
-def _work_out(node: ast.expr, find: Callable[[str], FloatArray]) -> FloatArray:
-    """The value of a part of an expression; ValueError for what may not be in one."""
-    match node:
-        case ast.Name(id=name) | ast.Constant(value=str(name)):
-            result = find(name)
-        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-            result = np.full(1, float(number))
-        case ast.UnaryOp(op=ast.USub(), operand=part):
-            result = -_work_out(part, find)
-        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in OPERATORS:
-            result = OPERATORS[type(operator)](_work_out(left, find), _work_out(right, find))
-        case ast.Call(func=ast.Name(id=name), args=[part], keywords=[]) if name in SINGLE:
-            result = SINGLE[name](_work_out(part, find))
-        case ast.Call(func=ast.Name(id=name), args=[_, *_], keywords=[]) if name in SEVERAL:
-            parts = np.broadcast_arrays(*(_work_out(part, find) for part in node.args))
-            result = SEVERAL[name](parts, axis=0)
-        case _:
-            raise ValueError
-    return np.where(np.isfinite(result), result, np.nan)
+    return np.where(np.isfinite(scores), scores, np.nan)

@@ -218,11 +218,8 @@ def normalize_values(
     [1.0, 0.0, 0.5]
     """
     groups = rows.groupby(["dataset", "metric"])["score"]
-    low = groups.transform("min").to_numpy(dtype=np.float64)
-    width = groups.transform("max").to_numpy(dtype=np.float64) - low
-    share = np.full(len(rows), MIDDLE)
-    raw = rows["score"].to_numpy(dtype=np.float64)
-    np.divide(raw - low, width, out=share, where=width > 0)
+    low, high = groups.transform("min"), groups.transform("max")
+    share = ((rows["score"] - low) / (high - low).where(high > low)).fillna(MIDDLE).to_numpy()
     pairs = zip(rows["dataset"], rows["metric"], strict=True)
     is_error = np.array([directions.get(pair) == "min" for pair in pairs], dtype=bool)
     return np.where(is_error, 1 - share, share)

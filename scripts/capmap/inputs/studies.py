@@ -408,7 +408,7 @@ def list_cells(study: Study, *, shard: int) -> list[list[str]]:
 
 
 def list_objects(study: Study) -> list[str]:
-    """List the tables of objects that are in no composed image; all seeds have as many.
+    """List the manifest of composed images of a seed; others are alike.
 
     As long as there are no dumps, those of all seeds are listed: so the images are composed that
     models are to see.
@@ -417,8 +417,7 @@ def list_objects(study: Study) -> list[str]:
     if not patchml["images"]:
         return []
     seeds = patchml["seeds"][:1] if find_dumps(study) else patchml["seeds"]
-    names = ["skipped.csv", *(f"{seed}/composed.csv" for seed in seeds)]
-    return [study.place(f"patchml/{name}") for name in names]
+    return [study.place(f"patchml/{seed}/manifest.csv") for seed in seeds]
 
 
 def find_labels(study: Study) -> dict[str, dict[str, str]]:
@@ -483,10 +482,9 @@ def _check_files(study: Study) -> Iterator[ConfigError]:
     patchml = study.settings["patchml"]
     if patchml["images"] and not patchml["annotations"]:
         yield study.refuse("patchml.annotations", "name the annotations of patchml.images.")
-    kind = "folder" if Path(patchml["annotations"]).is_dir() else "file"
     yield from study.look_for("predictions.classes", study.read("predictions/classes"))
     yield from study.look_for("patchml.classes", patchml["classes"])
-    yield from study.look_for("patchml.annotations", patchml["annotations"], kind)
+    yield from study.look_for("patchml.annotations", patchml["annotations"])
     yield from study.look_for("patchml.images", patchml["images"], "folder")
 
 

@@ -36,10 +36,6 @@ METHODS = ("frozen", "full_ft")
 USUAL = (0.5, 1.0)
 ENTRY = [NAME, BACKBONE, "method"]
 CELL = [*ENTRY, "dataset"]
-MIX_REMEDY = (
-    "Make it part of the models' names: "
-    "columns: {{model: [backbone, frozen_or_full_ft, submission]}}."
-)
 UNKNOWN_METHOD = RowCheck(
     "unknown_method",
     "method",
@@ -47,7 +43,10 @@ UNKNOWN_METHOD = RowCheck(
     f"{{_hint}}Write {' or '.join(METHODS)}.",
 )
 MIXED = RowCheck(
-    "mixed_entries", "model", "The model {model} has runs of several values of {_part}.", MIX_REMEDY
+    "mixed_entries",
+    "model",
+    "The model {model} has runs of several values of {_part}.",
+    "Write columns: {{model: [backbone, frozen_or_full_ft, submission]}}.",
 )
 MISSING_SEEDS = RowCheck(
     "missing_seeds",
@@ -153,13 +152,11 @@ def rank_dimension(
     shrinks with more replicates and does not say how sure a score is.
     """
     means = {model: own.mean() for model, own in cells.groupby("model")["mean"]}
-    draws = estimates["replicates"]
+    draws = [own if len(own) > 1 else np.full(2, np.nan) for own in estimates["replicates"]]
     table = estimates.assign(
         mean=estimates["model"].map(means),
-        bootstrap_mean=[own.mean() if len(own) else np.nan for own in draws],
-        bootstrap_sem=[
-            own.std(ddof=1) / np.sqrt(len(own)) if len(own) > 1 else np.nan for own in draws
-        ],
+        bootstrap_mean=[own.mean() for own in draws],
+        bootstrap_sem=[own.std(ddof=1) / np.sqrt(len(own)) for own in draws],
         expected=expected,
         complete=estimates["datasets"] == expected,
         ranked=estimates["datasets"] == expected,

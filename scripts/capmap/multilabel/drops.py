@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from capmap.multilabel.evaluation import OutcomeFiles
+from capmap.multilabel.evaluation import read_outcomes
 from capmap.multilabel.metrics import (
     MEANS,
     MakeRng,
@@ -24,13 +24,8 @@ from capmap.settings.choices import Subgroups
 PARTS = ("mix", "within")
 SPLITS = [f"{part}{end}" for part in PARTS for end in ("", "_low", "_high")]
 DROPS = {
-    **{
-        "model": "str",
-        "metric": "str",
-        "subgroup": "Int64",
-        "dataset_a": "str",
-        "dataset_b": "str",
-    },
+    **dict.fromkeys(("model", "metric", "subgroup", "dataset_a", "dataset_b"), "str"),
+    "subgroup": "Int64",
     **dict.fromkeys(("value_a", "value_b", "difference", "ci_low", "ci_high"), "float64"),
     "images": "Int64",
     **dict.fromkeys(SPLITS, "float64"),
@@ -231,13 +226,13 @@ def compare_dataset_pair(
 
 
 def _read_mean(
-    files: OutcomeFiles, models: Sequence[str], dataset: str, seeds: Sequence[str]
+    outcomes: Sequence[str], models: Sequence[str], dataset: str, seeds: Sequence[str]
 ) -> pd.DataFrame:
     """Mean over models of their values on each image, with one model in memory at a time."""
-    first = files.read(models[0], dataset, seeds)
+    first = read_outcomes(outcomes, models[0], dataset, seeds)
     sums = first[[*MEANS]].copy()
     for model in models[1:]:
-        sums += files.read(model, dataset, seeds)[[*MEANS]]
+        sums += read_outcomes(outcomes, model, dataset, seeds)[[*MEANS]]
     return pd.concat([first[["labels"]], sums / len(models)], axis=1)
 
 
@@ -283,22 +278,28 @@ def compare_predictions(
     The mean is over the seeds that all models have on a dataset, and is left out where there is
     none. Its interval is over images: the models are taken as they are.
     """
-    known = sorted(set(metrics["dataset"]), key=lambda name: (name not in order, name))
-    listed = sorted(known, key=[*order, *known].index)
-    pair = [*dict.fromkeys([*compare, *listed])][:2]
+    known = sorted(set(metrics["dataset"]))
+    listed = [*compare, *(name for name in order if name in known), *known]
+    pair = [*dict.fromkeys(listed)][:2]
     tables = [pd.DataFrame(columns=list(DROPS)).astype(DROPS)]
     if len(pair) < 2:
         return tables[0]
     if not outcomes:
         return subtract_datasets(metrics, dataset_a=pair[0], dataset_b=pair[1])
-    files = OutcomeFiles(outcomes)
-    models = sorted(set(files.list_models(pair[0])) & set(files.list_models(pair[1])))
-    for name, group in [(MEAN, models), *((model, [model]) for model in models)]:
-        seeds = [files.list_seeds(group, dataset) for dataset in pair]
+    seeded = metrics.fillna({"seed": ""}).groupby(["model", "dataset"])["seed"]
+    cells: dict[Any, set[str]] = seeded.agg(set).to_dict()
+    models = sorted({model for model, _ in cells if {(model, name) for name in pair} <= {*cells}})
+    groups = [(MEAN, models), *((model, [model]) for model in models)] if models else []
+    for name, group in groups:
+        seeds = [
+            sorted(set[str].intersection(*(cells[model, dataset] for model in group)))
+            for dataset in pair
+        ]
         if not all(seeds):
             continue
         first, second = (
-            _read_mean(files, group, dataset, own) for dataset, own in zip(pair, seeds, strict=True)
+            _read_mean(outcomes, group, dataset, own)
+            for dataset, own in zip(pair, seeds, strict=True)
         )
         # The mean over one model is that model.
         stream = "degradation", *pair, MEAN if len(models) == 1 else name

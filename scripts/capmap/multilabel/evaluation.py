@@ -1,6 +1,7 @@
 """Evaluate a dump of predictions against the label files of its dataset."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -12,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from capmap.artifacts import digest_file, open_table
+from capmap.artifacts import digest_file, read_parquet
 from capmap.errors import CapmapError, ValidationError
 from capmap.exports.label_files import (
     LabelFile,
@@ -189,126 +190,89 @@ def write_outcomes(writer: pq.ParquetWriter, cell: Cell, outcomes: pd.DataFrame)
     writer.write_table(table, row_group_size=len(outcomes))
 
 
-class OutcomeFiles:
-    """The outcomes of a study.
+def read_outcomes(
+    paths: Sequence[str], model: str, dataset: str, seeds: Sequence[str]
+) -> pd.DataFrame:
+    """Read a model's outcomes on the images of a dataset from all files, seed after seed."""
+    cells = [Cell(model, dataset, seed)._asdict() for seed in seeds]
+    tables = [read_parquet(path, where=cell) for cell in cells for path in paths]
+    return pd.concat(tables, ignore_index=True)
+
+
+# Files of labels are read once for all dumps.
+read_classes_once = cache(read_classes)
+read_labels_once = cache(read_labels)
+
+
+def evaluate_dump(
+    path: str, cell: Cell, sources: Mapping[str, str], *, classes: str = ""
+) -> tuple[pd.DataFrame, list[Problem]]:
+    """Evaluate a dump.
 
     Parameters
     ----------
-    paths : iterable of path-like
-        Files that `open_outcomes` opened.
-    """
-
-    def __init__(self, paths: Iterable[str | Path]) -> None:
-        self._places: dict[Cell, tuple[str, int]] = {}
-        for path in sorted(map(str, paths)):
-            with open_table(path) as file:
-                for group in range(file.num_row_groups):
-                    head = file.read_row_group(group, columns=list(Cell._fields)).slice(0, 1)
-                    self._places[Cell(**head.to_pylist()[0])] = (path, group)
-
-    def list_models(self, dataset: str) -> list[str]:
-        """List the models that have a dataset, by name."""
-        return sorted({cell.model for cell in self._places if cell.dataset == dataset})
-
-    def list_seeds(self, models: Iterable[str], dataset: str) -> list[str]:
-        """List the seeds of a dataset that all of some models have."""
-        own = [
-            {cell.seed for cell in self._places if cell[:2] == (model, dataset)} for model in models
-        ]
-        return sorted(set.intersection(*own)) if own else []
-
-    def read(self, model: str, dataset: str, seeds: Sequence[str]) -> pd.DataFrame:
-        """Read a model's outcomes on the images of a dataset, seed after seed."""
-        tables = []
-        for seed in seeds:
-            path, group = self._places[Cell(model, dataset, seed)]
-            with open_table(path) as file:
-                tables.append(file.read_row_group(group, columns=["labels", *MEANS]).to_pandas())
-        images: pd.DataFrame = pd.concat(tables, ignore_index=True)
-        return images
-
-
-class Evaluator:
-    """Evaluates the dumps of a study one after the other; files of labels are read once.
-
-    Parameters
-    ----------
+    path : str
+        The dump.
+    cell : Cell
+        Whose predictions it has.
+    sources : mapping of str to str
+        The files of its dataset: ``labels`` (sets), ``single`` (labels) and ``images`` (ids in the
+        order of the scores), empty where there is none; with fields of a `Cell`.
     classes : str, optional
         File of the classes in the order of the scores.
+
+    Returns
+    -------
+    outcomes : pandas.DataFrame
+        From `score_images`.
+    notes : list of Problem
+        Warnings about the labels.
+
+    Raises
+    ------
+    UnreadableExportError
+        With everything that is wrong with the first file that has a fault.
+
+    Notes
+    -----
+    Ids are compared as they stand and, where that leaves images without labels, without the
+    suffixes of image files, as Kaggle's tables have them.
     """
+    files = {name: fill_pattern(source, cell) for name, source in sources.items()}
+    known = tuple(read_classes_once(classes)) if classes else ()
+    dump = open_scores(path, n_classes=len(known) or None)
+    n, n_classes = dump.scores.shape
+    names = dump.images
+    if names is None and files["images"]:
+        names = read_images(files["images"])
+    single, code = None, "unmatched_labels"
+    try:
+        given, extra = _join(files["labels"], known, n, names)
+        _require_classes(given, n_classes, files["labels"], names)
+        if files["single"]:
+            ones, _ = _join(files["single"], known, n, names, is_single=True)
+            _require_classes(ones, n_classes, files["single"], names)
+            single = [labels[0] for labels in ones]
+        sets = [sorted(set(labels)) for labels in given]
+        code = "unusable_dump"
+        ranks = rank_labels(dump.scores, sets, names or ())
+    except ValidationError as error:
+        raise UnreadableExportError(_describe_error(error, path, code)) from error
+    notes = [*_list_notes(files["labels"], sets, extra=extra)]
+    return score_images(ranks, sets, single=single, names=names or ()), notes
 
-    def __init__(self, classes: str = "") -> None:
-        self._classes_source = classes
-        self._classes: list[str] | None = None
-        self._files: dict[tuple[str, bool], LabelFile] = {}
 
-    def evaluate(
-        self, path: str, cell: Cell, sources: Mapping[str, str]
-    ) -> tuple[pd.DataFrame, list[Problem]]:
-        """Evaluate a dump.
-
-        Parameters
-        ----------
-        path : str
-            The dump.
-        cell : Cell
-            Whose predictions it has.
-        sources : mapping of str to str
-            The files of its dataset: ``labels`` (sets), ``single`` (labels) and ``images`` (ids in
-            the order of the scores), empty where there is none; with fields of a `Cell`.
-
-        Returns
-        -------
-        outcomes : pandas.DataFrame
-            From `score_images`.
-        notes : list of Problem
-            Warnings about the labels.
-
-        Raises
-        ------
-        UnreadableExportError
-            With everything that is wrong with the first file that has a fault.
-
-        Notes
-        -----
-        Ids are compared as they stand and, where that leaves images without labels, without the
-        suffixes of image files, as Kaggle's tables have them.
-        """
-        files = {name: fill_pattern(source, cell) for name, source in sources.items()}
-        if self._classes is None:
-            self._classes = read_classes(self._classes_source) if self._classes_source else []
-        dump = open_scores(path, n_classes=len(self._classes) or None)
-        n, n_classes = dump.scores.shape
-        names = dump.images
-        if names is None and files["images"]:
-            names = read_images(files["images"])
-        single, code = None, "unmatched_labels"
-        try:
-            given, extra = self._join(files["labels"], n, names, is_single=False)
-            _require_classes(given, n_classes, files["labels"], names)
-            if files["single"]:
-                ones, _ = self._join(files["single"], n, names, is_single=True)
-                _require_classes(ones, n_classes, files["single"], names)
-                single = [labels[0] for labels in ones]
-            sets = [sorted(set(labels)) for labels in given]
-            code = "unusable_dump"
-            ranks = rank_labels(dump.scores, sets, names or ())
-        except ValidationError as error:
-            raise UnreadableExportError(_describe_error(error, path, code)) from error
-        merged = sum(map(len, given)) - sum(map(len, sets))
-        notes = [*_list_notes(files["labels"], sets, merged=merged, extra=extra)]
-        return score_images(ranks, sets, single=single, names=names or ()), notes
-
-    def _join(
-        self, source: str, n_images: int, names: list[str] | None, *, is_single: bool
-    ) -> tuple[list[list[int]], int]:
-        """The labels in the order of the scores, and how many images have no scores."""
-        key = (source, is_single)
-        if key not in self._files:
-            classes = self._classes or ()
-            self._files[key] = read_labels(source, classes=classes, is_single=is_single)
-        file, ids = _align_ids(self._files[key], names)
-        return join_labels(file, n_images=n_images, images=ids)
+def _join(
+    source: str,
+    classes: tuple[str, ...],
+    n_images: int,
+    names: list[str] | None,
+    *,
+    is_single: bool = False,
+) -> tuple[list[list[int]], int]:
+    """The labels in the order of the scores, and how many images have no scores."""
+    file, ids = _align_ids(read_labels_once(source, classes=classes, is_single=is_single), names)
+    return join_labels(file, n_images=n_images, images=ids)
 
 
 def _align_ids(file: LabelFile, images: list[str] | None) -> tuple[LabelFile, list[str] | None]:
@@ -343,16 +307,11 @@ def _require_classes(
             )
 
 
-def _list_notes(
-    source: str, sets: Sequence[Sequence[int]], *, merged: int, extra: int
-) -> Iterator[Problem]:
+def _list_notes(source: str, sets: Sequence[Sequence[int]], *, extra: int) -> Iterator[Problem]:
     empty = sum(not labels for labels in sets)
     if empty:
         reason = f"There is no valid label for {empty} of {count_things(len(sets), 'image')}."
         yield _warn("unlabeled_images", source, reason, "They count for top-1 accuracy only.")
-    if merged:
-        reason = f"The label sets repeat {count_things(merged, 'label')}."
-        yield _warn("merged_labels", source, reason, "Each counts once.")
     if extra:
         reason = f"The labels are also of {count_things(extra, 'image')} without scores."
         remedy = "They are left out; check that the score dumps are of the whole dataset."

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from capmap.artifacts import read_json, read_parquet, read_table
+from capmap.artifacts import read_json, read_parquet
 from capmap.errors import ValidationError
 from capmap.exports import Exports
 from capmap.exports.reading import check_digests
@@ -19,14 +19,6 @@ from capmap.wording import count_things, quote_name
 
 # A subgroup of fewer images is said: the standard error of its accuracy may be above 0.11.
 FEW = 20
-RUNS = {
-    **dict.fromkeys(("model", "dataset", "metric", "seed"), "str"),
-    "score": "float64",
-    "raw": "str",
-    "source": "str",
-    "line": "int64",
-    "column": "str",
-}
 # What is missing as a dump cannot be used, which has a problem of its own.
 GAPS = ("incomplete", "nothing_left")
 
@@ -38,7 +30,6 @@ def check_predictions(
     *,
     scores: Sequence[str],
     facts: Sequence[str],
-    objects: Sequence[str],
     names: Sequence[str],
     **settings: Any,
 ) -> tuple[Exports, Validation, dict[str, Any]]:
@@ -59,7 +50,6 @@ def check_predictions(
         *dict.fromkeys(unscored),
         *find_other_images(known),
         *find_thin_subgroups(known, subgroups=settings["subgroups"]),
-        *(problem for path in objects[:1] for problem in find_skipped_objects(read_table(path))),
     ]
     result = validate_runs(
         gathered,
@@ -101,14 +91,14 @@ def gather_runs(scores: pd.DataFrame, facts: Sequence[Fact], *, metric: str) -> 
     own = scores[(scores["metric"] == metric) & scores["subgroup"].isna()]
     cells = list(Cell._fields)
     paths = {tuple(fact[name] for name in cells): fact["path"] for fact in facts}
-    runs = own[[*cells, "metric"]].assign(
+    runs = own[["model", "dataset", "metric", "seed"]].assign(
         score=own["value"],
         raw=[repr(value) for value in own["value"].tolist()],
         source=[paths[key] for key in own[cells].itertuples(index=False, name=None)],
         line=0,
         column="",
     )
-    return runs[list(RUNS)].astype(RUNS).sort_values(cells, ignore_index=True)
+    return runs.astype({"raw": "str", "source": "str"}).sort_values(cells, ignore_index=True)
 
 
 def find_unscored(runs: pd.DataFrame, facts: Sequence[Fact], *, metric: str) -> Iterator[Problem]:
@@ -167,26 +157,16 @@ def find_thin_subgroups(facts: Sequence[Fact], *, subgroups: Subgroups) -> list[
         few = [f"{group} ({n})" for group, n in sorted(images.items()) if n < FEW]
         if few and any(images.values()):
             name = f"the dataset {quote_name(fact['dataset'])}{_name_seed(fact)}"
-            reason = f"Fewer than {FEW} images of {name} have so many labels: {', '.join(few)}."
-            remedy = (
-                "ASMA leaves out numbers of labels without an image and weighs the others alike; "
-                "compare it with datasets that have the same, or set multilabel.subgroups."
+            problem = Problem(
+                severity="warning",
+                code="small_subgroups",
+                value=fact["dataset"],
+                reason=f"Fewer than {FEW} images of {name} have so many labels: {', '.join(few)}.",
+                remedy="ASMA leaves out numbers of labels without an image and weighs the others "
+                "alike; compare it with datasets that have the same, or set multilabel.subgroups.",
             )
-            problems.append(_warn("small_subgroups", fact["dataset"], reason, remedy))
+            problems.append(problem)
     return problems
-
-
-def find_skipped_objects(skipped: pd.DataFrame) -> list[Problem]:
-    """Warn of annotated objects that could not be cut, of a row per fault."""
-    if skipped.empty:
-        return []
-    reason = "Faults of annotations or images keep objects out of the composed images."
-    remedy = "patchml/skipped.csv lists them; correct them, or leave the images out."
-    return [_warn("skipped_objects", str(len(skipped)), reason, remedy)]
-
-
-def _warn(code: str, value: str, reason: str, remedy: str) -> Problem:
-    return Problem(severity="warning", code=code, value=value, reason=reason, remedy=remedy)
 
 
 def _name_seed(fact: Fact) -> str:

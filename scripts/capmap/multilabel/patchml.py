@@ -14,7 +14,6 @@ from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
-from xml.etree import ElementTree
 from zipfile import ZipFile, ZipInfo
 
 import numpy as np
@@ -47,9 +46,6 @@ MANIFEST = (
     *BOX,
     *(f"source_{side}" for side in BOX),
 )
-PAIRS = ("dataset", "count", "size", "objects", "images", "fewer_labels", "unused")
-# How many images there are of each count and size with how many labels.
-Tally = Counter[tuple[int, int, int]]
 
 
 class Box(NamedTuple):
@@ -94,62 +90,25 @@ class Skipped(NamedTuple):
     reason: str
 
 
-def read_annotations(path: str | Path) -> Iterator[Annotation]:
+def read_annotations(path: str) -> Iterator[Annotation]:
     """Read annotations one image at a time.
 
     Parameters
     ----------
-    path : path-like
-        A folder, in which every ``.xml`` file, also in folders below, is a PASCAL-VOC annotation of
-        one image; or a CSV file with the columns ``ImageId`` and ``PredictionString``, which is
-        made of groups ``class x1 y1 x2 y2``.
+    path : str
+        A CSV file with the columns ``ImageId`` and ``PredictionString``, which is made of groups
+        ``class x1 y1 x2 y2``.
 
     Yields
     ------
     Annotation
-        In order of names.
+        In order of names. Rows of one ``ImageId`` are joined, and numbered in order of their text.
 
     Raises
     ------
     ValidationError, UnreadableExportError
-        If there is no annotation in it, or the table cannot be read or has other columns.
-
-    Notes
-    -----
-    Only a VOC object's own ``name`` and ``bndbox`` count, not those of its parts. The image is the
-    one with the annotation's own file name; what the file says inside is ignored. Rows of one
-    ``ImageId`` are joined, and numbered in order of their text.
+        If the table cannot be read or has other columns.
     """
-    folder = Path(path)
-    if not folder.is_dir():
-        yield from _read_table(str(path))
-        return
-    files = sorted(file for file in folder.rglob("*") if file.suffix.lower() == ".xml")
-    if not files:
-        raise ValidationError(
-            f"{folder}: there is no PASCAL-VOC annotation (.xml) in this folder. Name the folder "
-            "that has them, or a table with the columns ImageId and PredictionString (.csv)."
-        )
-    for file in files:
-        yield _read_voc(file, file.relative_to(folder).with_suffix("").as_posix())
-
-
-def _read_voc(path: Path, image: str) -> Annotation:
-    try:
-        root = ElementTree.fromstring(path.read_bytes())  # noqa: S314
-    except (ElementTree.ParseError, LookupError, ValueError, OSError) as error:
-        return Annotation(image, [], f"the annotation cannot be read: {error}")
-    objects = [
-        (
-            (element.findtext("name") or "").strip(),
-            [element.findtext(f"bndbox/{side}") or "" for side in SIDES],
-        )
-        for element in root.findall("object")
-    ]
-    return Annotation(image, objects, "" if objects else "no object is annotated")
-
-
-def _read_table(path: str) -> Iterator[Annotation]:
     sheet = open_sheet(path, wanted=TABLE_COLUMNS)
     if missing := [name for name in TABLE_COLUMNS if name not in sheet.columns]:
         raise ValidationError(
@@ -611,7 +570,7 @@ def write_images(
     labels: str | Path,
     manifest: str | Path,
     side: int,
-) -> Tally:
+) -> None:
     """Compose and write images, their labels and their manifest.
 
     Parameters
@@ -633,11 +592,6 @@ def write_images(
         the source (``source_left`` …).
     side : int
         Side of the canvas in pixels.
-
-    Returns
-    -------
-    counter of (int, int, int)
-        How many images there are of each count and size with how many labels.
 
     Raises
     ------
@@ -671,40 +625,3 @@ def write_images(
         f"  {json.dumps(name)}: {json.dumps(own, ensure_ascii=False)}" for name, own in sets.items()
     ]
     write_text(labels, "{\n" + ",\n".join(lines) + "\n}\n")
-    return Counter((plan.count, plan.size, len(sets[plan.name])) for plan in plans)
-
-
-def tabulate_pairs(
-    tally: Tally, *, dataset: str, objects: int, pairs: Sequence[tuple[int, int]]
-) -> pd.DataFrame:
-    """Tabulate what became of the pool of objects for each count and size.
-
-    Parameters
-    ----------
-    tally : counter
-        What `write_images` returns.
-    dataset : str
-        Name of the dataset.
-    objects : int
-        Number of objects in the pool.
-    pairs : sequence of (int, int)
-        Counts and sizes.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per pair: ``dataset``, ``count``, ``size``, ``objects``, ``images``, ``fewer_labels``
-        (images whose objects share a label) and ``unused`` (objects in no image).
-
-    Examples
-    --------
-    >>> tabulate_pairs(Counter({(3, 20, 3): 4}), dataset="P", objects=14, pairs=[(3, 20)])
-      dataset  count  size  objects  images  fewer_labels  unused
-    0       P      3    20       14       4             0       2
-    """
-    rows = []
-    for count, size in pairs:
-        own = {key[2]: number for key, number in tally.items() if key[:2] == (count, size)}
-        images, fewer = sum(own.values()), sum(own.values()) - own.get(count, 0)
-        rows.append((dataset, count, size, objects, images, fewer, objects - count * images))
-    return pd.DataFrame(rows, columns=list(PAIRS))

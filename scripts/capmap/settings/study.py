@@ -408,7 +408,7 @@ class CheckpointRanking(Section):
         "",
         max_length=500,
         description="Formula over names of metrics, such as 0.7 * accuracy - 0.3 * ece; higher is "
-        "better. Numbers, names, + - * / ( ), min, max, mean, abs, log and sqrt.",
+        "better. Numbers, names, + - * / ( ), and functions such as abs, exp, log and sqrt.",
     )
 
     @model_validator(mode="after")
@@ -533,7 +533,7 @@ class PatchML(Section):
 
     images: FilePath = Field("", description="Folder of the annotated images; empty means none.")
     annotations: FilePath = Field(
-        "", description="Folder of PASCAL-VOC files, or a table of ImageId, PredictionString."
+        "", description="Table of ImageId and PredictionString (groups of class x1 y1 x2 y2)."
     )
     classes: FilePath = Field("", description="File of the classes to take; empty means all.")
     counts: Unique[Count] = Field(
