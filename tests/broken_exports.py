@@ -283,7 +283,7 @@ CONFIGURED = (
     describe(
         "two_rules_for_a_metric",
         make_table(),
-        "metrics: has rules for 'ACCURACY' and 'Accuracy'",
+        "metrics: 'ACCURACY', 'Accuracy' are one name",
         options={"metrics": {"Accuracy": {"low": 0}, "ACCURACY": {"low": 0.1}}},
     ),
     describe(

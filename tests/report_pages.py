@@ -76,14 +76,11 @@ def make_validation(name: str = "D1") -> dict[str, Any]:
     }
     kinds = [*contents.ROWS, "files", "models", "datasets", "metrics", "cells", "cells_empty"]
     return {
-        "ok": True,
         "files": [{"path": "data/x.csv", "sha256": "0" * 64, "bytes": 7, "rows": 12}],
         "counts": dict.fromkeys(kinds, 1),
         "seeds_per_cell": {"min": 1, "median": 3.0, "max": 5},
-        "metrics": {"accuracy": 2},
         "rejected": {"not_a_number": 2},
         "warnings": [problem],
-        "warnings_total": 1,
         "conversions": {"percent_signs": 0, "decimal_commas": 0},
     }
 

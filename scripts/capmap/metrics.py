@@ -49,8 +49,8 @@ KNOWN: dict[tuple[Direction, float | None, float | None], str] = {
         recall, sensitivity, TPR, true positive rate, producer's accuracy
         specificity, TNR, true negative rate, selectivity
         negative predictive value, NPV
-        AUROC, ROC AUC, AUC ROC, AUC, area under ROC curve, ROC AUC score
-        AUPRC, PR AUC, AUC PR, area under precision recall curve
+        AUROC, ROC AUC, AUC ROC, AUC, area under ROC curve, ROC AUC score, ROC
+        AUPRC, PR AUC, AUC PR, PRC, area under precision recall curve
         AP, average precision, average precision score, AP score
         concordance index, C index
         G-mean, geometric mean score

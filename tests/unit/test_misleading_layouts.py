@@ -342,7 +342,7 @@ TOLD = {
     "missing in R": ("model,d1,d2\nA,0.5,NA\nB,0.7,0.8\nC,-,0.6", TABLE, ""),
 }
 HARMLESS = {
-    *("one_seed", "out_of_bounds", "incomplete", "no_records", "fractions", "equal_scores"),
+    *("one_seed", "out_of_bounds", "incomplete", "no_records", "fractions"),
 }
 
 

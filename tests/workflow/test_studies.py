@@ -1,6 +1,5 @@
 """Whole runs: the shipped examples against the published tables, and real exports of others."""
 
-import json
 import re
 import warnings
 from pathlib import Path
@@ -98,7 +97,6 @@ def test_every_result_of_the_examples_exists(examples: Checkout) -> None:
     for study, settings in ((name, studies[name]) for name in TUTORIAL):
         folder = examples.folder / "results" / study
         settings = make_settings(**settings)
-        assert json.loads((folder / "validation.json").read_text())["ok"]
         assert 0 < (folder / "report.html").stat().st_size < 2_000_000
         check_figures(folder, settings)
         for name in list_tables(settings):

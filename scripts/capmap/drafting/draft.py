@@ -12,12 +12,15 @@ import pandas as pd
 import yaml
 
 from capmap.artifacts import unpack_columns
-from capmap.drafting.words import WORDS, guess_direction, has_word, split_words
+from capmap.drafting.table import correlate
+from capmap.drafting.words import WORDS, guess_direction, has_word, rate_values, split_words
 from capmap.exports import Exports
 from capmap.inputs.studies import Study, check_config, list_exports
 from capmap.metrics import find_metric
+from capmap.normalization.precedence import select_runs
 from capmap.problems import Problem
-from capmap.validation.study import Validation, check_exports
+from capmap.settings.choices import Direction
+from capmap.validation import Validation, check_exports
 from capmap.wording import count_things, list_names, quote_name
 
 Certainty: TypeAlias = Literal["found", "guess", "decide"]
@@ -31,8 +34,8 @@ PERCENT = 100.0
 FRACTION = 1.5
 # A score this many times the median is that of a run that diverged, or stands for none.
 FAR = 1000.0
-# A part that is missing without a question.
-FEW = 0.2
+# The share of datasets that speak for all, and a rank correlation of orders that are alike.
+HALF, ALIKE = 0.5, 0.9
 WIDTH = 100
 MARK = "    # "
 FIRST = ("title", "exports", "preset", "format")
@@ -55,6 +58,8 @@ class Draft:
         "guess" what is likely, and "decide" what only the user knows: the setting is a proposal.
     is_undirected : bool
         Whether no name says of the scores which way is better.
+    better : {"max", "min", ""}
+        Which scores are better by ranks in the files, or the order of their rows.
     runs : int
         How many runs were read as the draft says.
     """
@@ -62,6 +67,7 @@ class Draft:
     settings: dict[str, Any] = field(default_factory=dict)
     notes: dict[str, list[tuple[Certainty, str]]] = field(default_factory=dict)
     is_undirected: bool = False
+    better: Direction | Literal[""] = ""
     runs: int = 0
 
     def note(self, option: str, certainty: Certainty, text: str) -> None:
@@ -183,10 +189,12 @@ def _direct_datasets(draft: Draft, runs: pd.DataFrame, errors: Sequence[Problem]
     for name, reason in converted.items():
         draft.put_rules("datasets", [name], {"direction": "max", "low": 0, "high": 1})
         draft.note("datasets", "decide", f"{reason} Is max right?")
+    chosen = draft.settings.get("select", {})
+    runs, _ = select_runs(runs, datasets=chosen.get("datasets", "all"))
     metric = draft.settings.get("metric", "")
     is_wide = len(runs["column"].unique()) > 1 and metric and guess_direction(metric) != "min"
     for name in runs["dataset"].unique() if is_wide else ():
-        if guess_direction(name) == "min":
+        if guess_direction(name) == "min" and not rate_values([name], "merit"):
             text = f"{quote_name(name)} is called after an error: is lower better?"
             draft.note("datasets", "decide", text)
     return runs[~runs["dataset"].isin([*converted])]
@@ -195,7 +203,11 @@ def _direct_datasets(draft: Draft, runs: pd.DataFrame, errors: Sequence[Problem]
 def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame) -> None:
     """Put direction and bounds of a metric, and of datasets whose scale is another."""
     known, said = find_metric(name), guess_direction(name)
-    direction = said or ("min" if has_word(name, {"loss", "gap", "drop"}) else "max")
+    datasets = runs["dataset"].unique().tolist()
+    guessed = draft.better or ("max" if rate_values(datasets, "merit") > HALF else "")
+    direction: Direction = (
+        said or guessed or ("min" if has_word(name, {"loss", "gap", "drop"}) else "max")
+    )
     rule: dict[str, Any] = {} if known else {"direction": direction}
     low, high = (known.low, known.high) if known else (None, None)
     facts = runs.groupby("dataset", observed=True)["score"].agg(["min", "median", "max"])
@@ -219,14 +231,20 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame) -> None:
     is_unsaid = name == "score" and (draft.is_undirected or not is_share)
     if known is None and (is_unsaid or not said):
         better = "higher" if direction == "max" else "lower"
-        draft.note("metrics", "decide", f"Is a {better} {name} better?")
+        if guessed:
+            source = (
+                "ranks or the order of rows say" if draft.better else "is usual of these datasets"
+            )
+            draft.note("metrics", "guess", f"A {better} {name} is better, as {source}.")
+        else:
+            draft.note("metrics", "decide", f"Is a {better} {name} better?")
 
 
 def _put_open(
     draft: Draft,
     name: str,
     natural: tuple[float | None, float | None],
-    direction: str,
+    direction: Direction,
     runs: pd.DataFrame,
 ) -> None:
     """Put bounds that no definition gives: a model, the median, or observed ones."""
@@ -254,7 +272,19 @@ def _put_open(
         f"{name} has no natural bounds: {said}. State numbers, or a model to compare with, if you "
         "can."
     )
-    draft.note("metrics" if rule else "datasets", "decide", text)
+    is_alike = _order_alike(runs, direction)
+    text += " The order of models is nearly that of their mean ranks." * is_alike
+    certainty: Certainty = "guess" if is_alike else "decide"
+    draft.note("metrics" if rule else "datasets", certainty, text)
+
+
+def _order_alike(runs: pd.DataFrame, direction: Direction) -> bool:
+    """Whether mean ranks and means on observed scales have one leader, and nearly one order."""
+    cells = runs.pivot_table("score", "model", "dataset", observed=True)
+    cells = cells if direction == "max" else -cells
+    scaled = (cells - cells.min()) / (cells.max() - cells.min())
+    means, ranks = scaled.mean(axis=1).fillna(0), cells.rank().mean(axis=1)
+    return bool(means.idxmax() == ranks.idxmax() and correlate(means, ranks) > ALIKE)
 
 
 def _find_baseline(runs: pd.DataFrame) -> str:
@@ -262,7 +292,11 @@ def _find_baseline(runs: pd.DataFrame) -> str:
     counts = runs.groupby("model", observed=True)["dataset"].nunique()
     whole = counts.index[counts == runs["dataset"].nunique()]
     # A seasonal naive forecast rather than a naive one.
-    rated = {str(name): len({*split_words(str(name))} & WORDS["baselines"]) for name in whole}
+    rated = {
+        str(name): len({*split_words(str(name))} & WORDS["baselines"])
+        for name in whole
+        if {*split_words(str(name))} <= WORDS["baselines"] | WORDS["players"]
+    }
     best = max(rated, key=lambda name: rated[name], default="")
     return best if rated.get(best) else ""
 
@@ -288,8 +322,5 @@ def _answer(draft: Draft, read: Exports, problems: Sequence[Problem]) -> None:
         text = "Each row is taken as a run. Or is another column part of a name, or to be chosen?"
         draft.put("columns", {"seed": "row"}, "decide", f"{errors['duplicate'].reason} {text}")
     if "incomplete" in errors:
-        runs = read.runs.drop_duplicates(["model", "dataset"])
-        cells = runs["model"].nunique() * runs["dataset"].nunique()
         text = "What is missing is expected from the other scores (or: drop_models, drop_datasets)."
-        certainty: Certainty = "decide" if len(runs) < (1 - FEW) * cells else "guess"
-        draft.put("incomplete", "adjust", certainty, f"{errors['incomplete'].reason} {text}")
+        draft.put("incomplete", "adjust", "guess", f"{errors['incomplete'].reason} {text}")

@@ -15,6 +15,8 @@ from capmap.drafting.table import (
     Column,
     Table,
     choose_scores,
+    find_better,
+    find_repeats,
     leave_averages,
     list_odd,
     list_scores,
@@ -119,7 +121,12 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
             f"{list_names(list(table.columns))}."
         )
     scores = leave_averages(choose_scores(columns, roles))
-    odd = list_odd(table, scores, columns, roles.values())
+    odd = list_odd(table, scores, roles.values())
+    draft.better = find_better(table, scores)
+    if "seed" not in roles and (repeats := find_repeats(table, scores)):
+        roles["seed"] = repeats
+        text = f"{quote_name(repeats)} numbers runs, as scores do not change with it."
+        draft.note("columns", "guess", text)
     table = melt(table, scores, roles)
     if "metric" in table.labels.values() and table.count([roles.get("metric", PART)]) == 1:
         roles["metric"] = f"{PART}0"
@@ -193,7 +200,9 @@ def _exclude_averages(draft: Draft, datasets: Collection[str]) -> None:
 
 def _lean(column: Column) -> float:
     """How much rather names look like those of models than of datasets, from -1 to 1."""
-    return rate_values(column.names, "model") - rate_values(column.names, "dataset")
+    # An average is one over datasets.
+    is_averaged = any(map(words.is_average, column.names))
+    return rate_values(column.names, "model") - rate_values(column.names, "dataset") - is_averaged
 
 
 def _is_crossed(table: Table, column: Column, other: Column) -> bool:
@@ -252,10 +261,15 @@ def _choose_value(draft: Draft, table: Table, roles: dict[str, str], name: str) 
         is_merit = words.guess_direction(words.find_known(value) or value) == "max"
         own = [own in split_words(value) for own in words.SPLITS]
         by_split = (len(own) - own.index(True)) / len(own) if any(own) else 0
-        return words.rate_score(value) + by_split, is_merit, int(rows[value])
+        rating = words.rate_score(value) + by_split + words.rate_primary(value)
+        return rating, is_merit, int(rows[value])
 
     best = max(often, key=rate)
+    is_usual = words.rate_primary(best) > 0
     rivals = [v for v in often if v != best and rate(v)[0] >= rate(best)[0] - CLEARLY]
+    rivals = [
+        v for v in rivals if not is_usual or words.rate_primary(v) == words.rate_primary(best)
+    ]
     kept = table.select(table.cells[name] == best)
     others = ", ".join(f"{quote_name(v)} ({rows[v]})" for v in rows.index if v != best)
     place = "columns of scores" if name in table.labels else quote_name(name)
@@ -307,11 +321,12 @@ def _find_variants(table: Table, names: Sequence[str]) -> list[str]:
     Parts of paths come first, then columns of text, then of numbers that are settings; none is
     needed that tells no further rows apart. Rows of one log may repeat.
     """
-    is_log = bool(table.options.names) or any(rate_role(n, "step") >= 2 for n in table.columns)
+    is_log = bool(table.options.names) or bool(_find_step(table, names))
     free = [
         own
         for name, own in table.columns.items()
-        if name not in names and (own.is_field or (not is_log and _may_name(own, table)))
+        if name not in names
+        and (own.is_field or (_may_name(own, table) and not (is_log and own.is_number)))
     ]
     free.sort(key=lambda own: (not own.is_field, own.is_number, len(own.names)))
     chosen: list[str] = []
@@ -324,6 +339,19 @@ def _find_variants(table: Table, names: Sequence[str]) -> list[str]:
         if table.count([*names, *rest]) == table.count([*names, *chosen]):
             chosen = rest
     return chosen
+
+
+def _find_step(table: Table, names: Sequence[str]) -> str:
+    """Find the column of the steps at which runs of some names were evaluated, or say none."""
+    if table.count(names) == len(table.cells):
+        return ""
+    for name, column in table.columns.items():
+        is_step = column.is_number and rate_role(name, "step") >= 2 and not has_word(name, {"best"})
+        is_shared = 1 < len(column.names) <= len(table.cells) / 2
+        told = table.count([*names, name]) if is_step and is_shared and name not in names else 0
+        if told >= MOSTLY_APART * len(table.cells):
+            return name
+    return ""
 
 
 def _may_name(column: Column, table: Table) -> bool:
@@ -403,9 +431,15 @@ def _find_spread(table: Table, score: str) -> dict[str, str]:
 
 def _put_summary(draft: Draft, *, is_counted: bool = False, spread: str = "std") -> None:
     """Put that cells stand for several runs, whose number a column may say."""
-    runs = {} if is_counted else {"runs": 3}
-    text = f"A mean with its spread{'' if is_counted else ', of how many runs'}: is it std or sem?"
-    draft.put("summary", {**runs, "spread": spread}, "decide", text)
+    if is_counted:
+        draft.put("summary", {"spread": spread}, "found", "")
+        return
+    text = (
+        "Cells are means with spreads of a number of runs that is not said. Spreads are taken as "
+        "standard errors, which makes intervals rather too wide. If they are standard deviations, "
+        "of N runs, write: {runs: N, spread: std}."
+    )
+    draft.put("summary", {"runs": 3, "spread": "sem"}, "guess", text)
 
 
 def _put_heads(
@@ -513,14 +547,10 @@ def _put_names(draft: Draft, paths: Paths, table: Table, roles: Mapping[str, lis
         said = [named.get(name, name) for name in roles.get(role, [])]
         if said and said != [role]:
             columns[role] = said if len(said) > 1 else said[0]
-    keys = [*dict.fromkeys([name for own in roles.values() for name in own] + [*table.labels])]
-    for name, column in table.columns.items():
-        is_step = column.is_number and len(column.names) > 1 and rate_role(name, "step") >= 2
-        is_told = table.count(keys) < len(table.cells)
-        if is_step and is_told and table.count([*keys, name]) >= MOSTLY_APART * len(table.cells):
-            columns["step"] = name
-            draft.put("take", "last", "guess", "The row of the highest step of a run counts.")
-            break
+    keys = dict.fromkeys([name for own in roles.values() for name in own] + [*table.labels])
+    if step := _find_step(table, [*keys]):
+        columns["step"] = step
+        draft.put("take", "last", "guess", "The row of the highest step of a run counts.")
     if columns:
         draft.settings["columns"] = {**columns, **draft.settings.get("columns", {})}
     draft.settings["exports"] = paths.write(named)

@@ -1,12 +1,14 @@
 """The cells of the files that a study is drafted from, and what each column may be."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -16,7 +18,7 @@ from capmap.drafting.words import (
     WORDS,
     Paths,
     Piece,
-    find_slots,
+    cut_names,
     has_word,
     label_slot,
     rate_role,
@@ -28,6 +30,7 @@ from capmap.exports.doubts import is_attribute
 from capmap.exports.layouts import name_sheet
 from capmap.exports.records import HEAD, PLAIN, FileOptions, has_suffix, list_values, read_content
 from capmap.exports.sheets import MARKDOWN, NESTED, WORKBOOKS, list_sheets, open_sheet
+from capmap.settings.choices import Direction
 from capmap.wording import list_names
 
 COMMENTS = ("#", "%")
@@ -50,6 +53,10 @@ SURE = 2.0
 LIKELY = 0.3
 # More names than that, one in each row, are identities of rows.
 MOST_ROWS = 50
+# So many columns of one ending are none of attributes, and so often a number of a setting repeats.
+MANY, REPEATED = 5, 20
+# Rows from which on their order says which is the best, and a correlation with steps that is none.
+FEW, TREND = 4, 0.2
 PERCENT = 100.0
 # A class of Python, beside which a shorter name stands.
 CLASS_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
@@ -89,6 +96,11 @@ class Column:
     def numbers(self) -> Numbers:
         """What a study reads of its different texts."""
         return parse_summaries(pa.array(self.counts.index, pa.large_string()))
+
+    def read(self) -> "pd.Series[float]":
+        """The number of each cell."""
+        values = dict(zip(self.counts.index, vars(self.numbers)["values"], strict=True))
+        return self.texts.map(values).astype("float64")
 
     @cached_property
     def found(self) -> "pd.Series[float]":
@@ -295,25 +307,35 @@ def _rate_name(column: Column, role: str, size: int) -> float:
 
 def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
     """List the columns that may hold scores: means with spreads, and numbers not called else."""
+    ends = Counter(split_words(name)[-1] for name in table.columns if split_words(name))
     found = [
         column
         for name, column in table.columns.items()
         if column.is_number and name not in taken and rate_role(name, "step") < 2
-        if column.is_summary or not (words.is_beside(name) or is_attribute(name))
+        if not _is_setting(column)
+        if column.is_summary
+        or not (words.is_beside(name) or is_attribute(name))
+        or (ends[split_words(name)[-1]] >= MANY and len(split_words(name.rpartition(".")[2])) > 1)
     ]
     found = [own for own in found if own.is_readable] or found
     return [own for own in found if own.filled]
 
 
-def list_odd(
-    table: Table, scores: Sequence[Column], columns: Sequence[Column], taken: Collection[str]
-) -> list[str]:
-    """List the columns that are not read, but may hold scores by their names or numbers."""
+def _is_setting(column: Column) -> bool:
+    """Whether a few numbers repeat, in a column that is not called like a measure."""
+    is_few = column.counts.sum() >= REPEATED * len(column.names)
+    return is_few and not (words.rate_score(column.name) or words.is_measure(column.name))
+
+
+def list_odd(table: Table, scores: Sequence[Column], taken: Collection[str]) -> list[str]:
+    """List the columns that are not read, but may hold scores by their names and numbers."""
+    most = max(own.found.max() for own in scores)
     return [
         name
         for name, own in table.columns.items()
         if own.is_number and own not in scores and name not in taken
-        if own in columns or not (own.is_whole or is_attribute(name))
+        if own.found.abs().max() <= most and not _is_setting(own)
+        if not (own.is_whole or is_attribute(name) or words.is_metadata(name))
         if not (words.is_statistic(name) or has_word(name, WORDS["averages"]))
     ]
 
@@ -322,6 +344,46 @@ def leave_averages(scores: Sequence[Column]) -> list[Column]:
     """Leave out the columns that are called like averages of at least two others."""
     others = [own for own in scores if not words.is_average(own.name)]
     return others if len(others) > 1 else list(scores)
+
+
+def correlate(one: "pd.Series[float]", other: "pd.Series[float]") -> float:
+    """The correlation of ranks; 0 where all are tied."""
+    pair = pd.DataFrame({"one": one, "other": other}).dropna().rank()
+    if pair.nunique().min() < 2:
+        return 0.0
+    return float(np.corrcoef(pair["one"], pair["other"])[0, 1])
+
+
+def find_better(table: Table, scores: Sequence[Column]) -> Direction | Literal[""]:
+    """Find which scores are better by a column of ranks, or by rows in the order of an average."""
+    numbers = pd.DataFrame({own.name: own.read() for own in scores})
+    level, low, high = numbers.rank().mean(axis=1), numbers.min(axis=1), numbers.max(axis=1)
+    for name, own in table.columns.items():
+        order = own.read() if own.is_number and len(own.counts) > FEW else None
+        if order is not None and split_words(name)[-1:] in (["rank"], ["place"], ["ranking"]):
+            agreement = correlate(order, level)
+        elif order is not None and words.is_average(name) and order.between(low, high).all():
+            agreement = order.is_monotonic_increasing - float(order.is_monotonic_decreasing)
+        else:
+            agreement = 0.0
+        if abs(agreement) > MOSTLY:
+            return "min" if agreement > 0 else "max"
+    return ""
+
+
+def find_repeats(table: Table, scores: Sequence[Column]) -> str:
+    """Find a column called like steps that numbers runs: scores do not change along it."""
+    level = pd.DataFrame({own.name: own.read() for own in scores}).rank().mean(axis=1)
+    names = [name for name, own in table.columns.items() if not own.is_number]
+    for name, own in table.columns.items():
+        if not own.is_number or not own.is_whole or rate_role(name, "step") < 2 or not names:
+            continue
+        steps = own.read()
+        is_numbered = {*steps} <= {*range(len(own.names) + 1)} and len(own.names) > 1
+        left = level - level.groupby([table.cells[n] for n in names]).transform("mean")
+        if is_numbered and abs(correlate(steps, left)) < TREND:
+            return name
+    return ""
 
 
 def choose_scores(scores: Sequence[Column], roles: Mapping[str, str]) -> list[Column]:
@@ -351,13 +413,16 @@ def choose_scores(scores: Sequence[Column], roles: Mapping[str, str]) -> list[Co
 
 def _leave_counts(scores: Sequence[Column]) -> list[Column]:
     """Leave out what counts or marks something, where most columns hold shares or percentages."""
-    small = [own for own in scores if not own.is_whole and own.found.max() <= PERCENT]
-    if 2 * len(small) <= len(scores):
+    for limit in (1, PERCENT):
+        small = [own for own in scores if not own.is_whole and own.found.max() <= limit]
+        if 2 * len(small) > len(scores):
+            break
+    else:
         return list(scores)
     odd = [
         place
         for place, own in enumerate(scores)
-        if (own.found.max() > PERCENT or (own.is_whole and own.found.max() <= 1))
+        if (own.found.max() > limit or (own.is_whole and own.found.max() <= 1))
         and not words.rate_score(own.name)
     ]
     # What stands between several of them is of their kind.
@@ -371,14 +436,14 @@ def melt(table: Table, scores: Sequence[Column], roles: Mapping[str, str]) -> Ta
     names = [own.name for own in scores]
     if len(names) == 1:
         return table
-    pieces = find_slots(names)
+    pieces = cut_names(names)
     slots = [at for at, piece in enumerate(pieces) if not isinstance(piece, str)]
     fixed = [word for piece in pieces if isinstance(piece, str) for word in split_words(piece)]
     # What columns have in common is no part of names, as in acc_{seed}.
     is_open = len(slots) == 1 and not all(map(_says_no_name, fixed))
-    if len(slots) == 1 and {"model", "dataset"} <= {*roles}:
-        rated = [rate_values(pieces[slots[0]], role) for role in ("metric", "seed", "split")]
-        is_open |= max(rated) <= 0.5
+    if {"model", "dataset"} <= {*roles}:
+        kinds = ("metric", "seed", "split")
+        is_open |= any(max(rate_values(pieces[at], kind) for kind in kinds) <= 0.5 for at in slots)
     if is_open:
         pieces, slots = [tuple(names)], [0]
     heads = {f"{PART}{at}": dict(zip(names, pieces[at], strict=True)) for at in slots}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from glob import has_magic
 from pathlib import Path, PurePosixPath
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from capmap.errors import ConfigError
 from capmap.exports.records import has_suffix, list_values
@@ -12,12 +12,14 @@ from capmap.exports.sheets import MARKDOWN, NESTED, WORKBOOKS, open_sheet
 from capmap.inputs.studies import match_paths
 from capmap.metrics import find_metric
 from capmap.problems import UnreadableExportError
+from capmap.settings.choices import Direction
 from capmap.settings.files import read_yaml
 
 _FOUND = read_yaml(str(Path(__file__).with_name("words.yaml")))
 ROLES = {role: frozenset(text.split()) for role, text in _FOUND["roles"].items()}
 # The other lists of words, by what they are.
 WORDS = {kind: frozenset(text.split()) for kind, text in _FOUND["words"].items()}
+PRIMARY = _FOUND["words"]["primary"].split()
 # Words that mark names of models, and of datasets, wherever they stand.
 KNOWN = {
     role: re.compile(f"(^|[^a-z])({'|'.join(text.split())})", re.IGNORECASE)
@@ -118,11 +120,23 @@ def find_known(name: str) -> str:
 def rate_score(name: str) -> float:
     """Rate a name as that of a column of scores, or a metric; 0 means it is none."""
     rating = 2.5 * is_measure(name) or float(rate_role(name, "score"))
-    rating = rating or 2.0 * bool(rate_role(name, "metric"))
+    rating = rating or 2.2 * bool(rate_role(name, "metric"))
     if not rating:
         return 0.0
     rating += 0.3 * has_word(name, {"test"}) - 0.2 * has_word(name, WORDS["training"])
     return rating - 1.5 * has_word(name, WORDS["training"] | {"val", "valid", "validation", "dev"})
+
+
+def rate_primary(name: str) -> float:
+    """Rate, from 0 to 1, how common it is that a study is about a metric.
+
+    Examples
+    --------
+    >>> rate_primary("test_acc") > rate_primary("macro F1") > rate_primary("recall") == 0
+    True
+    """
+    places = [PRIMARY.index(word) for word in split_words(name) if word in PRIMARY]
+    return 1 - min(places, default=len(PRIMARY)) / len(PRIMARY)
 
 
 def is_measure(name: str) -> bool:
@@ -197,7 +211,7 @@ def is_turned(name: str) -> bool:
     return COMPLEMENT.search(name) is not None or is_change
 
 
-def guess_direction(name: str) -> str:
+def guess_direction(name: str) -> Direction | Literal[""]:
     """Which way is better of a score, by its name; "" where that says nothing.
 
     Examples
@@ -294,7 +308,7 @@ def find_slots(names: Sequence[str]) -> list[Piece]:
         return [tuple(names)]
     pieces: list[Piece] = []
     for place, parts in enumerate(zip(*rows, strict=True)):
-        for piece in ["/"] * (place > 0) + _cut(parts):
+        for piece in ["/"] * (place > 0) + cut_names(parts):
             if pieces and isinstance(piece, str) and isinstance(pieces[-1], str):
                 pieces[-1] += piece
             else:
@@ -302,10 +316,13 @@ def find_slots(names: Sequence[str]) -> list[Piece]:
     return pieces
 
 
-def _cut(values: Sequence[str]) -> list[Piece]:
+def cut_names(values: Sequence[str]) -> list[Piece]:
     """Cut what all names begin and end with from what differs."""
     if len({*values}) == 1:
         return [values[0]]
+    if any(mark in value for value in values for mark in "{}"):
+        # Braces are those of fields in a pattern.
+        return [tuple(values)]
     head = _find_shared(values)
     tail = _find_shared([value[len(head) :][::-1] for value in values])[::-1]
     inner = [value[len(head) : len(value) - len(tail)] for value in values]
@@ -331,7 +348,7 @@ def _divide(values: Sequence[str]) -> list[Piece]:
             is_fine = all(left) and all(right)
             is_last = mark == "." and rate_values(right, "metric") > 0.5
             if is_fine and (is_last or _find_label(right) or _is_crossed(left, right)):
-                return [*_cut(left), mark, *_cut(right)]
+                return [*cut_names(left), mark, *cut_names(right)]
     if label := _find_label(values):
         return [label, tuple(value.removeprefix(label) for value in values)]
     return [tuple(values)]

@@ -3,9 +3,8 @@
 from capmap.validation.study import (
     Policies,
     Validation,
-    choose_examples,
+    check_exports,
     list_rejected,
-    summarize,
     validate_runs,
     write_message,
 )
@@ -13,9 +12,8 @@ from capmap.validation.study import (
 __all__ = [
     "Policies",
     "Validation",
-    "choose_examples",
+    "check_exports",
     "list_rejected",
-    "summarize",
     "validate_runs",
     "write_message",
 ]

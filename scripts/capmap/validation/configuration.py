@@ -1,6 +1,7 @@
 """Names, metrics and directions of the configuration that contradict the data or what is known."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -106,7 +107,12 @@ def find_unknown_names(
     if isinstance(failed, Mapping):
         items.append({"option": "failed", "kind": "model", "names": [failed["model"]]})
     known = _list_kinds(runs)
-    return [*_find_twins(metrics), *_find_absent(items, known, known)]
+    spellings = Counter(map(canonical_name, metrics))
+    if twins := [name for name in sorted(metrics) if spellings[canonical_name(name)] > 1]:
+        reason = f"metrics: {list_names(twins)} are one name without case and separators."
+        problem = Problem(code="ambiguous_rule", reason=reason, remedy="Keep one of them.")
+        return [problem, *_find_absent(items, known, known)]
+    return _find_absent(items, known, known)
 
 
 def _find_absent(
@@ -228,20 +234,6 @@ def _list_selected(selection: Selection) -> Sequence[str]:
     return () if selection == "all" else selection
 
 
-def _find_twins(metrics: Iterable[str]) -> Iterator[Problem]:
-    seen: dict[str, str] = {}
-    for name in sorted(metrics):
-        twin = seen.setdefault(canonical_name(name), name)
-        if twin != name:
-            yield Problem(
-                code="ambiguous_rule",
-                reason=f"metrics: has rules for {quote_name(twin)} and {quote_name(name)}, "
-                "which are one name without case and separators.",
-                remedy="Keep one of them.",
-                value=name,
-            )
-
-
 MIXED = RowCheck(
     "mixed_metrics",
     "dataset",
@@ -280,9 +272,8 @@ def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
     Returns
     -------
     list of Problem
-        "suspicious_direction", an error where nobody chose the direction, and a warning where the
-        chosen one is that of the name, or where scores look converted on some datasets of the
-        metric and exceed 1 on others; and "overruled_direction", a warning.
+        "suspicious_direction", an error, or a warning where scores look converted on some datasets
+        of the metric and exceed 1 on others; and "overruled_direction", a warning.
 
     Notes
     -----
@@ -296,11 +287,12 @@ def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
     An ordinary column of errors, such as 0.02 to 0.4, or one with any error above 1, is not
     suspected. One that happens to lie between 0.5 and 1 is. That costs its owner one line of
     configuration; a direction that is silently wrong reverses the ranking. A dataset with a
-    transform is not suspected, because the transform says what its raw scores are.
+    transform is not suspected, because the transform says what its raw scores are, nor is one
+    whose direction is chosen.
 
     An error that cannot exceed 1 (error rate, ECE, …) may well lie between 0.5 and 1. It is
     suspected of being converted, by a warning, when none of its scores is above 1, at least 90%
-    are 0.9 or more, and nobody chose the direction.
+    are 0.9 or more.
     """
     score, dataset = runs["score"], runs["dataset"]
     shares = pd.DataFrame(
@@ -320,15 +312,14 @@ def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
             overruled.setdefault((row.metric, str(direction)), []).append(row.dataset)
             continue
         look, is_sure = _describe_errors(known, looks[row.dataset])
-        is_natural = origin == "natural"
-        if not look or origin == "dataset" or not (is_sure or is_natural):
+        if not look or origin != "natural":
             continue
         # Errors of the metric exceed 1 elsewhere, so those below are hardly converted.
         is_like_others = not look.startswith(CONVERSIONS) or largest[row.metric] <= 1
-        severity: Severity = "error" if is_sure and is_natural and is_like_others else "warning"
-        check = (SUSPICIOUS if is_natural else CHOSEN)._replace(severity=severity)
+        severity: Severity = "error" if is_sure and is_like_others else "warning"
         own = firsts[firsts["dataset"] == row.dataset]
-        problems += check.report(own.assign(_look=look, _key=write_key(row.dataset)), column="")
+        said = own.assign(_look=look, _key=write_key(row.dataset))
+        problems += SUSPICIOUS._replace(severity=severity).report(said, column="")
     for (metric, chosen), names in overruled.items():
         own = firsts[firsts["dataset"] == names[0]].assign(
             _direction=chosen,
@@ -346,11 +337,6 @@ SUSPICIOUS = RowCheck(
     "look like {_look}, where higher is better.",
     "Write datasets: {{{_key}: {{direction: max}}}} if they were converted, or datasets: "
     "{{{_key}: {{direction: min}}}} if they are plain errors.",
-)
-CHOSEN = SUSPICIOUS._replace(
-    reason=f"{SUSPICIOUS.reason} The configuration says min, so the lowest score is taken as the "
-    "best.",
-    remedy="If that is wrong, write datasets: {{{_key}: {{direction: max}}}}.",
 )
 OVERRULED = RowCheck(
     "overruled_direction",

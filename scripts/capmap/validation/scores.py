@@ -1,8 +1,9 @@
 """Scores that do not fit the bounds, the scale or the order of models of their dataset."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -68,9 +69,7 @@ def find_misfits(
     A dataset holds percentages when its median score is above 1.5 and none is above 100, or, of a
     metric that cannot exceed 1 by its nature, when the median itself is at most 100. A single
     score is one when the metric cannot exceed 1 by its nature, the dataset's median is at most 1.5,
-    and the score is above 1.5 and at most 100: fractions and percentages are mixed. Where the
-    name of the metric has a percent sign, its natural bounds of 1 are refused with small scores
-    too, but not with percent signs, which make fractions.
+    and the score is above 1.5 and at most 100: fractions and percentages are mixed.
 
     A metric that is not bounded by its nature, and whose own rule gives the bounds as numbers, is
     declared: its scores may be as large as they like (a human-normalized score of 30, say).
@@ -94,30 +93,18 @@ def find_misfits(
     facts["impossible"] = facts["fractional"] & facts["bounded"] & is_large
     highest = facts["median"].where(facts["impossible"], facts["largest"])
     in_percent = facts["fractional"] & ~facts["declared"] & is_large & (highest <= PERCENT)
-    by_name = facts["named"] & ~np.isin(every, place[signed])
     mixable = facts["fractional"] & facts["bounded"] & ~is_large
-    facts["_look"] = [
-        f"look like percentages (their median is {size:g})" for size in facts["median"]
-    ]
-    facts.loc[by_name, "_look"] = "are percentages by the name of the metric"
-    is_percent, is_mixable, is_bounded, is_plain = (
-        column.to_numpy(dtype=bool)[place]
-        for column in (in_percent | by_name, mixable, facts["bounded"], facts["plain"])
+    is_percent, is_mixable, is_plain = (
+        column.to_numpy(dtype=bool)[place] for column in (in_percent, mixable, facts["plain"])
     )
     mixed = is_mixable & (size > FRACTION) & (size <= PERCENT)
-    found = [(PERCENT_CHECK, is_percent & is_bounded), (UNSURE_CHECK, is_percent & ~is_bounded)]
+    found = [(PERCENT_CHECK, is_percent)]
     if signed.any():
         wrong = _find_wrong_signs(rows["model"], place, np.abs(score), signed, facts)
         found += [(check, mask & is_plain) for check, mask in wrong]
     are_all = facts["largest"] <= 1
     unsure = facts["plain"] & facts["in_percent"] & (are_all | (facts["median"] >= HIGH_PERCENT))
     small = unsure.to_numpy(dtype=bool)[place] & ~_spread(signed, place) & (size > 0) & (size <= 1)
-    counts = np.bincount(place[small], minlength=len(facts))
-    facts["_are"] = np.where(are_all | (counts > 1), "are", "is")
-    facts["_small"] = [
-        "All scores" if whole else count_things(int(number), "score")
-        for whole, number in zip(are_all, counts, strict=True)
-    ]
     return [
         *_report(rows, [*found, (FRACTIONS, small)], facts),
         *MIXED_CHECK.report(rows[mixed]),
@@ -130,16 +117,13 @@ def _spread(mask: Mask, place: npt.NDArray[np.intp]) -> Mask:
     return np.isin(place, place[mask])
 
 
-WRITE = 'Write them with a percent sign ("91%"), or {_rule}: {{low: {low100:g}, high: 100}}}}.'
 PERCENT_CHECK = RowCheck(
     "percent",
     "score",
-    "The scores of the dataset {dataset} {_look}, but its bounds are [{low:g}, {high:g}].",
-    WRITE,
-)
-UNSURE_CHECK = PERCENT_CHECK._replace(
-    remedy=f"{WRITE} If they are no percentages, confirm the bounds with metrics: "
-    "{{{_metric}: {{low: {low:g}, high: {high:g}}}}}."
+    "The scores of the dataset {dataset} look like percentages (their median is {median:g}), but "
+    "its bounds are [{low:g}, {high:g}].",
+    'Write them with a percent sign ("91%"), or {_rule}: {{low: {low100:g}, high: 100}}}}. If they '
+    "are no percentages, state the bounds of their metric there.",
 )
 MIXED_CHECK = RowCheck(
     "mixed_percent",
@@ -207,47 +191,31 @@ def _find_wrong_signs(
     clashes = signed & in_percent | _spread(signed, place) & unsigned_large
     is_tiny = size * PERCENT <= 1 + 1e-9
     small = signed & (size > 0) & is_tiny
-    among_fractions = small & _spread(~signed & (size > 0) & (size <= 1), place)
-    among_large = small & _spread(signed & ~is_tiny, place) & ~among_fractions
+    clashes |= small & _spread(~signed & (size > 0) & (size <= 1), place)
+    doubtful = small & _spread(signed & ~is_tiny, place) & ~clashes
     of_one_model = models[signed].nunique() == 1 < models.nunique()
-    alone = signed & _spread(~signed, place) & ~clashes & of_one_model
-    alone &= ~_spread(among_fractions | among_large, place)
-    return [
-        *((CLASH, clashes), (HUNDREDTH, among_fractions)),
-        *((BELOW, among_large), (ONE_MODEL, alone)),
-    ]
+    alone = signed & _spread(~signed, place) & of_one_model
+    doubtful |= alone & ~_spread(clashes | doubtful, place)
+    return [(WRONG_SIGN, clashes), (WRONG_SIGN._replace(**DOUBTFUL), doubtful)]
 
 
-SIGN = 'Scores of the dataset {dataset} with a percent sign are fractions ("91%" is 0.91), '
-CHECK_SIGN = 'Check the sign: "0.69%" is 0.0069. Write all scores of the dataset in one way.'
-ONE_WAY = "Write all of them in one way, with bounds of that scale."
-CLASH = RowCheck(
-    "percent_sign", "score", f"{SIGN}beside a bound of 100 or scores without a sign.", ONE_WAY
-)
-HUNDREDTH = RowCheck(
+WRONG_SIGN = RowCheck(
     "percent_sign",
     "score",
-    f"{SIGN}so this one is a hundredth of the fractions beside it.",
-    CHECK_SIGN,
+    'Scores of the dataset {dataset} with a percent sign are fractions ("91%" is 0.91, "0.69%" is '
+    "0.0069), but this one does not fit the scores or bounds beside it.",
+    "Check the sign, and write all scores of the dataset in one way, with bounds of that scale.",
 )
-BELOW = RowCheck(
-    "doubtful_sign",
-    "score",
-    f"{SIGN}so this one is below 1%, unlike others of them.",
-    CHECK_SIGN,
-    "warning",
-)
-ONE_MODEL = RowCheck(
-    "doubtful_sign",
-    "score",
-    "Of the scores of the dataset {dataset}, those of {model} alone have a percent sign.",
-    ONE_WAY,
-    "warning",
-)
+DOUBTFUL: Mapping[str, Any] = {
+    "code": "doubtful_sign",
+    "reason": 'Some scores of the dataset {dataset} alone have a percent sign ("0.69%" is 0.0069), '
+    "or are below 1% with it; this one is of {model}.",
+    "severity": "warning",
+}
 FRACTIONS = RowCheck(
     "fractions",
     "score",
-    "{_small} of the dataset {dataset} {_are} at most 1, where bounds are 0 and 100.",
+    "Scores of the dataset {dataset} are at most 1, such as this one, where bounds are 0 and 100.",
     "If these are fractions, write them in percent, or give the dataset its own bounds: "
     "datasets: {{{_key}: {{low: 0, high: 1}}}}.",
     "warning",
@@ -325,29 +293,9 @@ def _test_opposite(
     return float(1 + np.sum(shuffled <= correlation + 1e-12)) / (1 + PERMUTATIONS)
 
 
-EQUAL = RowCheck(
-    "equal_scores",
-    "dataset",
-    "All scores of the dataset {dataset} are {score!r}, so it does not distinguish models.",
-    "Check the export, or leave the dataset out with select.",
-    "warning",
-)
-
-
-def find_constant(runs: pd.DataFrame) -> list[Problem]:
-    """Find datasets on which all runs of several models have one score, a warning for each."""
-    table = runs.groupby("dataset", observed=True).agg(
-        low=("score", "min"), high=("score", "max"), models=("model", "nunique")
-    )
-    constant = table.index[(table["low"] == table["high"]) & (table["models"] > 1)]
-    rows = runs[runs["dataset"].isin(constant)].drop_duplicates("dataset")
-    return EQUAL.report(rows, column="")
-
-
 def _report(rows: pd.DataFrame, found: Found, facts: pd.DataFrame) -> list[Problem]:
     """Make the problems of checks, with what is known of each dataset."""
-    is_large = facts["named"] | (facts["median"] > FRACTION)
-    alike = is_large.groupby(facts["metric"]).transform("all")
+    alike = (facts["median"] > FRACTION).groupby(facts["metric"]).transform("all")
     facts = facts.assign(
         _rule=[
             f"metrics: {{{write_key(metric)}" if whole else f"datasets: {{{write_key(name)}"
@@ -376,7 +324,6 @@ def _gather_facts(bounds: pd.DataFrame, transformed: Collection[str]) -> pd.Data
     explicit = origins.isin(["dataset", "metric"]).all(axis=1)
     natural = origins.apply(lambda side: side.str.contains("natural")).all(axis=1)
     stated = ~origins.apply(lambda side: side.str.contains("observed|model |reference")).any(axis=1)
-    has_sign = facts["metric"].astype("str").str.contains("%", regex=False).to_numpy()
     return facts.assign(
         plain=~facts.index.isin(list(transformed)),
         in_one=in_one,
@@ -386,5 +333,4 @@ def _gather_facts(bounds: pd.DataFrame, transformed: Collection[str]) -> pd.Data
         signed=(facts["low"] < 0) & ~endless,
         bounded=bounded,
         declared=explicit & ~bounded,
-        named=in_one & ~explicit & has_sign,
     )

@@ -37,14 +37,13 @@ from capmap.validation.configuration import (
     rename_runs,
 )
 from capmap.validation.rows import (
-    find_identical_seeds,
     find_incomplete,
     find_single_seeds,
     reject_rows,
     replace_failed,
     resolve_duplicates,
 )
-from capmap.validation.scores import find_constant, find_misfits, find_opposite
+from capmap.validation.scores import find_misfits, find_opposite
 from capmap.wording import count_things, list_metrics
 
 ORDER = ["model", "dataset", "seed", "source"]
@@ -230,11 +229,9 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
     counts = count_runs(analysed)
     return [
         *problems,
-        *find_constant(analysed),
         *find_opposite(analysed, rules),
         *find_incomplete(analysed, counts, policy=policies.incomplete),
         *find_single_seeds(counts),
-        *find_identical_seeds(analysed),
     ]
 
 
@@ -351,30 +348,6 @@ KEPT = 1000
 REJECTED = ["source", "line", "column", "value", "reason", "remedy"]
 
 
-def summarize(validation: Validation) -> dict[str, Any]:
-    """Describe a validation as the content of ``validation.json``, apart from what was read.
-
-    Returns
-    -------
-    dict
-        ok, counts, seeds_per_cell, metrics, rejected, warnings (at most 1000, with some of every
-        kind) and warnings_total.
-    """
-    runs, warnings = validation.runs, validation.warnings
-    return {
-        "ok": not validation.errors,
-        "counts": validation.counts,
-        "seeds_per_cell": _summarize_seeds(runs),
-        "metrics": {
-            str(metric): int(count)
-            for metric, count in runs.groupby("metric", observed=True)["dataset"].nunique().items()
-        },
-        "rejected": count_codes(validation.left_out),
-        "warnings": [asdict(problem) for problem in choose_examples(warnings, most=KEPT)],
-        "warnings_total": len(warnings),
-    }
-
-
 def list_rejected(validation: Validation) -> pd.DataFrame:
     """List all errors, and all rows that are left out, as the table ``rejected.csv``.
 
@@ -397,32 +370,6 @@ def count_codes(problems: Iterable[Problem]) -> dict[str, int]:
     """Count problems by their code, the most frequent first."""
     counts = Counter(problem.code for problem in problems)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def choose_examples(problems: Sequence[Problem], *, most: int) -> list[Problem]:
-    """Choose problems to show so that a frequent kind does not hide a rare one.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-        In their order.
-    most : int
-        How many to show.
-
-    Returns
-    -------
-    list of Problem
-        The first of each kind, then the second of each kind, until there are enough; in the
-        order of `problems`, errors first.
-    """
-    seen: Counter[tuple[str, str]] = Counter()
-    ranked = []
-    for position, problem in enumerate(problems):
-        kind = (problem.severity, problem.code)
-        ranked.append((problem.severity, seen[kind], position))
-        seen[kind] += 1
-    chosen = sorted(sorted(ranked)[:most], key=lambda item: (item[0], item[2]))
-    return [problems[position] for _, _, position in chosen]
 
 
 def group_problems(problems: Iterable[Problem]) -> list[tuple[str, list[Problem]]]:
@@ -545,15 +492,22 @@ def describe_exports(read: Exports, result: Validation) -> dict[str, Any]:
     Returns
     -------
     dict
-        The files, by path, what was counted and converted, and what `summarize` says.
+        The files, by path, counts, seeds_per_cell, rejected, warnings (at most 1000 of a kind) and
+        conversions.
     """
-    summary = summarize(result)
     counts = {name: getattr(read, name) for name in ("rows", "rows_filtered", "rows_empty_score")}
+    seen: Counter[str] = Counter()
+    warnings = []
+    for problem in result.warnings:
+        seen[problem.code] += 1
+        if seen[problem.code] <= KEPT:
+            warnings.append(asdict(problem))
     return {
-        "ok": summary.pop("ok"),
         "files": sorted(read.files, key=itemgetter("path")),
-        "counts": {"files": len(read.files), **counts, **summary.pop("counts")},
-        **summary,
+        "counts": {"files": len(read.files), **counts, **result.counts},
+        "seeds_per_cell": _summarize_seeds(result.runs),
+        "rejected": count_codes(result.left_out),
+        "warnings": warnings,
         "conversions": {
             "percent_signs": read.percent_signs,
             "decimal_commas": read.decimal_commas,
