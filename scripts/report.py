@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from capmap.analyses import load_analysis
-from capmap.analyses.rendering import describe_analysis, write_plain
+from capmap.analyses.rendering import describe_analysis, tell_words, write_plain
 from capmap.artifacts import (
     read_index,
     read_json,
     read_parquet,
     read_reasons,
     render_csv,
+    write_json,
     write_text,
 )
 from capmap.changes import list_ranks, save_state, track_changes
@@ -39,6 +40,7 @@ def report(
     figures: str,
     report: str,
     headline: str,
+    words: str,
     claims: str,
     changes: str,
     previous: str,
@@ -56,7 +58,7 @@ def report(
     frames["changes"] = track_changes(read, settings, ranks, previous=previous, changes=changes)
     pictures, nothing = read_figures(figures)
     reasons = read_reasons(comparisons)
-    words = {
+    said = {
         name: describe_analysis(name, frames, own, _find_reason(name, reasons))
         for name, own in options.items()
     }
@@ -71,14 +73,15 @@ def report(
         figures=pictures,
         nothing=nothing,
         files={name: relate_path(str(path), report) for name, path in linked.items()},
-        words=words,
+        words=said,
         settings=settings,
         versions=list_versions(version),
     )
     write_text(headline, write_plain(describe_result(results)) + "\n")
+    write_json(words, {name: tell_words(own) for name, own in said.items()})
     write_text(claims, render_csv(list_claims(results.tables, settings)))
     level = settings["bootstrap"]["confidence"]
-    written = render_paper(frames, words, title=title, figures=[*pictures], level=level)
+    written = render_paper(frames, said, title=title, figures=[*pictures], level=level)
     write_paper(paper, written)
     write_text(report, render_report(results, study=study, title=title))
     save_state(previous, read, settings, ranks)

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-NAMES = {"load": "capmap.notebook", "rank": "capmap.notebook"}
+NAMES = {"load": "capmap.notebook", "Study": "capmap.notebook"}
 
 
 def __getattr__(name: str) -> Any:

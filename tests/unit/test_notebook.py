@@ -27,9 +27,30 @@ def make_frame(seeds: int = 3) -> pd.DataFrame:
 
 
 def test_the_ranking_is_by_what_ranks_the_models() -> None:
-    ranking = capmap.rank(make_frame(), rank_by="mean", **SETTINGS)
+    study = capmap.Study(make_frame(), rank_by="mean", **SETTINGS)
+    ranking = study.ranking().table
     assert set(ranking["statistic"]) == {"mean"}
     assert len(ranking) == ranking["model"].nunique()
+    assert study.headline == study.ranking().text
+    assert study.validation["counts"]["runs"] == 27
+
+
+def test_an_analysis_has_table_figure_and_text_and_is_made_once() -> None:
+    study = capmap.Study(make_frame(), **SETTINGS)
+    assert not study.figures
+    pairs = study.pairs()
+    assert len(pairs.table) == 3
+    assert "<svg" in pairs.plot("pairwise")._repr_svg_()
+    assert pairs.text in pairs._repr_html_()
+    made = (study.folder / "comparisons/pairwise.csv").stat().st_mtime_ns
+    assert study.analysis("pairwise").table.equals(pairs.table)
+    assert (study.folder / "comparisons/pairwise.csv").stat().st_mtime_ns == made
+    with pytest.raises(ConfigError, match="needs frontier/against"):
+        study.analysis("frontier")
+    with pytest.raises(ConfigError, match="Did you mean 'profiles'"):
+        study.analysis("profile")
+    with pytest.raises(ValueError, match="nothing to show"):
+        study.analysis("sample_size").plot()
 
 
 def test_an_index_with_a_name_is_a_column_and_one_without_is_none() -> None:
@@ -38,9 +59,9 @@ def test_an_index_with_a_name_is_a_column_and_one_without_is_none() -> None:
     )
     settings = {"format": "matrix", "metric": "accuracy"}
     with pytest.warns(UserWarning, match="one run per dataset"):
-        ranking = capmap.rank(wide, **settings)
+        ranking = capmap.Study(wide, **settings).ranking().table
     with pytest.warns(UserWarning, match="one run per dataset"):
-        assert ranking.equals(capmap.rank(wide.reset_index(), **settings))
+        assert ranking.equals(capmap.Study(wide.reset_index(), **settings).ranking().table)
 
 
 def test_faults_of_a_table_are_told_with_their_row() -> None:
@@ -49,31 +70,35 @@ def test_faults_of_a_table_are_told_with_their_row() -> None:
     with pytest.raises(
         ValidationError, match=r"^error: frame\.csv, line 6, column 'score', value 'good'"
     ):
-        capmap.rank(frame, **SETTINGS)
+        capmap.Study(frame, **SETTINGS)
     with pytest.raises(ConfigError, match="Did you mean"):
-        capmap.rank(frame, incomplet="adjust", **SETTINGS)
+        capmap.Study(frame, incomplet="adjust", **SETTINGS)
     with pytest.raises(ConfigError, match="exports"):
-        capmap.rank(frame, exports="mine.csv")
+        capmap.Study(frame, exports="mine.csv")
     with pytest.raises(ValidationError, match="There is no column 'score'"):
-        capmap.rank(frame.drop(columns="score"), **SETTINGS)
+        capmap.Study(frame.drop(columns="score"), **SETTINGS)
 
 
 def test_results_are_loaded_by_name(tmp_path: Path) -> None:
     study = tmp_path / "results/mine"
-    table = capmap.rank(make_frame(), **SETTINGS)
+    table = capmap.Study(make_frame(), **SETTINGS).tables["ranking"]
     write_text(study / "report.html", "")
     write_text(study / "headline.txt", "A is first.\n")
     write_text(study / "figures/intervals.svg", "<svg/>")
     write_text(study / "tables/ranking.csv", render_csv(table))
     write_json(study / "validation.json", {"ok": True})
+    write_json(study / "words.json", {"main": {"text": "A is first.", "methods": ""}})
     loaded = capmap.load(study)
     assert list(loaded.tables) == ["ranking"]
     assert render_csv(loaded.tables["ranking"]) == render_csv(table)
     assert loaded.figures["intervals"]._repr_svg_() == "<svg/>"
-    assert loaded.headline == "A is first."
+    assert loaded.ranking().plot()._repr_svg_() == "<svg/>"
+    assert loaded.ranking().text == loaded.headline == "A is first."
     assert loaded.validation == {"ok": True}
     with pytest.raises(KeyError, match="Did you mean 'ranking'"):
         loaded.tables["rankin"]
+    with pytest.raises(ConfigError, match="has no analysis 'pairwise'"):
+        loaded.pairs()
     with pytest.raises(ConfigError, match="There are mine in it"):
         capmap.load(tmp_path / "results")
 
@@ -81,4 +106,4 @@ def test_results_are_loaded_by_name(tmp_path: Path) -> None:
 def test_only_two_names_are_public() -> None:
     with pytest.raises(AttributeError):
         _ = capmap.nothing
-    assert capmap.load.__module__ == capmap.rank.__module__ == "capmap.notebook"
+    assert capmap.load.__module__ == capmap.Study.__module__ == "capmap.notebook"

@@ -1,8 +1,8 @@
 """Puts tables and figures on one page per study, and writes the folder of a paper.
 
 Reads: validation.json, normalized/, and all tables, texts and figures.
-Writes: report.html, headline.txt, claims.csv, changes.csv, paper/; previous/runs.parquet, with which the
-next run is compared; tables/published*; index.html.
+Writes: report.html, headline.txt, words.json (for notebooks), claims.csv, changes.csv, paper/;
+previous/runs.parquet, with which the next run is compared; tables/published*; index.html.
 """
 
 import tomllib
@@ -62,6 +62,7 @@ rule report:
     output:
         report="results/{study}/report.html",
         headline="results/{study}/headline.txt",
+        words="results/{study}/words.json",
         claims="results/{study}/claims.csv",
         # Not deleted before the job: what was there is compared, or edited by hand and kept.
         changes=update("results/{study}/changes.csv"),

@@ -191,16 +191,21 @@ def describe_analysis(
     """
     if reason:
         return {"methods": Markup(""), "answer": Markup.escape(reason)}
-    known = dict(options)
-    function = load_analysis(name).find_facts
-    for parameter in signature(function).parameters:
+    known, declared = dict(options), load_analysis(name)
+    for parameter in signature(declared.find_facts).parameters:
         place = place_read(parameter, name).removesuffix(".csv")
-        # Tables first: an option may have the name of one.
-        if place in tables:
+        # An option may have the name of a table, of this analysis or of another.
+        if place in tables and (parameter in declared.tables or parameter not in options):
             known[parameter] = tables[place]
-    facts = {**options, **call_with(function, known)}
+    facts = {**options, **call_with(declared.find_facts, known)}
     made = vars(_make_environment().get_template(f"{name}.j2").make_module(facts))
     return {block: _tidy(text) for block, text in made.items() if isinstance(text, Markup)}
+
+
+def tell_words(words: Mapping[str, Markup]) -> dict[str, str]:
+    """What an analysis says, and its methods, as plain text."""
+    said = words.get("headline", words.get("answer", Markup("")))
+    return {"text": write_plain(said), "methods": write_plain(words.get("methods", Markup("")))}
 
 
 def _tidy(text: Markup) -> Markup:

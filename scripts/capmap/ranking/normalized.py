@@ -16,13 +16,15 @@ from capmap.normalization.bounds import (
     resolve_bounds,
 )
 from capmap.normalization.precedence import (
+    DatasetRule,
     apply_transforms,
     drop_incomplete,
+    leave_out,
     list_dropped,
     read_references,
     select_runs,
 )
-from capmap.ranking.aggregation import arrange_runs, summarize_cells
+from capmap.ranking.aggregation import arrange_runs, summarize_cells, unstack_cells
 from capmap.ranking.dependence import UNKNOWN as NO_SEEDS
 from capmap.ranking.dependence import (
     Scope,
@@ -34,6 +36,8 @@ from capmap.ranking.dependence import (
     share_noise,
 )
 from capmap.ranking.holes import find_ranked, fit_effects
+
+CELL = ["model", "dataset"]
 
 logger = logging.getLogger(__name__)
 
@@ -124,6 +128,43 @@ def normalize_study(
     scope = _describe_scope(runs, settings, own_seeds=has_own_seeds(found))
     scope |= {"limits": limits}
     return Normalized(runs, bounds, dropped, scope)
+
+
+def summarize_study(
+    exported: pd.DataFrame,
+    runs: pd.DataFrame,
+    scope: Scope,
+    datasets: Mapping[str, DatasetRule],
+) -> dict[str, pd.DataFrame]:
+    """Summarize the runs of a study per cell.
+
+    Parameters
+    ----------
+    exported, runs : pandas.DataFrame
+        Valid runs, and those normalized.
+    scope : mapping
+        That of `Normalized`.
+    datasets : mapping
+        The setting of that name.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        The tables ``scores`` (models × datasets), ``seeds`` and ``dependence``.
+    """
+    cells = summarize_cells(runs)
+    # Models and datasets are left out as a whole.
+    for kind in ("model", "dataset"):
+        exported = leave_out(exported, kind, {*exported[kind].unique()} - {*cells[kind]})
+    exported_cells = summarize_cells(apply_transforms(exported, datasets))
+    both = cells[[*CELL, "mean", "std"]].rename(
+        columns={"mean": "normalized_mean", "std": "normalized_std"}
+    )
+    return {
+        "scores": unstack_cells(cells),
+        "seeds": exported_cells.merge(both, on=CELL),
+        "dependence": pd.DataFrame([scope["dependence"]]),
+    }
 
 
 def _describe_scope(
