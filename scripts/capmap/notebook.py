@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from inspect import signature
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -21,6 +20,7 @@ from capmap.analyses import (
     STEPS,
     TABLES,
     list_analyses,
+    list_parameters,
     load_analysis,
     place_read,
 )
@@ -341,11 +341,10 @@ class Study(Finished):
             needs = INDEX[name]["needs"] or "files that only the workflow reads"
             raise ConfigError(f"The analysis {name!r} needs {needs}.")
         declared = load_analysis(name)
-        named = {*signature(declared.find_facts).parameters} - {*INDEX[name]["options"]}
-        for own in [*declared.tables, *sorted(named)]:
+        for own in [*declared.tables, *list_parameters(declared.find_facts, behind_star=False)]:
             self._make(place_read(own, name))
         for figure in declared.figures:
-            for own in declared.figures[figure].reads:
+            for own in list_parameters(declared.figures[figure].load(), behind_star=False):
                 self._make(place_read(own, name))
             self._draw(figure)
 

@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
-from capmap.analyses import load_analysis, place_read
+from capmap.analyses import list_parameters, load_analysis, place_read
 from capmap.paper.latex import name_reference, write_name
 from capmap.steps import call_with
 from capmap.tables import escape_latex
@@ -192,10 +191,9 @@ def describe_analysis(
     if reason:
         return {"methods": Markup(""), "answer": Markup.escape(reason)}
     known, declared = dict(options), load_analysis(name)
-    for parameter in signature(declared.find_facts).parameters:
+    for parameter in list_parameters(declared.find_facts, behind_star=False):
         place = place_read(parameter, name).removesuffix(".csv")
-        # An option may have the name of a table, of this analysis or of another.
-        if place in tables and (parameter in declared.tables or parameter not in options):
+        if place in tables:
             known[parameter] = tables[place]
     facts = {**options, **call_with(declared.find_facts, known)}
     made = vars(_make_environment().get_template(f"{name}.j2").make_module(facts))
