@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from capmap.claims import claim_decisions
 from capmap.errors import ValidationError
 from capmap.ranking.aggregation import Pairs, ScoreMatrix, arrange_runs
 from capmap.ranking.pairs import (
@@ -257,10 +258,20 @@ def test_region_in_raw_units_is_that_of_normalized_ones(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(raw, normalized)
 
 
+def test_the_bayesian_test_is_asked_for(tmp_path: Path) -> None:
+    found = Study(tmp_path, draw_benchmark(5, models=3, datasets=5)).run(rope_setting={})
+    assert found[["p_a_better", "p_equivalent", "p_b_better", "decision"]].isna().all(axis=None)
+    assert claim_decisions(found, reference="M0", probability=0.95, alpha=0.05) == []
+    assert found["wilcoxon_p"].notna().all()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rope_setting": {}}, "'RMSE' has no half-width. Give each metric of the study one"),
+        (
+            {"rope_setting": {"mae": 1}},
+            "'RMSE' has no half-width. Give each metric of the study one",
+        ),
         ({"reference": "m0"}, "no model 'm0' is analysed. Did you mean 'M0'?"),
     ],
 )

@@ -23,6 +23,9 @@ from capmap.rng import make_stream
 from capmap.settings.choices import DECIDED, POSTERIOR_SAMPLES, Unit
 from capmap.wording import can_separate, have_common_letter
 
+# Columns of the Bayesian test, empty where it is not asked for.
+POSTERIOR = ["p_a_better", "p_equivalent", "p_b_better", "decision"]
+
 
 def compare_models(
     runs: pd.DataFrame,
@@ -79,6 +82,10 @@ def compare_models(
         make_rng=partial(make_stream, seed, study, "improvement"),
         make_dataset_rng=lambda names: make_stream(seed, study, "improvement_datasets", *names),
     )
+    # All have a row per pair in the same order.
+    table = pd.concat([pairs, improvement.iloc[:, 2:]], axis=1)
+    if rope_setting == {}:
+        return table.assign(**dict.fromkeys(POSTERIOR))
     if isinstance(rope_setting, Mapping):
         matrix = scale_means(matrix, bounds=bounds, widths=rope_setting)
     posterior = compare_posteriors(
@@ -88,8 +95,7 @@ def compare_models(
         n_samples=POSTERIOR_SAMPLES,
         make_rng=lambda datasets: make_stream(seed, study, "signed_rank", str(datasets)),
     )
-    # All three have a row per pair in the same order.
-    return pd.concat([pairs, improvement.iloc[:, 2:], posterior], axis=1)
+    return pd.concat([table, posterior], axis=1)
 
 
 def find_facts(
@@ -133,7 +139,7 @@ ANALYSIS = Analysis(
             "all pairs, for datasets that are alike and for seeds with runs on several datasets.",
             "model_a model_b datasets mean_difference ci_low ci_high wins ties "
             "losses wilcoxon_p wilcoxon_p_holm effect_size p_improvement p_improvement_low "
-            "p_improvement_high p_a_better p_equivalent p_b_better decision",
+            f"p_improvement_high {' '.join(POSTERIOR)}",
             formats="csv tex",
         )
     },

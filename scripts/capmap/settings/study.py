@@ -304,10 +304,11 @@ class Comparison(Section):
     """How models are compared with each other."""
 
     reference: str = Field("", description="Model that others are set against; empty: the best.")
-    rope: AtLeastZero | Annotated[dict[str, Positive], Field(min_length=1)] = Field(
-        0.01,
-        description="Half-width of the region of practical equivalence, in normalized score, or by "
-        "metric in its own unit, such as {accuracy: 0.5, rmse: 0.02}.",
+    rope: AtLeastZero | dict[str, Positive] = Field(
+        {},
+        description="Half-width of the region of practical equivalence of the Bayesian test, in "
+        "normalized score, such as 0.01, or by metric in its own unit, such as {accuracy: 0.5, "
+        "rmse: 0.02}; empty: without this test.",
     )
 
 
