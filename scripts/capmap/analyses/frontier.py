@@ -1,7 +1,6 @@
 """Which models no other one beats in score at the same cost or less: the Pareto front."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import Any
 
 import pandas as pd
@@ -35,7 +34,8 @@ def trace_frontier(
     known = read_model_attributes(next(iter(model_file), ""), **columns)
     costs = rename_column(known, "model", renamed).set_index("model")[against].dropna()
     if against == "date":
-        costs = costs.map(_read_year)
+        days = pd.to_datetime(costs).dt
+        costs = days.year + (days.day_of_year - 1) / (365 + days.is_leap_year)
     table = ranked.assign(cost=ranked["model"].map(costs).astype(float))
     table = table.sort_values(["cost", "score", "model"], ascending=[True, False, True])
     return table.assign(on_front=find_front(table))[COLUMNS].reset_index(drop=True)
@@ -50,12 +50,6 @@ def find_front(table: pd.DataFrame) -> "pd.Series[bool]":
     best = scores.groupby(table["cost"]).transform("max")
     cheaper = scores.groupby(table["cost"]).max().cummax().shift()
     return scores.eq(best) & ~scores.le(table["cost"].map(cheaper))
-
-
-def _read_year(text: str) -> float:
-    day = date.fromisoformat(text)
-    start = date(day.year, 1, 1)
-    return day.year + (day - start).days / (date(day.year + 1, 1, 1) - start).days
 
 
 def find_facts(frontier: pd.DataFrame) -> dict[str, Any]:

@@ -747,9 +747,11 @@ def estimate_improvement(
         times = draw_shared(names) if unit == "runs_and_datasets" else [1] * len(names)
         shares = [_share_wins(one[name], other[name]) for name in names]
         replicates = np.asarray(sum(map(np.multiply, shares, times)) / len(names))
-        found[:, place] = replicates[0], *np.quantile(replicates[1:], [tail, 1 - tail])
+        found[0, place] = replicates[0]
+        if len(names) > 1 or unit != "runs_and_datasets":
+            found[1:, place] = np.quantile(replicates[1:], [tail, 1 - tail])
     estimate, low, high = found
-    is_sure = (low != high) & _has_interval(matrix, pairs, unit)
+    is_sure = (low != high) & has_enough_runs(matrix, pairs) & (unit != "seeds")
     models = np.array(matrix.models, dtype=object)
     return pd.DataFrame(
         {
@@ -760,12 +762,6 @@ def estimate_improvement(
             "p_improvement_high": np.where(is_sure, high, np.nan),
         }
     )
-
-
-def _has_interval(matrix: ScoreMatrix, pairs: Pairs, unit: Unit) -> BoolArray:
-    least = 2 if unit == "runs_and_datasets" else 1
-    shared = (matrix.is_filled[pairs.first] & matrix.is_filled[pairs.second]).sum(axis=-1)
-    return np.asarray(has_enough_runs(matrix, pairs) & (shared >= least) & (unit != "seeds"))
 
 
 def _split_cells(names: Sequence[str], strata: Strata, drawn: Resamples) -> dict[str, Cell]:
