@@ -800,27 +800,6 @@ def test_summary_by_hand() -> None:
     assert summarize(PLAIN, dimension=4)["difference"].isna().all()
 
 
-def test_results_that_are_hidden_again_bring_no_certainty() -> None:
-    # Two methods that are equally good, on 6 models and 5 datasets of which each fold hides 10.
-    found = 0
-    for seed in range(50):
-        rng = np.random.default_rng(seed)
-        truth, one, two = rng.normal(0, [[[0.3]], [[0.1]], [[0.1]]], (3, 6, 5))
-        tables = []
-        for distance, errors in (("l2", one), ("cosine", two)):
-            draws = np.random.default_rng([seed, 1])
-            rows = [
-                (fold, f"m{place // 5}", truth.flat[place], truth.flat[place] + errors.flat[place])
-                for fold in range(10)
-                for place in draws.permutation(30)[:10]
-            ]
-            tables.append(make_validation(*rows, distance=distance))
-        row = summarize(*tables).set_index("distance").loc["cosine"]
-        found += not row["difference_low"] <= 0 <= row["difference_high"]
-    # With intervals over folds these were 19.
-    assert found <= 5
-
-
 def track(scores: np.ndarray, dates: list[str], families: list[str] | None = None) -> pd.DataFrame:
     gaps = make_gaps(list_cells(scores), min_results=1)
     tables = describe(gaps, families=families, date=dates)
