@@ -27,6 +27,12 @@ COLORS = {"red": (220, 0, 0), "green": (0, 180, 0), "blue": (0, 0, 250), "white"
 NAMES = ("source", "label", "image")
 
 
+def write_object(name: str = "cat", edges: object = (1, 2, 5, 9)) -> str:
+    sides = zip(("xmin", "ymin", "xmax", "ymax"), edges, strict=True)
+    box = "".join(f"<{side}>{edge}</{side}>" for side, edge in sides)
+    return f"<object><name>{name}</name><bndbox>{box}</bndbox></object>"
+
+
 def write_kaggle(folder: Path, *rows: str, header: str = "ImageId,PredictionString") -> Path:
     path = folder / "LOC_val_solution.csv"
     path.write_text("\n".join([header, *rows, ""]), encoding="utf-8-sig")
@@ -79,22 +85,37 @@ def test_edges_go_to_the_nearest_pixel_or_are_told(texts, found):
     assert read_box("cat", texts) == found
 
 
-def test_rows_of_an_image_are_joined_and_broken_ones_told(tmp_path):
-    rows = 'b,"cat 1 2 5 9 dog 0 0 50 40"', "a,cat 1 2 5 9", "a,dog 3 4 6 7", "c,cat 1 2", "d,"
-    first, second, *broken = read_annotations(str(write_kaggle(tmp_path, *rows)))
-    assert [first.image, second.image] == ["a", "b"]
-    assert first.objects == [("cat", ["1", "2", "5", "9"]), ("dog", ["3", "4", "6", "7"])]
+def test_voc_files_are_read_in_order_of_names_whatever_they_hold(tmp_path):
+    part = "<part><name>head</name><bndbox><xmin>1</xmin></bndbox></part>"
+    texts = {
+        "b/2.xml": write_object() + write_object("dog", ("x", 0, 50, 40)),
+        "a.XML": write_object().replace("</object>", f"{part}</object>"),
+        "b/1.xml": "",
+        "notes.txt": "",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"<annotation>{text}</annotation>")
+    (tmp_path / "c.xml").mkdir()
+    (tmp_path / "d.xml").write_bytes(b"<annotation>\x00\xff")
+    first, empty, second, *broken = read_annotations(tmp_path)
+    assert [first.image, empty.image, second.image] == ["a", "b/1", "b/2"]
+    assert first.objects == [("cat", ["1", "2", "5", "9"])], "parts of an object are no objects"
     assert [label for label, _ in second.objects] == ["cat", "dog"]
-    assert [one.fault[:9] for one in broken] == ["3 words a", "0 words a"]
+    assert empty.fault == "no object is annotated"
+    assert all(one.fault.startswith("the annotation cannot be read: ") for one in broken)
+    assert len(broken) == 2
 
 
 def test_faults_of_whole_inputs_are_said(tmp_path):
     with pytest.raises(CapmapError):
-        list(read_annotations(str(tmp_path / "absent.csv")))
+        list(read_annotations(tmp_path / "absent.csv"))
+    with pytest.raises(ValidationError, match=r"no PASCAL-VOC annotation \(.xml\)"):
+        list(read_annotations(tmp_path))
     with pytest.raises(ValidationError, match="column 'PredictionString' is missing"):
-        list(read_annotations(str(write_kaggle(tmp_path, header="ImageId,x"))))
+        list(read_annotations(write_kaggle(tmp_path, header="ImageId,x")))
     with pytest.raises(CapmapError):
-        list(read_annotations(str(write_kaggle(tmp_path, 'v1,"n01 1 2 5 9'))))
+        list(read_annotations(write_kaggle(tmp_path, 'v1,"n01 1 2 5 9')))
     with pytest.raises(ValidationError, match="there is no image in this folder"):
         ImageFolder(tmp_path)
 

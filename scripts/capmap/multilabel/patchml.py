@@ -14,6 +14,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 from zipfile import ZipFile, ZipInfo
 
 import numpy as np
@@ -90,25 +91,62 @@ class Skipped(NamedTuple):
     reason: str
 
 
-def read_annotations(path: str) -> Iterator[Annotation]:
+def read_annotations(path: str | Path) -> Iterator[Annotation]:
     """Read annotations one image at a time.
 
     Parameters
     ----------
-    path : str
-        A CSV file with the columns ``ImageId`` and ``PredictionString``, which is made of groups
-        ``class x1 y1 x2 y2``.
+    path : path-like
+        A folder, in which every ``.xml`` file, also in folders below, is a PASCAL-VOC annotation of
+        one image; or a CSV file with the columns ``ImageId`` and ``PredictionString``, which is
+        made of groups ``class x1 y1 x2 y2``.
 
     Yields
     ------
     Annotation
-        In order of names. Rows of one ``ImageId`` are joined, and numbered in order of their text.
+        In order of names.
 
     Raises
     ------
     ValidationError, UnreadableExportError
-        If the table cannot be read or has other columns.
+        If there is no annotation in it, or the table cannot be read or has other columns.
+
+    Notes
+    -----
+    Only a VOC object's own ``name`` and ``bndbox`` count, not those of its parts. The image is the
+    one with the annotation's own file name; what the file says inside is ignored. Rows of one
+    ``ImageId`` are joined, and numbered in order of their text.
     """
+    folder = Path(path)
+    if not folder.is_dir():
+        yield from _read_table(str(path))
+        return
+    files = sorted(file for file in folder.rglob("*") if file.suffix.lower() == ".xml")
+    if not files:
+        raise ValidationError(
+            f"{folder}: there is no PASCAL-VOC annotation (.xml) in this folder. Name the folder "
+            "that has them, or a table with the columns ImageId and PredictionString (.csv)."
+        )
+    for file in files:
+        yield _read_voc(file, file.relative_to(folder).with_suffix("").as_posix())
+
+
+def _read_voc(path: Path, image: str) -> Annotation:
+    try:
+        root = ElementTree.fromstring(path.read_bytes())  # noqa: S314
+    except (ElementTree.ParseError, LookupError, ValueError, OSError) as error:
+        return Annotation(image, [], f"the annotation cannot be read: {error}")
+    objects = [
+        (
+            (element.findtext("name") or "").strip(),
+            [element.findtext(f"bndbox/{side}") or "" for side in SIDES],
+        )
+        for element in root.findall("object")
+    ]
+    return Annotation(image, objects, "" if objects else "no object is annotated")
+
+
+def _read_table(path: str) -> Iterator[Annotation]:
     sheet = open_sheet(path, wanted=TABLE_COLUMNS)
     if missing := [name for name in TABLE_COLUMNS if name not in sheet.columns]:
         raise ValidationError(

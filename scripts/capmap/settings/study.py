@@ -534,7 +534,7 @@ class PatchML(Section):
 
     images: FilePath = Field("", description="Folder of the annotated images; empty means none.")
     annotations: FilePath = Field(
-        "", description="Table of ImageId and PredictionString (groups of class x1 y1 x2 y2)."
+        "", description="Folder of PASCAL-VOC files, or a table of ImageId, PredictionString."
     )
     classes: FilePath = Field("", description="File of the classes to take; empty means all.")
     counts: Unique[Count] = Field(
