@@ -14,6 +14,8 @@ from matplotlib.transforms import Bbox
 
 from capmap.figures.canvas import NothingToDraw
 from capmap.figures.style import save_figure
+from capmap.ranking.table import choose
+from tests.steps import make_figure
 
 DPI = 100
 SLACK = 0.75
@@ -131,76 +133,116 @@ def assert_same_bytes(
         assert path.read_bytes() == (folder / "b" / path.name).read_bytes(), path.name
 
 
-def make_ranking(
-    models: Sequence[str], column: str, values: np.ndarray, half_width: float
-) -> pd.DataFrame:
-    """Make a ranking, the best model first, with intervals of values and ranks."""
-    ranks = np.arange(1, len(models) + 1)
-    return pd.DataFrame(
-        {
-            "model": list(models),
-            column: values,
-            "ci_low": values - half_width,
-            "ci_high": values + half_width,
-            "rank": ranks,
-            "rank_low": np.maximum(ranks - 2, 1),
-            "rank_high": np.minimum(ranks + 2, len(models)),
-            "datasets": 8,
-            "tie_group": "",
-        }
-    )
+HOSTILE = (
+    ["$x_1$", "=cmd|calc", "<script>", "_private", "back\\slash\\alpha", "模型甲", "模型乙", "007"]
+    + ["a" * 150 + middle + "b" * 149 for middle in "XY"]
+    + ["W" * 300, "50% & more", "line\nbreak", "-->", "\u202eevil", "😀 emoji", "émile"]
+)
 
 
-def make_tables(
-    models: Sequence[str],
-    datasets: Sequence[str],
-    *,
-    n_seeds: int = 3,
-    missing: float = 0.0,
-    low: float = 0.0,
-    high: float = 1.0,
-) -> dict[str, pd.DataFrame]:
-    """Make the tables that figures read, with made-up values between two ends.
+def name(kind, count):
+    return [f"{kind}-{number:02d}" for number in range(count)]
 
-    The values need not be right, only plausible: a figure computes nothing from them.
-    """
-    rng = np.random.default_rng(7)
-    values = rng.uniform(low, high, (len(models), len(datasets)))
-    values[rng.random(values.shape) < missing] = np.nan
-    scores = pd.DataFrame(values, columns=list(datasets))
-    scores.insert(0, "model", list(models))
-    seeds = scores.melt("model", var_name="dataset", value_name="normalized_mean").dropna()
-    seeds["n"] = n_seeds
-    seeds["normalized_std"] = rng.uniform(0, 0.1, len(seeds)) if n_seeds > 1 else np.nan
-    first = _make_ranking(models, rng, low, high, has_intervals=n_seeds > 1)
-    first = first.assign(missing=np.isnan(values).sum(axis=1))
-    others = [
-        first.assign(statistic=name, rank=rng.permutation(len(models)) + 1)
-        for name in ("mean", "trimmed_mean", "median")
-    ]
+
+def compare(*datasets):
+    """Make the table of a comparison of two datasets, or of none."""
+    return pd.DataFrame([datasets] if datasets else [], columns=["dataset_a", "dataset_b"])
+
+
+VERSIONS = compare("V1", "V2")
+
+
+def plan_main(tables):
+    order = list(choose(tables["ranking"])["model"])
     return {
-        "scores": scores,
-        "seeds": seeds.reset_index(drop=True),
-        "ranking": pd.concat([first, *others], ignore_index=True),
+        "scores": lambda: make_figure("scores", tables["scores"], order=order),
+        "intervals": lambda: make_figure("intervals", tables["ranking"]),
+        "rank_shift": lambda: make_figure("rank_shift", tables["ranking"]),
     }
 
 
-def _make_ranking(
-    models: Sequence[str],
-    rng: np.random.Generator,
-    low: float,
-    high: float,
-    *,
-    has_intervals: bool,
-) -> pd.DataFrame:
-    score = np.sort(rng.uniform(low, high, len(models)))[::-1]
-    ranks = np.arange(1, len(models) + 1)
-    table = pd.DataFrame({"model": list(models), "score": score, "rank": ranks})
-    table = table.assign(group="", unit="runs", statistic="iqm")
-    table["ci_low"] = score - 0.05 if has_intervals else np.nan
-    table["ci_high"] = score + 0.05 if has_intervals else np.nan
-    table["rank_low"] = np.maximum(ranks - 1, 1) if has_intervals else np.nan
-    table["rank_high"] = np.minimum(ranks + 1, len(models)) if has_intervals else np.nan
-    letters = [chr(ord("a") + rank % 26) + "xyz" for rank in ranks]
-    table["tie_group"] = letters if has_intervals else ""
-    return table
+def plan_comparisons(tables):
+    order = list(choose(tables["ranking"])["model"])
+    pairs, against = tables["pairwise"], {"reference": order[0], "order": order}
+    plan = {
+        "pairwise": lambda: make_figure("pairwise", pairs, order=order, alpha=0.05),
+        "pairwise_reference": lambda: make_figure("pairwise_reference", pairs, **against),
+    }
+    others = {
+        "groups": lambda: make_figure("groups", tables["groups"]),
+    }
+    return others if pairs.empty else plan | others
+
+
+def plan_curves(tables):
+    order = list(choose(tables["ranking"])["model"])
+    tests = (tables["mean_ranks"], tables["nemenyi"], tables["friedman"])
+    return {
+        "critical_difference": lambda: make_figure("critical_difference", *tests, alpha=0.05),
+        "profiles": lambda: make_figure("profiles", tables["profiles"], order=order),
+        "elo": lambda: make_figure("elo", tables["elo"], order=order, confidence_level=0.95),
+    }
+
+
+def plan_map(tables):
+    described = tables["models"], tables["datasets"]
+    return {
+        "map": lambda: make_figure("capability_map", tables["map"], *described),
+    }
+
+
+def plan_errors(tables):
+    points = tables["validation"], tables["summary"]
+    return {
+        "fit": lambda: make_figure("prediction_fit", *points, dimension=5),
+        "curve": lambda: make_figure("error_curve", tables["error_curve"]),
+    }
+
+
+def plan_labels(tables, *, degradation=VERSIONS):
+    metrics = tables["metrics"]
+    return {
+        "label_counts": lambda: make_figure("label_counts", tables["label_counts"]),
+        "metric_lines": lambda: make_figure("metric_lines", tables["summary"], degradation),
+        "subgroup_boxes": lambda: make_figure("subgroup_boxes", metrics, degradation),
+        "metric_rank_shift": lambda: make_figure(
+            "metric_rank_shift", tables["rank_shift"], rank_by="asma"
+        ),
+    }
+
+
+def plan_checkpoints(tables, *, metric="accuracy", order=()):
+    curves = (tables["curves"], tables["selected"], tables["checkpoints"])
+    return {
+        "curves": lambda: make_figure("checkpoint_curves", *curves, metric=metric, order=order),
+    }
+
+
+def make_checkpoints(models, runs, steps, *, split="validation"):
+    """Make plausible tables of trainings of each model."""
+    rng = np.random.default_rng(5)
+    curves = pd.DataFrame(
+        [
+            (f"{model} run{run}", model, "accuracy", split, 100 * step, rng.random())
+            for model in models
+            for run in range(runs)
+            for step in range(1, steps + 1)
+        ],
+        columns=["training", "model", "metric", "split", "step", "mean"],
+    )
+    curves = curves.assign(ci_low=curves["mean"] - 0.1, ci_high=curves["mean"] + 0.1, datasets=4)
+    curves["trainings"] = 1
+    best = curves.sort_values("mean").drop_duplicates("training", keep="last")
+    groups = curves.groupby("training")["mean"]
+    selected = best[["model", "training", "step"]].assign(selection=best["mean"])
+    selected["checkpoints"] = steps
+    selected["mean"] = selected["training"].map(groups.mean())
+    selected["last"] = selected["training"].map(groups.last())
+    keys = ["model", "metric", "split", "step"]
+    means = curves.groupby(keys, as_index=False)[["mean", "ci_low", "ci_high"]].mean()
+    means = means.assign(training="", datasets=4, trainings=runs).iloc[: None if runs > 1 else 0]
+    return {
+        "curves": pd.concat([curves, means], ignore_index=True),
+        "selected": selected.reset_index(drop=True),
+        "checkpoints": selected.assign(split=split, metric="accuracy"),
+    }

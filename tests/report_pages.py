@@ -22,7 +22,7 @@ from tests.toy_settings import make_settings
 
 NORMALIZED = ("bounds", "dropped")
 PAPER = ["main.tex", "methods.tex", "references.bib"]
-FIGURES = ["scores", "intervals", "rank_shift", "seed_spread"]
+FIGURES = ["scores", "intervals", "rank_shift"]
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg'/>"
 
 
@@ -153,15 +153,12 @@ def _draw_points(models: list[str], datasets: list[str]) -> tuple[pd.DataFrame, 
 
 
 def draw_study(folder: Path, models: list[str], datasets: list[str]) -> Path:
-    """Make the page of a study; in the place of a spread stands a map."""
+    """Make the page of a study; in the place of rank shifts stands a map."""
     tables = make_tables(models, datasets)
-    moved = tables["ranking"].copy()
-    moved.loc[(moved["statistic"] == "median") & (moved["rank"] <= 2), "rank"] = [2, 1]
     drawn = {
         "intervals": make_figure("intervals", tables["ranking"]),
-        "rank_shift": make_figure("rank_shift", moved),
         "scores": make_figure("scores", tables["scores"], order=models),
-        "seed_spread": make_figure("capability_map", *_draw_points(models, datasets)),
+        "rank_shift": make_figure("capability_map", *_draw_points(models, datasets)),
     }
     for name, figure in drawn.items():
         save_figure(figure, [folder / f"drawn/{name}.svg"])

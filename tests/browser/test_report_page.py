@@ -87,8 +87,7 @@ def test_a_click_highlights_a_model_in_every_figure_and_table(page):
     assert list_picked(page) == {"Gamma & Co"}
     for name in ("intervals", "scores"):
         assert find_plot(page, name).locator("rect.band").count() == 1
-    for name in ("rank_shift", "seed_spread"):
-        assert find_plot(page, name).locator(".picked").count() >= 1
+    assert find_plot(page, "rank_shift").locator(".picked").count() >= 1
     faint = find_plot(page, "rank_shift").locator("[data-model='Alpha']").first
     assert float(faint.evaluate("e => getComputedStyle(e).opacity")) < 0.5
     assert page.locator("#table-headline tr.picked").count() == 1
@@ -120,7 +119,7 @@ def test_a_list_takes_models_out_of_the_figures(page):
 
 
 def test_a_map_zooms_pans_and_tells_what_is_near(page):
-    figure = page.locator("#figure-seed_spread")
+    figure = page.locator("#figure-rank_shift")
     svg = figure.locator("svg")
     whole = svg.get_attribute("viewBox")
     point = figure.locator("use[data-model='Alpha']")

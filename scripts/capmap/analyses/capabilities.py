@@ -100,12 +100,12 @@ ANALYSIS = Analysis(
     figures={
         "capability_map": Figure(
             "Map of models (filled) and datasets (open): the nearer, the smaller the gap.",
-            draw="capmap.figures.capabilities:draw_map",
+            draw="capmap.figures.scatter:draw_map",
             options={"projection": "capabilities/map"},
         ),
         "prediction_fit": Figure(
             "Predicted against true gaps of hidden results, by method.",
-            draw="capmap.figures.capabilities:draw_fit",
+            draw="capmap.figures.scatter:draw_fit",
             options={"dimension": "capabilities/dimension"},
         ),
     },

@@ -63,7 +63,7 @@ ANALYSIS = Analysis(
         "checkpoint_curves": Figure(
             "The metric of the choice by step, mean of each model with an interval over trainings, "
             "or over datasets of a single training; markers are chosen checkpoints.",
-            draw="capmap.figures.leaderboard:draw_checkpoint_curves",
+            draw="capmap.figures.lines:draw_checkpoint_curves",
             options={"metric": "checkpoints/select/metric"},
         ),
     },

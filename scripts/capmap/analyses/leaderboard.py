@@ -93,7 +93,7 @@ ANALYSIS = Analysis(
         "leaderboard_dimensions": Figure(
             "Normalized score of each entry in each dimension, with rank within its "
             "method. Entries with too few datasets have no rank.",
-            draw="capmap.figures.leaderboard:draw_leaderboard_dimensions",
+            draw="capmap.figures.datasets:draw_leaderboard_dimensions",
         ),
     },
     steps={

@@ -113,10 +113,6 @@ ANALYSIS = Analysis(
             "Normalized score of each model on each dataset, averaged over runs; 1 is best.",
             draw="capmap.figures.datasets:draw_scores",
         ),
-        "seed_spread": Figure(
-            "Spread of normalized scores over the runs of a cell, per dataset.",
-            draw="capmap.figures.datasets:draw_seed_spread",
-        ),
     },
     meanings={
         "behind": "How far the model is behind the first one.",

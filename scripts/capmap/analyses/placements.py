@@ -44,7 +44,7 @@ ANALYSIS = Analysis(
     figures={
         "error_curve": Figure(
             "Errors of predictions by the number of results that models keep.",
-            draw="capmap.figures.capabilities:draw_error_curve",
+            draw="capmap.figures.lines:draw_error_curve",
         ),
     },
     steps={

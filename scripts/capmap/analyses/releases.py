@@ -131,7 +131,7 @@ ANALYSIS = Analysis(
     figures={
         "rank_history": Figure(
             "Ranks of the entries from release to release; a gap is a release without a rank.",
-            draw="capmap.figures.leaderboard:draw_rank_history",
+            draw="capmap.figures.lines:draw_rank_history",
         ),
     },
     steps={

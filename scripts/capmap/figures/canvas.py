@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
@@ -19,9 +20,7 @@ from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from capmap.analyses import FIGURES, list_parameters, load_analysis, place_read
 from capmap.figures.marks import mark, mark_rows
 from capmap.figures.style import (
-    COLUMN_WIDTH,
     FAINT_INK,
-    PAGE_WIDTH,
     SMALL_SIZE,
     TEXT_SIZE,
     arrange_models,
@@ -49,7 +48,7 @@ KEY_WIDTH = 0.3
 LINE_HEIGHT = 0.14
 
 # The least room for what is drawn, where a width is asked for; a figure that needs more is wider.
-LEAST_WIDTH = 0.8
+LEAST_WIDTH = 0.5
 LEAST_LABEL = 0.6
 COLUMN_GAP = 1.5 * GAP
 MINUS = "\N{MINUS SIGN}"
@@ -78,24 +77,6 @@ class Wording:
     heading: str
     x_label: str
     notes: tuple[str, ...] = ()
-
-
-class FittingLocator(MaxNLocator):
-    """Places of three numbers or more where they fit an axis of a width in inches, else of two."""
-
-    def __init__(self, width: float) -> None:
-        self.width = width
-        super().__init__(max(1, int(width / 0.5)), steps=[1, 2, 2.5, 5, 10])
-
-    def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
-        """Compute the places of numbers between two limits."""
-        for least in (3, 2):
-            self.set_params(min_n_ticks=least)
-            ticks = super().tick_values(vmin, vmax)
-            room = (ticks[1] - ticks[0]) / abs(vmax - vmin) * self.width
-            if widest((f"{tick:g}" for tick in ticks), size=TEXT_SIZE) + GAP <= room:
-                break
-        return ticks
 
 
 @dataclass(frozen=True)
@@ -172,9 +153,15 @@ class Sheet:
         self.axes.yaxis.set_label_coords(-distance / self.width, 1 + 0.02 / self.height)
 
     def limit_ticks(self) -> None:
-        """Keep the numbers of the x axis few, three at least where there is room, and short."""
-        self.axes.xaxis.set_major_locator(FittingLocator(self.width))
-        self.axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        """Keep the numbers of the x axis few and short."""
+        number_axis(self.axes.xaxis, most=max(1, int(self.width / 0.5)))
+
+
+def number_axis(axis: Axis, *, most: int) -> None:
+    """Write short numbers at an axis, at the ends of at most so many parts."""
+    steps = [1, 2, 2.5, 5, 10]
+    axis.set_major_locator(MaxNLocator(most, steps=steps, min_n_ticks=min(most, 3)))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
 def make_sheet(
@@ -246,7 +233,7 @@ class Labels:
     extra_height: float = 0.0
 
 
-def fit_labels(names: Sequence[str], *, narrow: float, wide: float) -> Labels:
+def fit_labels(names: Sequence[str], *, narrow: float, wide: float, rest: float = 0.0) -> Labels:
     """Label rows in a figure that is a column wide if all labels fit, otherwise a page wide.
 
     Parameters
@@ -255,18 +242,16 @@ def fit_labels(names: Sequence[str], *, narrow: float, wide: float) -> Labels:
         Names of the rows.
     narrow, wide : float
         Room for a label in a column and in a page, in inches.
+    rest : float
+        What else needs room: where a width is asked for, labels have all that is left of it.
 
     Notes
     -----
     Of at most 24 names those that are longer are broken into two lines; what is still too long is
     shortened.
     """
-    if current_look().width and narrow < wide:
-        # Between a column and a page, labels have as much of the room as the figure.
-        beyond = page_width() - COLUMN_WIDTH
-        share = min(max(beyond / (PAGE_WIDTH - COLUMN_WIDTH), 0.0), 1.0)
-        room = narrow + (wide - narrow) * share + min(beyond, 0.0) / 2
-        wide = min(wide, max(room, LEAST_LABEL))
+    if current_look().width and rest:
+        wide = max(page_width() - rest, LEAST_LABEL)
     labels = shorten_names(names, width=wide, size=TEXT_SIZE)
     texts = [labels[name] for name in names]
     if len(names) <= MOST_BROKEN:
@@ -343,17 +328,12 @@ def plan_legend(models: Sequence[str], *, sheet_width: float) -> Legend:
 
 
 def draw_legend(sheet: Sheet, legend: Legend, keys: Sequence[Artist]) -> None:
-    """Draw a planned legend, read line by line, above the header of a sheet's axes."""
+    """Draw a planned legend above the header of a sheet's axes."""
     _, sheet_height = sheet.figure.get_size_inches()
     bottom = sheet.bottom + sheet.height + HEADER_HEIGHT
-    by_column = [
-        position
-        for column in range(legend.columns)
-        for position in range(column, len(keys), legend.columns)
-    ]
     drawn = sheet.figure.legend(
-        [keys[position] for position in by_column],
-        [legend.texts[position] for position in by_column],
+        keys,
+        legend.texts,
         loc="lower left",
         bbox_to_anchor=(0.0, bottom / sheet_height),
         ncols=legend.columns,
@@ -366,10 +346,11 @@ def draw_legend(sheet: Sheet, legend: Legend, keys: Sequence[Artist]) -> None:
         columnspacing=1.0,
         labelspacing=0.35,
     )
-    for place, position in enumerate(by_column):
-        for part in (drawn.legend_handles[place], drawn.get_texts()[place]):
-            if part is not None:
-                mark(part, legend.names[position])
+    parts = zip(legend.names, drawn.legend_handles, drawn.get_texts(), strict=True)
+    for name, handle, text in parts:
+        mark(text, name)
+        if handle is not None:
+            mark(handle, name)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -28,13 +29,11 @@ from capmap.figures.canvas import (
 from capmap.figures.forest import Column, draw_forest
 from capmap.figures.heatmap import (
     DIVERGING,
-    Mark,
     Scale,
     Writing,
     draw_grid,
-    mark_diagonal,
     pivot_cells,
-    span_evenly,
+    span_colors,
 )
 from capmap.figures.marks import mark
 from capmap.figures.style import (
@@ -75,7 +74,6 @@ LEVEL_HEIGHT = 0.085
 TICK_LENGTH = 0.04
 ELBOW_COLOR = "#8A8A8A"
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-MAX_BARS = 12
 BARS_NOTE = "Bars join models that the Nemenyi test does not separate."
 NO_BARS = f"Of more than {MOST_LETTERED} models, no bars say which are not separated."
 
@@ -149,12 +147,12 @@ def draw_comparison_matrix(
     def square(values: "pd.Series[Any]") -> pd.DataFrame:
         return pivot_cells(values, models, models)
 
-    table = square(pairs["mean_difference"])
-    limit = span_evenly(table)
+    table = square(pairs["mean_difference"]).mask(np.eye(len(models), dtype=bool), 0.0)
+    limit = max(map(abs, span_colors(table, share=0.96)))
     is_sure = square(pairs["wilcoxon_p_holm"]) < alpha
     if is_sure.to_numpy().any():
         notes += (f"Corner: Wilcoxon signed-rank test, Holm-corrected, p < {alpha:g}.",)
-    if table.isna().to_numpy().sum() > len(table):
+    if table.isna().to_numpy().any():
         notes += (HATCH_NOTE,)
     texts = [
         pairs["mean_difference"].map(lambda value, own=decimals: format_decimal(value, own))
@@ -169,7 +167,7 @@ def draw_comparison_matrix(
             *(Writing(square(text).fillna(""), COUNTS_NOTE) for text in both),
             *(Writing(square(text).fillna("")) for text in texts),
         ],
-        marks=[mark_diagonal(table), Mark(is_sure)],
+        corners=is_sure,
     )
 
 
@@ -254,7 +252,7 @@ def draw_critical_difference(
     an empty Nemenyi table, there is no diagram. The better half of the models is named at the left,
     the other at the right, or all at the left of a narrow figure, so no line crosses a name or
     another model's line. Bars of a level do not touch. Of more than 40 models the best 40 are
-    drawn, and of more than 12 bars the longest.
+    drawn.
 
     References
     ----------
@@ -271,15 +269,13 @@ def draw_critical_difference(
     table = table[table["model"].isin(models)]
     models = list(table["model"])
     ranks = [float(rank) for rank in table["mean_rank"]]
-    groups = find_groups(list(table["nemenyi_group"]))
-    longest = sorted(groups, key=lambda group: ranks[group[-1]] - ranks[group[0]], reverse=True)
     labels = shorten_names(models, width=LABEL_WIDTH, size=TEXT_SIZE)
     plan = _Plan(
         ranks=ranks,
         models=models,
         names=[labels[model] for model in models],
         numbers=[f"{rank:.2f}" for rank in ranks],
-        bars=stack_bars(longest[:MAX_BARS], ranks),
+        bars=stack_bars(table["nemenyi_group"], ranks),
         critical_difference=difference,
         rows=-(-len(ranks) // 2),
     )
@@ -291,9 +287,6 @@ def draw_critical_difference(
         *_describe_friedman(friedman, alpha),
         *left_out,
     ]
-    if len(groups) > MAX_BARS:
-        few = f"The {MAX_BARS} longest of {len(groups)} bars"
-        notes.append(f"{few}: models without one need not be separated.")
     if page_width() - sum(plan.margins) < LEAST_AXIS:
         plan = replace(plan, rows=len(ranks))
     sheet = _make_sheet(plan, Wording(HEADING, "", tuple(notes)))
@@ -332,14 +325,6 @@ def _describe_friedman(friedman: pd.DataFrame, alpha: float) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Bar:
-    """A group of models: its members' places in the order of ranks, and the bar's level from 0."""
-
-    members: list[int]
-    level: int
-
-
-@dataclass(frozen=True)
 class _Plan:
     """What is drawn, and where: heights in inches from the bottom of the axes."""
 
@@ -347,7 +332,7 @@ class _Plan:
     models: list[str]
     names: list[str]
     numbers: list[str]
-    bars: list[Bar]
+    bars: list[tuple[float, float, int]]
     critical_difference: float
     rows: int
 
@@ -363,7 +348,7 @@ class _Plan:
 
     @property
     def axis_height(self) -> float:
-        levels = 1 + max((bar.level for bar in self.bars), default=-1)
+        levels = 1 + max((level for _, _, level in self.bars), default=-1)
         return self.rows * ROW_HEIGHT + levels * LEVEL_HEIGHT + 0.08
 
     @property
@@ -377,45 +362,26 @@ class _Plan:
         return at_left, (self.rows - row - 0.5) * ROW_HEIGHT
 
 
-def find_groups(letters: Sequence[object]) -> list[list[int]]:
-    """Places of the members of each group that joins several models and lies in no other group.
+def stack_bars(letters: Iterable[object], ranks: Sequence[float]) -> list[tuple[float, float, int]]:
+    """Ends of the bar of each letter that models share, and the first level where it fits.
 
     Examples
     --------
-    >>> find_groups(["a", "ab", "bc2", "c2", float("nan")])
-    [[0, 1], [1, 2], [2, 3]]
+    >>> stack_bars(["a", "ab", "bc2", "c2", float("nan")], [1, 2, 3, 4, 5])
+    [(1, 2, 0), (2, 3, 1), (3, 4, 0)]
     """
-    members: dict[str, list[int]] = {}
-    for place, text in enumerate(letters):
+    members: dict[str, list[float]] = {}
+    for rank, text in zip(ranks, letters, strict=True):
         for letter in split_letters(text):
-            members.setdefault(letter, []).append(place)
-    return _keep_largest(group for group in members.values() if len(group) > 1)
-
-
-def _keep_largest(groups: Iterable[Sequence[int]]) -> list[list[int]]:
-    """Leave out groups within others."""
-    ordered = sorted({tuple(group) for group in groups})
-    sets = [set(group) for group in ordered]
-    return [list(group) for group in ordered if not any(set(group) < other for other in sets)]
-
-
-def stack_bars(groups: Sequence[Sequence[int]], ranks: Sequence[float]) -> list[Bar]:
-    """Give each group, the ascending places of its members, the first level where its bar fits.
-
-    Examples
-    --------
-    >>> [bar.level for bar in stack_bars([[0, 1], [1, 2], [3, 4]], [1, 2, 3, 4, 5])]
-    [0, 1, 0]
-    """
+            members.setdefault(letter, []).append(rank)
     room = 0.02 * (ranks[-1] - ranks[0])
     ends: list[float] = []
     bars = []
-    for group in sorted(groups, key=lambda group: (ranks[group[0]], group)):
-        start = ranks[group[0]]
-        free = (level for level, end in enumerate(ends) if end + room < start)
+    for first, *_, last in sorted(own for own in members.values() if len(own) > 1):
+        free = (level for level, end in enumerate(ends) if end + room < first)
         level = next(free, len(ends))
-        ends[level : level + 1] = [ranks[group[-1]]]
-        bars.append(Bar(list(group), level))
+        ends[level : level + 1] = [last]
+        bars.append((first, last, level))
     return bars
 
 
@@ -472,9 +438,9 @@ def _draw_elbows(sheet: Sheet, plan: _Plan) -> None:
 
 def _draw_bars(sheet: Sheet, plan: _Plan) -> None:
     lines: list[Segment] = []
-    for bar in plan.bars:
-        y = plan.axis_height - (bar.level + 0.85) * LEVEL_HEIGHT
-        lines.append([(plan.ranks[bar.members[0]], y), (plan.ranks[bar.members[-1]], y)])
+    for first, last, level in plan.bars:
+        y = plan.axis_height - (level + 0.85) * LEVEL_HEIGHT
+        lines.append([(first, y), (last, y)])
     _add_lines(sheet, lines, colors=INK, linewidths=2.2, capstyle="projecting", zorder=3)
 
 

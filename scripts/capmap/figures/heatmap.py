@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from capmap.figures.canvas import (
     GAP,
     HEADER_HEIGHT,
+    LEAST_WIDTH,
     MAX_MODELS,
     PADDING,
     Sheet,
@@ -27,7 +29,6 @@ from capmap.figures.canvas import (
 )
 from capmap.figures.marks import mark_cells
 from capmap.figures.style import (
-    GRID_COLOR,
     SMALL_SIZE,
     TEXT_SIZE,
     break_name,
@@ -36,6 +37,7 @@ from capmap.figures.style import (
     shorten_names,
     widest,
 )
+from capmap.wording import label_scores
 
 ROW_HEIGHT = 0.15
 NARROW_LABEL = 1.1
@@ -54,9 +56,9 @@ SCALE_ROOM = 0.4
 LINE_HEIGHT = SMALL_SIZE * 1.25 / 72
 MAX_WRITTEN_HEIGHT = 8.0
 MOST_HEIGHT = 7.2
+PLACE_NOTE = "In brackets: rank."
 CORNER_SIZE = 0.055
-DARK = 0.5
-VERY_DARK = 0.3
+DARK, BRIGHTNESS = 0.5, (0.299, 0.587, 0.114)
 
 # Blue is better, in all figures: from worse over equal to better, where the orange end is brighter
 # than the blue one, in gray too, and from nothing to the best.
@@ -102,31 +104,13 @@ class Writing:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Mark:
-    """A sign that some cells of a heat map carry.
-
-    Parameters
-    ----------
-    cells : DataFrame of bool
-        Which cells, arranged as the table.
-    is_cover : bool
-        Whether it is a gray cover of the whole cell, instead of a triangle in the upper right
-        corner that is black, or white on a very dark cell.
-    """
-
-    cells: pd.DataFrame
-    is_cover: bool = False
-
-
 def draw_grid(
     table: pd.DataFrame,
     *,
     scale: Scale,
     wording: Wording,
     writings: Sequence[Writing],
-    marks: Sequence[Mark] = (),
-    hover: pd.DataFrame | None = None,
+    corners: pd.DataFrame | None = None,
 ) -> Figure:
     """Draw a table as colored cells.
 
@@ -141,10 +125,8 @@ def draw_grid(
         Words around the axes; its x label is replaced by the name of the columns.
     writings : sequence of Writing
         Ways to write into the cells; the first that fits is used.
-    marks : sequence of Mark
-        Signs in the cells, drawn in this order.
-    hover : DataFrame, optional
-        What pages show of the cells below their value, arranged as the table; NaN for nothing.
+    corners : DataFrame of bool, optional
+        Which cells have a black triangle in the upper right corner, arranged as the table.
 
     Notes
     -----
@@ -155,12 +137,13 @@ def draw_grid(
     if table.shape[1] > MAX_MODELS:
         table = table.T
         writings = [replace(writing, texts=writing.texts.T) for writing in writings]
-        marks = [replace(mark, cells=mark.cells.T) for mark in marks]
-        hover = None if hover is None else hover.T
+        corners = None if corners is None else corners.T
     rows, columns = str(table.index.name), str(table.columns.name)
-    spare = page_width() - 3 * PADDING - GAP - ROOMY_CELL * table.shape[1]
+    margins = 3 * PADDING + GAP
+    spare = page_width() - margins - ROOMY_CELL * table.shape[1]
     wide = min(max(spare, WIDE_LABEL), WIDEST_LABEL)
-    labels = fit_labels(list(table.index), narrow=NARROW_LABEL, wide=wide)
+    rest = margins + max(LEAST_WIDTH, LEAST_CELL * table.shape[1])
+    labels = fit_labels(list(table.index), narrow=NARROW_LABEL, wide=wide, rest=rest)
     left = PADDING + max(labels.width, 0.45) + GAP
     around = left + 2 * PADDING
     crowded = table.shape[1] > min(NARROW_COLUMNS, (column_width() - around) / NARROW_CELL)
@@ -185,12 +168,11 @@ def draw_grid(
     sheet.axes.patch.set(**HATCH)
     mesh = _color_cells(sheet, table, scale)
     _write_texts(sheet.axes, mesh, table.to_numpy(float), written.texts)
-    _draw_marks(sheet, table, marks)
-    texts = table.map(lambda value: f"{value:.4g}" if value == value else "")
-    if hover is not None:
-        texts = texts + hover.map(lambda more: f"\n{more}" if more == more else "").to_numpy()
-    kinds, told = (rows, columns), texts.to_numpy().tolist()
-    mark_cells(sheet.axes, list(table.index), list(table.columns), kinds=kinds, texts=told)
+    if corners is not None:
+        _draw_corners(sheet, corners)
+    told = table.map(lambda value: f"{value:.4g}" if value == value else "").to_numpy().tolist()
+    names_of = list(table.index), list(table.columns)
+    mark_cells(sheet.axes, *names_of, kinds=(rows, columns), texts=told)
     sheet.axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=90 if upright else 0)
     sheet.axes.set_yticks(np.arange(len(table)) + 0.5, labels.texts)
     sheet.axes.tick_params(length=0)
@@ -248,25 +230,6 @@ def pivot_cells(
     return pd.DataFrame(cells, pd.Index(rows, name=names[0]), pd.Index(columns, name=names[1]))
 
 
-def mark_diagonal(table: pd.DataFrame) -> Mark:
-    """Gray out the cells of a square table in which a model would meet itself."""
-    same = pd.DataFrame(np.eye(len(table), dtype=bool), table.index, table.columns)
-    return Mark(same, is_cover=True)
-
-
-def span_evenly(values: pd.DataFrame) -> float:
-    """End of a scale of colors that reaches as far below zero as above it.
-
-    Notes
-    -----
-    It spans 98% of the finite values, so an outlier does not hide the rest; 1 where there are none
-    or all are zero.
-    """
-    sizes = np.abs(values.to_numpy(float))
-    sizes = sizes[np.isfinite(sizes)]
-    return (float(np.quantile(sizes, 0.98)) or float(sizes.max()) or 1.0) if sizes.size else 1.0
-
-
 def span_colors(values: pd.DataFrame, *, share: float = 1.0) -> tuple[float, float]:
     """Ends of a scale over the middle share of values, apart even when these are equal or missing.
 
@@ -283,10 +246,54 @@ def span_colors(values: pd.DataFrame, *, share: float = 1.0) -> tuple[float, flo
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
-def write_places(values: pd.DataFrame, ranks: pd.DataFrame, decimals: int) -> pd.DataFrame:
-    """Write scores, each with its rank in brackets where it has one."""
+def draw_places(
+    cells: pd.DataFrame,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    statistic: str,
+    wording: Wording,
+) -> Figure:
+    """Draw scores with ranks.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        score and rank, either may be empty, by row and column.
+    rows, columns : sequence of str
+        In the order in which they are drawn, of columns the first 40.
+    statistic : str
+        What the scores are.
+    wording : Wording
+        Words around the axes.
+
+    Notes
+    -----
+    The rank in its column stands behind a score, and the first one has a corner.
+    """
+    kept = list(columns)[:MAX_MODELS]
+    cells = cells[["score", "rank"]].astype("float64")
+    scores, ranks = (pivot_cells(cells[name], rows, kept) for name in ("score", "rank"))
+    notes = [*wording.notes, f"Corner: first of its {scores.columns.name}."]
+    if len(kept) < len(columns):
+        notes.append(f"First {MAX_MODELS} of {len(columns)} {scores.columns.name}s.")
+    if scores.isna().to_numpy().any():
+        notes.append("Hatched: no score.")
     places = ranks.map(lambda rank: "" if rank != rank else f" ({rank:.0f})")
-    return values.map(lambda value: format_decimal(value, decimals)) + places
+    ways = [scores.map(partial(format_decimal, decimals=n)) + places for n in (3, 2)]
+    ways.append(ways[-1].map(lambda text: text.replace(" ", "\n")))
+    return draw_grid(
+        scores,
+        scale=Scale(label_scores(statistic), *span_colors(scores), RISING),
+        wording=replace(wording, notes=tuple(notes)),
+        writings=[*(Writing(way, PLACE_NOTE) for way in ways), *write_decimals(scores, 2)],
+        corners=ranks == 1,
+    )
+
+
+def write_decimals(table: pd.DataFrame, *ways: int) -> list[Writing]:
+    """Ways to write values, by their number of decimals."""
+    return [Writing(table.map(partial(format_decimal, decimals=n))) for n in ways]
 
 
 def fit_columns(names: Sequence[str], cell_width: float) -> tuple[list[str], bool]:
@@ -313,17 +320,12 @@ def measure_ticks(labels: Sequence[str], *, upright: bool) -> float:
 
 def _write_texts(axes: Axes, mesh: ScalarMappable, values: FloatArray, texts: pd.DataFrame) -> None:
     """Write into the cells, in white on dark ones."""
+    brightness = mesh.to_rgba(values)[..., :3] @ BRIGHTNESS
+    look: dict[str, Any] = {"size": SMALL_SIZE, "ha": "center", "va": "center"}
     for (row, column), text in np.ndenumerate(texts.to_numpy()):
         if text:
-            axes.text(
-                column + 0.5,
-                row + 0.5,
-                text,
-                size=SMALL_SIZE,
-                ha="center",
-                va="center",
-                color=_find_contrast(mesh, values[row, column], DARK),
-            )
+            color = "white" if brightness[row, column] < DARK else "black"
+            axes.text(column + 0.5, row + 0.5, text, color=color, **look)
 
 
 def _fit_writing(ways: Iterable[Writing], room: float) -> Writing:
@@ -344,27 +346,11 @@ def _row_height(texts: pd.DataFrame) -> float:
     return ROW_HEIGHT + breaks * LINE_HEIGHT
 
 
-def _draw_marks(sheet: Sheet, table: pd.DataFrame, marks: Sequence[Mark]) -> None:
-    mesh, values = sheet.axes.collections[0], table.to_numpy(float)
-    size = (sheet.width / table.shape[1], sheet.height / table.shape[0])
+def _draw_corners(sheet: Sheet, cells: pd.DataFrame) -> None:
+    size = (sheet.width / cells.shape[1], sheet.height / cells.shape[0])
     across, down = (min(CORNER_SIZE / length, 0.4) for length in size)
-    cover, corner = [(0, 0), (1, 0), (1, 1), (0, 1)], [(1 - across, 0), (1, 0), (1, down)]
-    for mark in marks:
-        rows, columns = np.nonzero(mark.cells.to_numpy(bool))
-        outline = np.array(cover if mark.is_cover else corner)
-        places = outline + np.column_stack([columns, rows])[:, None, :]
-        marked = values[rows, columns]
-        colors = [
-            GRID_COLOR if mark.is_cover else _find_contrast(mesh, value, VERY_DARK)
-            for value in marked
-        ]
-        signs = PolyCollection(list(places), facecolors=colors, linewidths=0)
-        sheet.axes.add_collection(signs, autolim=False)
-
-
-def _find_contrast(mesh: ScalarMappable, value: Any, dark: float) -> str:
-    """White on the cells of a mesh whose brightness is below a limit, otherwise black."""
-    if value != value:
-        return "black"
-    brightness = np.dot(mesh.to_rgba(value)[:3], (0.299, 0.587, 0.114))
-    return "white" if brightness < dark else "black"
+    rows, columns = np.nonzero(cells.to_numpy(bool))
+    corner = np.array([(1 - across, 0), (1, 0), (1, down)])
+    places = corner + np.column_stack([columns, rows])[:, None, :]
+    signs = PolyCollection(list(places), facecolors="black", linewidths=0)
+    sheet.axes.add_collection(signs, autolim=False)

@@ -7,27 +7,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from capmap.figures.canvas import (
     GAP,
     HEADER_HEIGHT,
     LEAST_LABEL,
+    LINE_HEIGHT,
+    MAX_MODELS,
     ONE_MODEL,
     PADDING,
+    TICKS_HEIGHT,
     NothingToDraw,
     Sheet,
     Wording,
     choose_models,
     fit_labels,
     make_sheet,
+    number_axis,
 )
-from capmap.figures.heatmap import fit_columns, measure_ticks
+from capmap.figures.heatmap import fit_columns, measure_ticks, pivot_cells
 from capmap.figures.marks import Mark, mark, mark_members, write_points
 from capmap.figures.style import (
     FAINT_INK,
@@ -44,6 +46,7 @@ from capmap.figures.style import (
     page_width,
     shorten_names,
     widest,
+    wrap_text,
 )
 from capmap.ranking.table import compare_ranks
 from capmap.wording import AGGREGATION_NAMES, count_things
@@ -74,6 +77,18 @@ LEAST_STEP = 0.35
 MOST_TICK = 0.75
 WIDE_LABEL = 2.4
 MOST_TOLD = 5
+MOST_RELEASES = 10
+GAP_NOTE = "No mark: not in the release, or not ranked in it."
+HIDDEN_NOTE = "Left out: entries that neither end ranks, and those beyond the best."
+CURVES_HEIGHT = 2.1
+LEAST_TRAININGS = 3
+THIN, PLAIN, BOLD = 0.6, 1.0, 1.6
+OF_ONE = "Marker: the chosen checkpoint. Band: interval over datasets."
+OF_SEVERAL = (
+    "Marker: the chosen checkpoint. Bold: mean of a model's trainings. Band: interval over "
+    "trainings, of a single one over datasets."
+)
+APART = 0.05
 
 
 @dataclass(frozen=True)
@@ -158,38 +173,18 @@ def make_keys(cast: Cast, *, marked: Collection[str] = ()) -> dict[str, Line2D]:
     return keys
 
 
-def scale_by_log(axes: Axes, *, ticks: Sequence[float]) -> None:
-    """Make the x axis logarithmic, with ticks at given places only."""
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-
-
-def choose_log_ticks(low: float, high: float, *, count: int) -> list[float]:
-    """Choose at most about a number of ticks between two ends of a logarithmic axis.
-
-    Notes
-    -----
-    They are 1, 1.5, 2, 3, … or 1, 2, 5, … or powers of ten, thinned; even steps where the ends are
-    close.
-
-    Examples
-    --------
-    >>> choose_log_ticks(1, 12, count=5)
-    [1.0, 2.0, 5.0, 10.0]
-    """
-    first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
-    decades = range(first, last + 1)
-    for factors in ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
-        ticks = [factor * 10.0**power for power in decades for factor in factors]
-        inside = [tick for tick in ticks if low * (1 - 1e-9) <= tick <= high * (1 + 1e-9)]
-        if 3 <= len(inside) <= count:
-            return inside
-    if len(inside) > count:
-        return inside[:: -(-len(inside) // count)]
-    even = MaxNLocator(max(1, count - 1)).tick_values(0, high - low)
-    return [low + float(tick) for tick in even if 0 <= tick <= high - low]
+def scale_by_log(sheet: Sheet) -> None:
+    """Make the x axis, whose limits are known, logarithmic, with few numbers."""
+    low, high = sheet.axes.get_xlim()
+    crowd = np.log10(high / low) / sheet.width
+    subs = (1, 2, 5) if crowd < 0.8 else (1, 3) if crowd < 1.5 else (1,)
+    sheet.axes.set_xscale("log")
+    if high < 10 * low:
+        sheet.limit_ticks()
+    else:
+        sheet.axes.xaxis.set_major_locator(LogLocator(subs=subs))
+    sheet.axes.xaxis.set_minor_locator(NullLocator())
+    sheet.axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
 @figure_style()
@@ -216,9 +211,8 @@ def draw_profiles(profiles: pd.DataFrame, *, order: Sequence[str] = ()) -> Figur
         wording=Wording("Performance profiles", RATIO, cast.notes),
     )
     end = float(profiles["tau"].max())
-    count = max(2, int(sheet.width / 0.4))
-    scale_by_log(sheet.axes, ticks=choose_log_ticks(1.0, end, count=count))
     sheet.axes.set_xlim(1.0, end if end > 1 else 1.1)
+    scale_by_log(sheet)
     by_model = profiles.sort_values(["model", "tau"]).groupby("model")
     last = sheet.axes.get_xlim()[1]
     curves = {
@@ -248,7 +242,6 @@ def trace_steps(x: npt.ArrayLike, y: npt.ArrayLike, *, end: float) -> FloatArray
 def draw_bump(
     ranks: pd.DataFrame,
     *,
-    names: Sequence[str],
     cast: Cast,
     groups: Sequence[str],
     wording: Wording,
@@ -259,8 +252,6 @@ def draw_bump(
     ----------
     ranks : DataFrame
         Index model; a column of ranks each; NaN where a model has no rank.
-    names : sequence of str
-        What the models are called, at the right of the last rank of each.
     cast : Cast
         How the models look.
     groups : sequence of str
@@ -281,9 +272,10 @@ def draw_bump(
     numbers = [f"{rank:.0f}" for rank in values[np.isfinite(values)]]
     distance = widest(numbers, size=SMALL_SIZE) / 2 + GAP
     left, right = PADDING + MOST_TICK / 2, 2 * PADDING + distance
-    room = column_width() - left - right - LEAST_STEP * columns
-    spare = page_width() - left - right - MOST_TICK * columns
-    labels = fit_labels(names, narrow=max(room, LEAST_LABEL), wide=max(room, spare, WIDE_LABEL))
+    rest = left + right + LEAST_STEP * columns
+    narrow = max(column_width() - rest, LEAST_LABEL)
+    wide = max(narrow, page_width() - left - right - MOST_TICK * columns, WIDE_LABEL)
+    labels = fit_labels(list(ranks.index), narrow=narrow, wide=wide, rest=rest)
     right += labels.width
     step = (labels.sheet_width - left - right) / max(columns - 1, 1)
     ticks, upright = fit_columns(list(map(str, ranks.columns)), min(step, MOST_TICK))
@@ -389,12 +381,6 @@ def make_panels(titles: Sequence[str], *, wording: Wording, keys: Sequence[Line2
     return panels
 
 
-def number_axis(axis: Axis, *, most: int) -> None:
-    """Write short numbers at an axis, at the ends of at most so many parts."""
-    axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], min_n_ticks=3))
-    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
-
-
 @figure_style()
 def draw_rank_shift(ranking: pd.DataFrame) -> Figure:
     """Draw how ranks move between mean, trimmed mean, median and interquartile mean.
@@ -426,8 +412,210 @@ def draw_rank_shift(ranking: pd.DataFrame) -> Figure:
     ranks.columns = pd.Index([AGGREGATION_NAMES[str(name)] for name in ranks], name=AVERAGE)
     return draw_bump(
         ranks,
-        names=models,
         cast=cast,
         groups=[""] * len(models),
         wording=Wording("Rank by each aggregation", "", (*notes, NUMBERS_NOTE)),
     )
+
+
+@figure_style()
+def draw_rank_history(rank_history: pd.DataFrame) -> Figure:
+    """Draw the ranks of entries over the releases of a leaderboard.
+
+    Parameters
+    ----------
+    rank_history : DataFrame
+        release, method, model, rank; releases in their order; rank may be empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A line per entry through its rank in each release, method below method, with its name at
+        the end. A column wide (3.4 in), or a page (7 in) where names or releases need it.
+
+    Notes
+    -----
+    The number on a line is the rank. An entry has a gap where a release does not rank it. The last
+    ten releases are drawn; of the entries that the first or the last of these ranks at most 40, the
+    best of the last release first and equally many of each method. A note counts those left out.
+    """
+    releases = list(dict.fromkeys(rank_history["release"]))
+    methods = dict(zip(rank_history["model"], rank_history["method"], strict=True))
+    ranks = _choose_ranked(rank_history, releases[-MOST_RELEASES:], methods)
+    notes: tuple[str, ...] = ()
+    if len(ranks) < len(methods):
+        notes = (HIDDEN_NOTE,)
+    if len(releases) > MOST_RELEASES:
+        notes += (f"The last {MOST_RELEASES} of {len(releases)} releases.",)
+    notes += (GAP_NOTE,) if ranks.isna().to_numpy().any() else ()
+    return draw_bump(
+        ranks,
+        cast=cast_models(ranks.index, list(ranks.index)),
+        groups=[methods[model] for model in ranks.index],
+        wording=Wording("Rank by release", "", (*notes, NUMBERS_NOTE)),
+    )
+
+
+def _choose_ranked(
+    history: pd.DataFrame, releases: list[str], methods: Mapping[str, str]
+) -> pd.DataFrame:
+    """Ranks by release of the entries that one of the ends ranks, by method and latest rank."""
+    cells = history.set_index(["model", "release"])["rank"].astype("float64")
+    table = pivot_cells(cells, sorted(methods), releases)
+    table = table[table.iloc[:, [0, -1]].notna().any(axis=1)]
+    table = table.sort_values(releases[::-1], kind="stable", na_position="last")
+    table = table.sort_index(key=lambda models: models.map(methods), kind="stable")
+    most = max(MAX_MODELS // len(set(methods.values())), 1)
+    return table.groupby(table.index.map(methods)).head(most).head(MAX_MODELS)
+
+
+@figure_style()
+def draw_checkpoint_curves(
+    curves: pd.DataFrame,
+    selected: pd.DataFrame,
+    checkpoints: pd.DataFrame,
+    *,
+    metric: str,
+    order: Sequence[str] = (),
+) -> Figure:
+    """Draw a metric over the steps of each training, with the chosen checkpoint marked.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        training (empty for the mean of a model's trainings), model, metric, split, step, mean,
+        ci_low, ci_high (may be empty), datasets, trainings.
+    selected : DataFrame
+        model, training, step: the chosen checkpoint of each training.
+    checkpoints : DataFrame
+        split: the one on which checkpoints were chosen, in its first row.
+    metric : str
+        What to draw of the curves; empty: the metric of most datasets.
+    order : sequence of str
+        Models from the best to the worst; by name where empty.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in).
+
+    Notes
+    -----
+    Trainings of a model share its color; of several, the mean is bold, with an interval over
+    trainings where it is of three or more. A single training has its interval over datasets. The
+    best ten models have colors, the others are gray and have no marker.
+    """
+    split = checkpoints["split"].iloc[0]
+    own = curves[curves["split"] == split].fillna({"training": ""})
+    metric = metric or own.groupby("metric")["datasets"].sum().idxmax()
+    own = own[own["metric"] == metric].sort_values(["model", "training", "step"])
+    if own.empty:
+        raise NothingToDraw("No training has a value of this metric.")
+    cast = cast_models(own["model"], order)
+    averaged = {*own.loc[own["training"] == "", "model"]}
+    sheet = make_sheet(
+        width=column_width(),
+        height=CURVES_HEIGHT,
+        wording=Wording(
+            "Checkpoints over the steps of training",
+            "step",
+            (*cast.notes, OF_SEVERAL if averaged else OF_ONE),
+        ),
+        left=0.55,
+        right=3 * PADDING,
+        keys=make_keys(cast, marked=cast.colored),
+    )
+    chosen = selected.set_index(["model", "training"])["step"].to_dict()
+    for (model, training), rows in own.groupby(["model", "training"]):
+        is_mean, width = training == "", THIN if model in averaged else PLAIN
+        has_band = rows["trainings"].iloc[0] >= LEAST_TRAININGS if is_mean else width == PLAIN
+        step = chosen.get((model, training))
+        _draw_training(sheet, cast, rows, BOLD if is_mean else width, step, has_band=has_band)
+    name = f"{'normalized ' if own['datasets'].max() > 1 else ''}{metric} on {split}"
+    sheet.axes.set_ylabel("\n".join(wrap_text(name, width=CURVES_HEIGHT, size=TEXT_SIZE)))
+    sheet.axes.margins(x=0.04)
+    sheet.limit_ticks()
+    number_axis(sheet.axes.yaxis, most=5)
+    sheet.axes.grid()
+    return sheet.figure
+
+
+def _draw_training(
+    sheet: Sheet,
+    cast: Cast,
+    rows: pd.DataFrame,
+    width: float,
+    chosen: float | None,
+    *,
+    has_band: bool,
+) -> None:
+    """Draw one curve: a line, its band, and the chosen checkpoint."""
+    model = rows["model"].iloc[0]
+    look, is_gray = gray_out(cast, model), model not in cast.colored
+    color: Any = {"color": look.color, "zorder": 1 if is_gray else 2}
+    [line] = sheet.axes.plot(
+        rows["step"],
+        rows["mean"],
+        linestyle=look.line,
+        linewidth=THIN if is_gray else width,
+        **color,
+    )
+    mark(line, model, text=write_points(rows[["step", "mean"]]))
+    if is_gray:
+        return
+    if has_band:
+        ends = rows[["ci_low", "ci_high"]].astype("float64").to_numpy().T
+        sheet.axes.fill_between(rows["step"], *ends, alpha=0.15, linewidth=0, **color)
+    own = rows[rows["step"] == chosen]
+    edge: Any = {"markersize": 4.5, "markeredgecolor": "white", "zorder": 4}
+    sheet.axes.plot(own["step"], own["mean"], look.marker, color=look.color, **edge)
+
+
+@figure_style()
+def draw_error_curve(error_curve: pd.DataFrame) -> Figure:
+    """Draw the error of predictions over the number of results that were left to a model.
+
+    Parameters
+    ----------
+    error_curve : DataFrame
+        results, models, mse, mse_low, mse_high (may be empty), mse_additive. Rows in any order.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A column wide (3.4 in).
+    """
+    known = error_curve.dropna(subset="mse").sort_values("results")
+    if known.empty:
+        raise NothingToDraw("No model has enough results to hide some of them.")
+    sheet = make_sheet(
+        width=column_width(),
+        height=HEIGHT,
+        wording=Wording(
+            "Predictions for models with few results", "results left to the model; below: models"
+        ),
+        left=LEFT,
+        right=2 * PADDING,
+        ticks=TICKS_HEIGHT + LINE_HEIGHT,
+        keys={name: make_method_key(name) for name in ("factors", "additive")},
+    )
+    places = np.arange(len(known), dtype=float)
+    for name, column, apart in (("additive", "mse_additive", APART), ("factors", "mse", -APART)):
+        look = METHODS[name][1]
+        if column == "mse":
+            ends = known[["mse_low", "mse_high"]].to_numpy(float)
+            there = np.isfinite(ends).all(axis=1)
+            x = places[there] + apart
+            sheet.axes.vlines(x, *ends[there].T, color=look.color, linewidth=0.8)
+        line: Any = {"color": look.color, "linestyle": look.line, "linewidth": 1.1}
+        values = known[column].to_numpy(float)
+        sheet.axes.plot(places + apart, values, marker=look.marker, markersize=3.2, **line)
+    largest = np.nanmax(known[["mse", "mse_additive"]].to_numpy(float))
+    highest = np.nanmax(known["mse_high"].to_numpy(float), initial=largest)
+    sheet.axes.set_ylim(0, 1.05 * min(highest, 1.6 * largest) or 1.0)
+    labels = [f"{row.results:.0f}\n{row.models:.0f}" for row in known.itertuples()]
+    sheet.axes.set_xticks(places, labels, linespacing=1.15)
+    number_axis(sheet.axes.yaxis, most=5)
+    sheet.axes.set_ylabel(ERROR)
+    sheet.axes.grid(axis="y")
+    return sheet.figure

@@ -22,10 +22,11 @@ from capmap.figures.canvas import (
     Wording,
     choose_datasets,
     make_sheet,
+    number_axis,
     plan_columns,
     write_columns,
 )
-from capmap.figures.lines import make_panels, number_axis
+from capmap.figures.lines import make_panels
 from capmap.figures.marks import Mark, mark_members
 from capmap.figures.scatter import Label, name_points
 from capmap.figures.style import (

@@ -4,13 +4,14 @@ Nothing here touches pyplot, a display or a user's matplotlibrc, so a figure has
 wherever it is drawn with the same versions.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from io import BytesIO
-from itertools import groupby, takewhile
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -432,8 +433,8 @@ def shorten_names(names: Iterable[str], *, width: float, size: float) -> dict[st
     Notes
     -----
     Both ends of a name are kept, as kinds and sizes stand there. Of names that would become alike,
-    the part in which they differ is kept too; where it does not fit, they are numbered within the
-    ellipsis. Labels depend on the set of names only, not on its order.
+    the words that they begin with in common are left out; names that are still alike are numbered
+    within the ellipsis. Labels depend on the set of names only, not on its order.
 
     Examples
     --------
@@ -441,7 +442,7 @@ def shorten_names(names: Iterable[str], *, width: float, size: float) -> dict[st
     {'resnet50_pretrained_on_imagenet': 'resnet50…magenet'}
     >>> alike = ["resnet50_with_moco_on_sentinel2", "resnet50_with_dino_on_sentinel2"]
     >>> list(shorten_names(alike, width=1.0, size=7).values())
-    ['resne…dino…tinel2', 'resn…moco…inel2']
+    ['…dino_on_sentinel2', '…moco_…sentinel2']
     """
     texts = {name: printable_text(name) for name in sorted(set(names))}
     whole = {name for name, text in texts.items() if text_width(text, size=size) <= width}
@@ -502,51 +503,17 @@ def break_name(name: str, *, width: float, size: float) -> str:
 
 
 def _cut_apart(texts: Iterable[str], width: float, size: float) -> dict[str, str]:
-    """Cut texts; of those that become alike, keep the word in which they differ, or that part."""
-    plain = {text: _cut(text, ELLIPSIS, width, size) for text in sorted(texts)}
-    labels = dict(plain)
-    for _, group in groupby(sorted(plain, key=lambda text: (plain[text], text)), plain.__getitem__):
-        alike = list(group)
-        if len(alike) == 1:
-            continue
-        head = _count_shared(alike)
-        tail = _count_shared([text[head:][::-1] for text in alike])
+    """Cut texts; those that become alike begin with the word in which they differ."""
+    labels = {text: _cut(text, ELLIPSIS, width, size) for text in sorted(texts)}
+    for label, count in Counter(labels.values()).items():
+        alike = [text for text in labels if labels[text] == label] if count > 1 else []
+        shared = commonprefix(alike)  # noqa: RUF071 - of characters, as wanted
+        start = max(shared.rfind(sign) for sign in BREAKS) + 1 or len(shared)
         for text in alike:
-            part = (head, len(text) - tail)
-            ways = (_cut_around(text, *span, width, size) for span in (_widen(text, *part), part))
-            labels[text] = next(filter(None, ways), plain[text])
+            rest = ELLIPSIS + text[start:]
+            fits = text_width(rest, size=size) <= width
+            labels[text] = rest if fits else _cut(rest, ELLIPSIS, width, size)
     return labels
-
-
-def _count_shared(texts: Iterable[str]) -> int:
-    """How many characters at the start are the same in all texts."""
-    return sum(
-        1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*texts, strict=False))
-    )
-
-
-def _widen(text: str, start: int, stop: int) -> tuple[int, int]:
-    """Move the ends of a part to those of its words."""
-    while start > 0 and text[start - 1].isalnum():
-        start -= 1
-    while stop < len(text) and text[stop].isalnum():
-        stop += 1
-    return start, stop
-
-
-def _cut_around(text: str, start: int, stop: int, width: float, size: float) -> str:
-    """Keep a part of a text, and as much of both ends as fits; empty when the part does not fit."""
-    part = text[start:stop]
-    room = (width - text_width(ELLIPSIS + part + ELLIPSIS, size=size)) / 2
-    if not part or room < 0:
-        return ""
-    head = min(_count_fitting(text, room, size), start)
-    tail = min(_count_fitting(text[::-1], room, size), len(text) - stop)
-    marks = [
-        ELLIPSIS if kept < there else ""
-        for kept, there in ((head, start), (tail, len(text) - stop))
-    ]
-    return text[:head] + marks[0] + part + marks[1] + text[len(text) - tail :]
 
 
 def _cut(text: str, mark: str, width: float, size: float) -> str:
