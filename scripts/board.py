@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from capmap.analyses import load_analysis
-from capmap.artifacts import read_parquet, write_text
+from capmap.artifacts import write_text
 from capmap.pages import relate_path
 from capmap.pages.leaderboard import (
     describe_entries,
@@ -23,7 +23,6 @@ def board(
     *,
     page: str,
     study: str,
-    runs: str,
     tables: list[str],
     comparisons: list[str],
     **settings: Any,
@@ -36,7 +35,6 @@ def board(
     else:
         content = describe_entries(
             {Path(path).stem: read_texts(path) for path in tables},
-            read_parquet(runs),
             groups=settings["groups"],
             confidence_level=settings["confidence"],
         )

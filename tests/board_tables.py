@@ -99,7 +99,6 @@ def make_board(
         "entries": entries[[*order, "complete"]],
         "best": best[[*order_best, "ci_high", "submissions"]],
         "submissions": info.assign(**SUBMISSION) if submission else info.assign(**SUBMISSION)[:0],
-        "runs": runs.drop(columns=["method", "name", "submission"]),
         "groups": groups,
     }
 
@@ -108,13 +107,13 @@ def write_board(folder: Path, board: Mapping[str, Any], **settings: Any) -> Path
     """Write a leaderboard's tables and its page; returns the page."""
     folder.mkdir(parents=True, exist_ok=True)
     tables = [folder / f"{name}.csv" for name in TABLES]
-    for path in (*tables, folder / "runs.parquet"):
+    for path in tables:
         put(board[path.stem], path)
     page = folder / "index.html"
     options: dict[str, Any] = {"study": "toy", "title": "Toy leaderboard", "confidence": 0.95}
     options |= {"groups": board["groups"], "about": "", "comparisons": []}
     options["descriptions"] = {"datasets": {}, "dimensions": {}}
-    options |= {"runs": str(folder / "runs.parquet"), "tables": [str(path) for path in tables]}
+    options["tables"] = [str(path) for path in tables]
     write_page(page=str(page), **{**options, **settings})
     return page
 
@@ -144,7 +143,7 @@ def write_trainings(folder: Path) -> Path:
     page = str(folder / "index.html")
     about = {"study": "toy", "title": "Toy", "about": "", "groups": {}, "confidence": 0.95}
     about["descriptions"] = {"datasets": {}, "dimensions": {}}
-    write_page(page=page, **about, runs="", tables=[], comparisons=[f"{folder}/comparisons"])
+    write_page(page=page, **about, tables=[], comparisons=[f"{folder}/comparisons"])
     return Path(page)
 
 
@@ -174,10 +173,6 @@ def _make_runs(
                             "metric": "accuracy",
                             "seed": str(seed),
                             "score": 100 * (score + seed / 10_000),
-                            "source": "exports/results.csv",
-                            "line": len(rows) + 2,
-                            "decoder": "UNet",
-                            "lr": f"0.00{i + 1}",
                             "method": method,
                             "name": name,
                             "submission": submission,

@@ -92,7 +92,6 @@ rule board:
     input:
         tables=asked("leaderboard", "results/{study}/leaderboard/", LEADERBOARD),
         comparisons=asked("checkpoints", "results/{study}/", "comparisons"),
-        runs="results/{study}/runs.parquet",
     output:
         page="results/{study}/leaderboard/index.html",
     log:

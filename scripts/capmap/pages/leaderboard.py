@@ -12,7 +12,6 @@ from capmap.wording import find_statistic, name_most, spell_statistic
 
 # A script element ends at its end tag wherever that stands, and old engines end lines at U+2028.
 ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
-MAX_PAGE = 1_950_000
 # What each of these tables repeats of the entries.
 REPEATED = ["method", "name", "submission"]
 PARTS_OF_ENTRIES = ["dimensions", "raw", "normalized"]
@@ -51,7 +50,6 @@ DIGITS = 12
 
 def describe_entries(
     tables: Mapping[str, pd.DataFrame],
-    runs: pd.DataFrame,
     *,
     groups: Mapping[str, Sequence[str]],
     confidence_level: float,
@@ -76,7 +74,6 @@ def describe_entries(
         "confidence": f"{100 * confidence_level:g}",
         "groups": [[name, list(datasets)] for name, datasets in groups.items()],
         "tables": packed,
-        "runs": pack_table(choose_runs(runs, entries["model"].tolist())),
     }
 
 
@@ -131,26 +128,21 @@ def render_board(
 
     `content` is of `describe_entries` or `describe_trainings`; `files` says where tables are kept,
     relative to the page, and `descriptions` what datasets and dimensions are. All names travel as
-    data in a script element and reach the page as text, never as markup. The runs are left out,
-    with a note, where the page would take more than 2 MB with them.
+    data in a script element and reach the page as text, never as markup.
     """
-    whole = {**content, "study": study, "descriptions": descriptions}
-    for data in (whole, {**whole, "runs": None}):
-        page = render_page(
-            "board.html.j2",
-            scripts=["board.js"],
-            data=write_script_data(data),
-            content=content,
-            descriptions=descriptions,
-            caption=caption,
-            files=files,
-            about=about,
-            title=title,
-            study=study,
-        )
-        if len(page.encode()) <= MAX_PAGE:
-            break
-    return page
+    data = {**content, "study": study, "descriptions": descriptions}
+    return render_page(
+        "board.html.j2",
+        scripts=["board.js"],
+        data=write_script_data(data),
+        content=content,
+        descriptions=descriptions,
+        caption=caption,
+        files=files,
+        about=about,
+        title=title,
+        study=study,
+    )
 
 
 def pack_table(table: pd.DataFrame) -> dict[str, Any]:
@@ -174,16 +166,6 @@ def write_texts(table: pd.DataFrame) -> pd.DataFrame:
     """Write each cell of a table as text: numbers with all their digits, "" for what is missing."""
     texts = table.astype("object").map(lambda cell: "" if pd.isna(cell) else str(cell))
     return texts.astype("object")
-
-
-def choose_runs(runs: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
-    """Keep the runs of a leaderboard's models, as texts, without columns that say nothing."""
-    kept = write_texts(runs[runs["model"].isin(models)])
-    order = kept.assign(line=pd.to_numeric(kept["line"], errors="coerce"))
-    order = order.sort_values(["model", "dataset", "source", "line", "seed"], kind="stable")
-    kept = kept.loc[order.index]
-    filled = [name for name in kept.columns if name == "model" or (kept[name] != "").any()]
-    return kept[filled].reset_index(drop=True)
 
 
 def write_script_data(content: Mapping[str, Any]) -> str:

@@ -265,7 +265,6 @@ const writeLead = (shown) => {
 
 // What is known about one entry.
 const dialog = byId("model");
-const SAID = new Set(["model", "dataset", "seed", "score", "submission", "backbone", "method"]);
 const TERMS = {
   paper: "Paper", code: "Code", license: "License", hpo_trials: "Trials of the parameter search",
   models: "Models", information: "About the submission", comments: "About its models",
@@ -317,17 +316,6 @@ const listDatasets = (entry) =>
       showScore(number(other[SCORE])), showRange(other), other.rank ?? "",
     ]);
 
-// Every run: what all of them share once, the rest as a table.
-const showRuns = (entry) => {
-  if (!content.runs) return [make("p", {}, "The single runs are left out to keep this page small; they are in the study's runs.parquet.")];
-  const lines = unpack(content.runs).filter(({ model }) => model === entry.model);
-  const others = content.runs.columns.map(({ name }) => name).filter((name) => !SAID.has(name));
-  const isShared = (name) => new Set(lines.map((line) => line[name])).size === 1;
-  const heads = ["dataset", "seed", "score", ...others.filter((name) => !isShared(name))];
-  const shared = others.filter(isShared).map((name) => [name, lines[0][name]]);
-  return [makeList(shared), ...makeTable("Every run", heads, lines.map((line) => heads.map((name) => line[name])))];
-};
-
 const fillDialog = (entry) => {
   const level = `${content.confidence}% interval`;
   const title = make("h2", { id: "model-title", tabIndex: -1 }, showName(entry.name));
@@ -335,15 +323,12 @@ const fillDialog = (entry) => {
     .map(({ checkpoint, step, selection, chosen }) => [checkpoint, step, showRaw(number(selection)), chosen === "True" ? "yes" : ""]);
   const submission = submissions.find(({ submission: name }) => name && name === entry.submission);
   const pairs = Object.entries(TERMS).map(([name, term]) => [term, submission?.[name]]).filter(([, text]) => text);
-  const provenance = make("details", {}, make("summary", {}, "Every seed, and where it comes from"));
-  provenance.addEventListener("toggle", () => provenance.append(...showRuns(entry)), { once: true });
   dialog.replaceChildren(
     make("header", {}, title, makeButton("Close", () => dialog.close())),
     makeList(describe(entry)),
     ...makeTable("Dimensions", ["Dimension", "Score", level, "Rank", "Rank interval", "Datasets"], listDimensions(entry)),
     ...makeTable("Datasets", ["Dataset", "Metric", "Seeds", "Raw mean ± SEM", "Normalized", level, "Rank"], listDatasets(entry)),
     ...makeTable("Checkpoints", ["Checkpoint", "Step", "Value by which it is chosen", "Chosen"], own),
-    ...(content.runs === undefined ? [] : [provenance]),
     ...(pairs.length ? [make("h3", {}, "Submission"), makeList(pairs)] : []),
   );
   title.focus();
