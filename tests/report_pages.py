@@ -81,7 +81,7 @@ def make_validation(name: str = "D1") -> dict[str, Any]:
         "seeds_per_cell": {"min": 1, "median": 3.0, "max": 5},
         "rejected": {"not_a_number": 2},
         "warnings": [problem],
-        "conversions": {"percent_signs": 0, "decimal_commas": 0},
+        "conversions": {},
     }
 
 

@@ -64,16 +64,16 @@ rule report:
         headline="results/{study}/headline.txt",
         words="results/{study}/words.json",
         claims="results/{study}/claims.csv",
-        # Not deleted before the job: what was there is compared, or edited by hand and kept.
+        # Not deleted before the job, as it is compared with what was there.
         changes=update("results/{study}/changes.csv"),
         previous=update("results/{study}/previous/runs.parquet"),
-        paper=[
-            update(f"results/{{study}}/paper/{name}")
-            for name in [
+        paper=expand(
+            "results/{{study}}/paper/{name}",
+            name=[
                 *("main.tex", "methods.tex", "results.tex", "results_table.tex"),
                 *("ranking_table.tex", "appendix.tex", "references.bib"),
-            ]
-        ],
+            ],
+        ),
     log:
         "results/logs/report/{study}.log",
     benchmark:

@@ -26,10 +26,6 @@ ROWS = {
     "duplicates_resolved": "repeats of a run with another score, resolved as configured",
     "runs": "usable runs",
 }
-CONVERSIONS = {
-    "percent_signs": "scores with a percent sign, divided by 100",
-    "decimal_commas": "scores with a decimal comma, read as a point",
-}
 WARNING = ["reason", "remedy", "source", "line", "column", "value"]
 # Tables that stand on the page only.
 OTHERS = {
@@ -272,9 +268,7 @@ def find_changes(changes: pd.DataFrame) -> dict[str, Any]:
 
 def tabulate_rows(validation: Mapping[str, Any]) -> pd.DataFrame:
     """Tabulate what became of the exports' rows; zeros are included."""
-    counts, conversions = validation["counts"], validation["conversions"]
-    lines = [(label, counts[key]) for key, label in ROWS.items()]
-    lines += [(label, conversions[key]) for key, label in CONVERSIONS.items()]
+    lines = [(label, validation["counts"][key]) for key, label in ROWS.items()]
     return pd.DataFrame(lines, columns=["what", "number"])
 
 
@@ -295,8 +289,9 @@ def list_warnings(validation: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def list_doubts(validation: Mapping[str, Any]) -> list[str]:
-    """The warnings that touch the ranking."""
-    return [found["reason"] for found in validation["warnings"] if found["code"] in DOUBTS]
+    """The kinds of warnings that touch the ranking."""
+    codes = dict.fromkeys(found["code"] for found in validation["warnings"])
+    return [code.replace("_", " ") for code in codes if code in DOUBTS]
 
 
 def list_files(validation: Mapping[str, Any]) -> pd.DataFrame:

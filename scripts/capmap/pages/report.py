@@ -32,7 +32,6 @@ PLAIN = ("tables/", "normalized/", "comparisons/")
 PACKAGES = ["matplotlib", "numpy", "pandas", "pillow", "pyarrow", "scipy", "seaborn", "snakemake"]
 # Bytes of all figures; the rest of a page stays below 0.7 MB.
 MAX_FIGURES = 1_300_000
-MAX_SETTINGS = 40_000
 
 
 @dataclass(frozen=True)
@@ -48,16 +47,13 @@ class Picture:
     svg : str
         Its SVG element, or "" where it is too large for the page.
     files : mapping of str to str
-        Its files relative to the page, by what they are.
-    is_empty : bool
-        Whether it has nothing to show, or is not asked for.
+        Its files relative to the page, by what they are; none where it was not drawn.
     """
 
     name: str
     caption: str
     svg: str
     files: Mapping[str, str]
-    is_empty: bool
 
 
 def read_figures(folder: str | Path) -> tuple[dict[str, Path], set[str]]:
@@ -112,7 +108,7 @@ def embed_pictures(
             for kind, suffix in FILES.items()
             if svg and figures[name].with_suffix(suffix).is_file()
         }
-        pictures[name] = Picture(name, caption, shown, linked, not svg)
+        pictures[name] = Picture(name, caption, shown, linked)
     return pictures
 
 
@@ -169,7 +165,6 @@ def render_report(results: Results, *, study: str, title: str) -> str:
     tables = results.tables
     is_board = ranks_apart(results.tables)
     views = show_tables(tables, results.validation, results.versions, results.files)
-    settings = _render_settings(results.settings)
     main = results.words["main"]
     sections = [
         show_analysis(name, words, tables, files=results.files)
@@ -202,11 +197,11 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         changes=find_changes(tables["changes"]),
         methods=write_page(main["methods"]),
         pictures=pictures,
-        blank={name for name, picture in pictures.items() if picture.is_empty},
+        blank={name for name, picture in pictures.items() if not picture.files},
         views=views,
         sections=[section for section in sections if section not in silent],
         silent=silent,
-        settings=settings,
+        settings=yaml.safe_dump(results.settings, sort_keys=False, allow_unicode=True, width=88),
     )
 
 
@@ -257,10 +252,3 @@ def list_versions(own: str) -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return versions
-
-
-def _render_settings(settings: Mapping[str, Any]) -> str:
-    text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=88)
-    if len(text) <= MAX_SETTINGS:
-        return text
-    return f"{text[:MAX_SETTINGS]}\n… and {len(text) - MAX_SETTINGS:,} characters more"

@@ -1,9 +1,6 @@
 """The folder of a paper: tables, figures with captions, paragraphs, and what inputs them all."""
 
-import logging
 from collections.abc import Iterable, Mapping, Sequence
-from hashlib import sha256
-from itertools import count
 from pathlib import Path
 
 import pandas as pd
@@ -21,8 +18,6 @@ from capmap.paper.rankings import (
     write_percent,
 )
 from capmap.tables import escape_latex
-
-logger = logging.getLogger("report")
 
 # A figure keeps its size, unless the page is too small for it.
 DOCUMENT = r"""\documentclass{{article}}
@@ -69,6 +64,7 @@ SECTIONS = r"""\section{{Methods}}
 MOST_FLOATS = 4
 COMPARISONS = ("pairwise_reference", "critical_difference")
 TABLE = r"\begin{table}"
+WRITTEN = "% Written by each run of capmap: \\input it, and do not edit it.\n"
 
 
 def render_paper(
@@ -182,28 +178,6 @@ def _render_figure(name: str, rankings: Sequence[Ranking], level: float) -> str:
 
 
 def write_paper(paths: Sequence[str], files: Mapping[str, str]) -> None:
-    """Write the files of a paper; what was edited by hand is put aside."""
+    """Write the files of a paper, each of which says that it is written again."""
     for path in map(Path, paths):
-        _put_aside(path)
-        text = files[path.stem]
-        write_text(path, f"{_sign(text)}\n{text}")
-
-
-def _sign(text: str) -> str:
-    """The first line of a file, which says by the digest of the others whether it was edited."""
-    digest = sha256(text.encode()).hexdigest()[:16]
-    return f"% Written by capmap ({digest}), and again in the next run: include it, do not edit it."
-
-
-def _put_aside(path: Path) -> None:
-    """Rename a file that was edited by hand, so that the edit is not lost."""
-    if not path.is_file():
-        return
-    first, _, rest = path.read_text("utf-8").partition("\n")
-    if first != _sign(rest):
-        names = (f"{path.stem}.edited{number or ''}{path.suffix}" for number in count())
-        aside = next(path.with_name(name) for name in names if not path.with_name(name).exists())
-        path.rename(aside)
-        logger.warning(
-            "%s was edited by hand. It is written again; the edit is in %s.", path, aside
-        )
+        write_text(path, WRITTEN + files[path.stem])
