@@ -10,13 +10,7 @@ from capmap.analyses import FIGURES, TOGETHER, load_analysis
 from capmap.analyses.rendering import write_latex
 from capmap.artifacts import write_text
 from capmap.paper.latex import declare_characters, list_cited, render_references, write_name
-from capmap.paper.rankings import (
-    Ranking,
-    list_rankings,
-    render_rankings,
-    render_results,
-    write_percent,
-)
+from capmap.paper.rankings import list_rankings, render_rankings, render_results
 from capmap.tables import escape_latex
 
 # A figure keeps its size, unless the page is too small for it.
@@ -107,7 +101,7 @@ def render_paper(
         "ranking_table": render_rankings(rankings, level=level),
     }
     floats = {name: rf"\input{{{name}}}" for name in sheets}
-    floats |= {name: _render_figure(name, rankings, level) for name in drawn}
+    floats |= {name: _render_figure(name) for name in drawn}
     intervals = [name for name in drawn if name == "intervals"]
     printed = _choose_printed(["ranking_table", "results_table", *intervals, *compared], sheets)
     first = {"main", *(FIGURES[name] for name in compared)}
@@ -170,10 +164,8 @@ def _join(texts: Iterable[Markup]) -> str:
     return "\n\n".join(write_latex(text) for text in texts if text) + "\n"
 
 
-def _render_figure(name: str, rankings: Sequence[Ranking], level: float) -> str:
+def _render_figure(name: str) -> str:
     caption = escape_latex(load_analysis(FIGURES[name]).figures[name].caption)
-    if name == "intervals" and rankings and rankings[0].is_sure:
-        caption += f" Intervals are {write_percent(level)} intervals."
     return FIGURE.format(name=name, caption=caption)
 
 

@@ -3,6 +3,7 @@ r"""Floats of LaTeX whose tables fit the page, names printed as they stand, and 
 Widths are estimates in points: of Computer Modern in ``\footnotesize``, on the safe side.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -287,17 +288,17 @@ def render_sheet(sheet: Sheet) -> str:
     fits = (own for own in layouts if sum(map(own.measure, columns)) <= WIDTH)
     layout = next(fits, layouts[-1])
     room = WIDTH - sum(map(layout.measure, sheet.front))
-    bands = _split_columns(sheet.columns, room, layout)
+    bands = _split([layout.measure(own) for own in sheet.columns], room)
     lines = [max(own, 1 + (layout.is_stacked and spread)) for own in sheet.lines]
     header = max(measure(", ".join(own.header)) for own in columns) if layout.is_turned else 0.0
-    blocks = _split_rows(lines, LINES - round(header / LINE_HEIGHT))
+    blocks = _split(lines, LINES - round(header / LINE_HEIGHT))
     parts = [(band, block) for block in blocks for band in bands]
     floats = []
     for number, (band, (start, end)) in enumerate(parts, start=1):
         part = f" Part {number} of {len(parts)}." if len(parts) > 1 else ""
         caption = sheet.caption if number == 1 else rf"Table~\ref{{{sheet.label}}} continued."
         label = sheet.label if number == 1 else f"{sheet.label}-{number}"
-        shown = [*sheet.front, *band]
+        shown = [*sheet.front, *sheet.columns[slice(*band)]]
         cells = [[layout.write_cell(own, row) for own in shown] for row in range(start, end)]
         body = [" & ".join(row) + r" \\" for row in cells]
         header_row = " & ".join(map(layout.write_header, shown)) + r" \\"
@@ -331,37 +332,17 @@ def declare_characters(text: str) -> str:
     return "\n".join(rf"\DeclareUnicodeCharacter{{{code}}}{{U+{code}}}" for code in codes)
 
 
-def _split_columns(columns: Sequence[Column], room: float, layout: Layout) -> list[list[Column]]:
-    """Split columns into bands that fit, of about as many columns each."""
-    bands = max(1, len(_fill(columns, room, len(columns), layout)))
-    most = -(-len(columns) // bands)
-    return _fill(columns, room, most, layout) or [[]]
-
-
-def _fill(columns: Sequence[Column], room: float, most: int, layout: Layout) -> list[list[Column]]:
-    bands: list[list[Column]] = []
-    used = 0.0
-    for column in columns:
-        width = layout.measure(column)
-        if not bands or used + width > room or len(bands[-1]) >= most:
-            bands.append([])
-            used = 0.0
-        bands[-1].append(column)
-        used += width
-    return bands
-
-
-def _split_rows(lines: Sequence[int], most: int) -> list[tuple[int, int]]:
-    """Split rows into blocks of at most so many lines, of about as many each."""
-    blocks = max(1, -(-sum(lines) // most))
-    room = max(-(-sum(lines) // blocks), *lines, 1)
-    found, start, used = [], 0, 0
-    for row, own in enumerate(lines):
-        if used + own > room:
-            found.append((start, row))
-            start, used = row, 0
+def _split(sizes: Sequence[float], room: float) -> list[tuple[int, int]]:
+    """Split columns or rows into parts that fit, by their sizes, of about the same size each."""
+    parts = max(1, math.ceil(sum(sizes) / room))
+    most = sum(sizes) / parts
+    found, start, used = [], 0, 0.0
+    for place, own in enumerate(sizes):
+        if used + own > min(room, most + own / 2) and place > start:
+            found.append((start, place))
+            start, used = place, 0.0
         used += own
-    return [*found, (start, len(lines))]
+    return [*found, (start, len(sizes))]
 
 
 @cache

@@ -20,7 +20,7 @@ from capmap.paper.latex import (
     shorten,
     write_name,
 )
-from capmap.ranking.table import choose, choose_ranked
+from capmap.ranking.table import choose_ranked
 from capmap.tables import write_scores
 from capmap.wording import (
     SHARED_LETTERS,
@@ -59,9 +59,6 @@ class Ranking:
         Of the ranking, from 1 on.
     candidates : sequence of str
         Models that may be the best.
-    other : pandas.DataFrame
-        Columns ``rank_low`` and ``rank_high`` by model, for other datasets like
-        these; empty where nothing is known.
     datasets : int
         On how many some of them have runs.
     """
@@ -72,7 +69,6 @@ class Ranking:
     within: str
     number: int
     candidates: list[str]
-    other: pd.DataFrame
     datasets: int
 
     @property
@@ -124,7 +120,6 @@ def list_rankings(
         return _list_methods(entries, seeds, unit)
     if first.empty:
         return []
-    others = choose(ranking, unit=None).query("unit != @unit").dropna(subset="rank_low")
     names = {}
     if entries is not None:
         names = dict(zip(entries["model"], label_entries(entries), strict=True))
@@ -137,7 +132,6 @@ def list_rankings(
             "",
             1,
             find_candidates(first),
-            others.set_index("model")[["rank_low", "rank_high"]],
             _count_datasets(models, seeds),
         )
     ]
@@ -150,8 +144,8 @@ def _list_methods(entries: pd.DataFrame, seeds: pd.DataFrame, unit: str) -> list
     for number, (method, own) in enumerate(complete.groupby("method", sort=True), start=1):
         models = own.assign(name=label_entries(own), score=own[statistic], filled=0)
         models = models.sort_values(["rank", "model"])[COLUMNS].reset_index(drop=True)
-        count, none = _count_datasets(models, seeds), pd.DataFrame()
-        rankings.append(Ranking(models, statistic, unit, str(method), number, [], none, count))
+        count = _count_datasets(models, seeds)
+        rankings.append(Ranking(models, statistic, unit, str(method), number, [], count))
     return rankings
 
 
@@ -218,10 +212,6 @@ def _make_sheet(ranking: Ranking, level: float) -> Sheet:
         columns.append(_make_column("Ranks", _write_sets(models, ranking.candidates)))
     if ranking.has_groups:
         columns.append(_make_column("Ties", [_write_ties(ties) for ties in models["tie_group"]]))
-    if not ranking.other.empty:
-        other = ranking.other.reindex(models["model"]).reset_index()
-        found = _write_sets(other, find_candidates(other))
-        columns.append(_make_column("Ranks, others", found))
     caption = _describe_ranking(ranking, level)
     return Sheet([_make_ranks(ranking), names], columns, caption, ranking.label, lines)
 
@@ -244,8 +234,6 @@ def _describe_ranking(ranking: Ranking, level: float) -> str:
         text += f" {SHARED_LETTERS}"
     if ranking.candidates:
         text += f" {STAR}The set holds rank 1: the model may be the best."
-    if not ranking.other.empty:
-        text += " Others: sets of ranks on other datasets like these."
     if ranking.models["filled"].any():
         text += (
             " On datasets that a model lacks, its score is the one expected from the other models."
@@ -373,8 +361,5 @@ def _describe_spread(own: pd.DataFrame) -> str:
     low, high = int(own["n"].min()), int(own["n"].max())
     if high == 1:
         return "single runs"
-    runs = format_count(high, "run")
-    counts = runs if low == high else f"{max(low, 2)} to {runs}"
-    single = ", single runs without it" if low == 1 else ""
-    counts = runs if counts.startswith(f"{high} to") else counts
-    return rf"mean $\pm$ standard deviation over {counts}{single}"
+    counts = format_count(high, "run") if low == high else f"{low} to {high} runs"
+    return rf"mean $\pm$ standard deviation over {counts}"
