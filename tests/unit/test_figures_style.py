@@ -133,7 +133,7 @@ def test_names_that_would_be_cut_alike_keep_the_word_in_which_they_differ():
     names = [f"vision_transformer_{way}_pretrained_on_sentinel2" for way in ("mae", "moco", "dino")]
     labels = shorten_names(names, width=1.3, size=7)
     for name, way in zip(names, ("mae", "moco", "dino"), strict=True):
-        assert labels[name].startswith(f"…{way}_")
+        assert f"…{way}_" in labels[name]
 
 
 def test_a_name_is_broken_where_its_lines_are_most_alike():

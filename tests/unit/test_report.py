@@ -202,7 +202,7 @@ def test_the_ends_of_an_interval_stand_in_the_cell_of_the_estimate() -> None:
             "width": [0.1, 0.1],
         }
     )
-    view = make_view(table, name="t", caption="", labels={}, best={"iqm": "max"})
+    view = make_view(table, name="t", caption="", best={"iqm": "max"})
     assert [column.name for column in view.columns] == ["model", "iqm", "rank", "width"]
     texts = [[cell.text for cell in row.cells] for row in view.rows]
     assert texts == [
@@ -218,15 +218,15 @@ def test_the_ends_of_an_interval_stand_in_the_cell_of_the_estimate() -> None:
 def test_ends_of_nothing_stay_columns(columns: list[str]) -> None:
     table = pd.DataFrame({"model": ["A"], **{name: [0.5] for name in columns}})
     table = table.astype({"dataset": "str"}) if "dataset" in columns else table
-    view = make_view(table, name="t", caption="", labels={})
+    view = make_view(table, name="t", caption="")
     assert [column.name for column in view.columns] == list(table.columns)
 
 
 def test_rows_of_numbers_alone_have_no_name() -> None:
     table = pd.DataFrame({"datasets": [6], "correlation": [1 / 3]})
-    view = make_view(table, name="t", caption="", labels={}, marked={"6"})
+    view = make_view(table, name="t", caption="", marked={"6"})
     assert (view.header, view.rows[0].marked) == (None, False)
-    assert make_view(table.assign(kind="a"), name="t", caption="", labels={}).header == 2
+    assert make_view(table.assign(kind="a"), name="t", caption="").header == 2
 
 
 def test_scores_stand_in_the_units_of_their_metrics_best_in_bold() -> None:
@@ -257,7 +257,7 @@ def test_rows_that_are_cut_count_for_decimals_and_for_the_best():
     table.loc[199, "score"] = 2.5
     table.loc[3, "score"] = 0.0
     for direction, best in (("max", []), ("min", ["0.000"])):
-        view = make_view(table, name="t", caption="", labels={}, best={"score": direction})
+        view = make_view(table, name="t", caption="", best={"score": direction})
         assert 3 < len(view.rows) < 199
         assert [row.cells[1].text for row in view.rows][:4] == ["1.000", "1.000", "1.000", "0.000"]
         assert [row.cells[1].text for row in view.rows if row.cells[1].is_best] == best

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +40,7 @@ from capmap.figures.style import (
 from capmap.ranking.table import choose
 from capmap.wording import SHARED_LETTERS, depends_on_ridge, spell_statistic
 
-MIN_AXES = 1.1
+MIN_AXES = 0.9
 WIDE_LABEL = 3.6
 NO_INTERVAL = "Open marker: no interval."
 LETTERS_WIDTH = 0.6
@@ -223,14 +222,14 @@ def draw_intervals(ranking: pd.DataFrame) -> Figure:
         heading = f"{name}, difference to the first"
         wording = Wording(heading, f"{name} less that of the first model", ())
     table, ranks, notes = rank_rows(own, "score")
-    spans = [_join_spans(ties) if isinstance(ties, str) else "" for ties in table["tie_group"]]
-    short = shorten_names(spans, width=LETTERS_WIDTH, size=TEXT_SIZE)
+    letters = table["tie_group"].fillna("").astype("str")
+    short = shorten_names(letters, width=LETTERS_WIDTH, size=TEXT_SIZE)
     if table["low"].notna().any():
         notes = (*notes, UNIT_NOTES[table["unit"].iloc[0]])
     return draw_forest(
         table,
         everyone=everyone["model"],
-        columns=[ranks, Column("ties", [short[span] for span in spans], SHARED_LETTERS)],
+        columns=[ranks, Column("ties", letters.map(short).tolist(), SHARED_LETTERS)],
         wording=replace(wording, notes=notes),
     )
 
@@ -243,15 +242,6 @@ def _subtract_first(ranking: pd.DataFrame) -> pd.DataFrame:
         ci_low=-ranking["behind_high"].mask(is_first, 0.0),
         ci_high=-ranking["behind_low"].mask(is_first, 0.0),
     )
-
-
-def _join_spans(letters: str) -> str:
-    """Write three or more consecutive letters as a span: ``abcdf`` becomes ``a\N{EN DASH}df``."""
-    if not letters.isalpha():
-        return letters
-    runs = groupby(enumerate(letters), key=lambda item: ord(item[1]) - item[0])
-    parts = ["".join(letter for _, letter in run) for _, run in runs]
-    return "".join(f"{part[0]}\N{EN DASH}{part[-1]}" if len(part) > 2 else part for part in parts)
 
 
 @figure_style()

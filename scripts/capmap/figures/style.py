@@ -432,9 +432,9 @@ def shorten_names(names: Iterable[str], *, width: float, size: float) -> dict[st
 
     Notes
     -----
-    Both ends of a name are kept, as kinds and sizes stand there. Of names that would become alike,
-    the words that they begin with in common are left out; names that are still alike are numbered
-    within the ellipsis. Labels depend on the set of names only, not on its order.
+    Both ends of a name are kept, as kinds and sizes stand there. Names that would become alike keep
+    their start and the word in which they differ; those that are still alike are numbered within
+    the ellipsis. Labels depend on the set of names only, not on its order.
 
     Examples
     --------
@@ -503,16 +503,21 @@ def break_name(name: str, *, width: float, size: float) -> str:
 
 
 def _cut_apart(texts: Iterable[str], width: float, size: float) -> dict[str, str]:
-    """Cut texts; those that become alike begin with the word in which they differ."""
+    """Cut texts; those that become alike lack what stands before the word in which they differ."""
     labels = {text: _cut(text, ELLIPSIS, width, size) for text in sorted(texts)}
     for label, count in Counter(labels.values()).items():
         alike = [text for text in labels if labels[text] == label] if count > 1 else []
         shared = commonprefix(alike)  # noqa: RUF071 - of characters, as wanted
         start = max(shared.rfind(sign) for sign in BREAKS) + 1 or len(shared)
+        room = width / 2 - text_width(ELLIPSIS, size=size)
         for text in alike:
-            rest = ELLIPSIS + text[start:]
-            fits = text_width(rest, size=size) <= width
-            labels[text] = rest if fits else _cut(rest, ELLIPSIS, width, size)
+            head = text[: min(start, _count_fitting(text, room, size))]
+            rest = text[start:]
+            tail = rest[: _count_fitting(rest, room, size)]
+            marks = [
+                ELLIPSIS * (len(kept) < there) for kept, there in ((head, start), (tail, len(rest)))
+            ]
+            labels[text] = head + marks[0] + tail + marks[1]
     return labels
 
 

@@ -123,7 +123,7 @@ def make_view(
     name: str,
     caption: str,
     files: Sequence[str] = (),
-    labels: Mapping[str, str],
+    spelled: Collection[str] | None = None,
     marked: Collection[str] = (),
     best: Best | None = None,
     most: int = MOST_ROWS,
@@ -137,8 +137,8 @@ def make_view(
         text, names the rows.
     name, caption, files : str
         See `View`.
-    labels : mapping of str to str
-        How the page names columns.
+    spelled : collection of str, optional
+        The columns that the page names for a reader; all by default.
     marked : collection of str, optional
         Names of the rows that are to stand out.
     best : mapping of {"max", "min"}, optional
@@ -154,8 +154,14 @@ def make_view(
     """
     shown = table.iloc[:, :MOST_COLUMNS]
     numeric = [is_number(shown.iloc[:, place]) for place in range(shown.shape[1])]
+    named = shown.columns if spelled is None else spelled
     columns = [
-        Column(label, labels.get(label, label), kind, explain_column(name, label))
+        Column(
+            label,
+            spell_column(label) if label in named else label,
+            kind,
+            explain_column(name, label),
+        )
         for label, kind in zip(map(str, shown.columns), numeric, strict=True)
     ]
     intervals = _find_ends(columns)
@@ -276,11 +282,6 @@ def list_doubts(validation: Mapping[str, Any]) -> list[str]:
     return [code.replace("_", " ") for code in codes if code in DOUBTS]
 
 
-def list_files(validation: Mapping[str, Any]) -> pd.DataFrame:
-    """Tabulate the exports with their size and digest."""
-    return pd.DataFrame(validation["files"], columns=["path", "bytes", "rows", "sha256"])
-
-
 def show_tables(
     tables: Mapping[str, pd.DataFrame],
     validation: Mapping[str, Any],
@@ -309,7 +310,7 @@ def show_tables(
         "counts": tabulate_rows(validation),
         "rejected": count_rejected(validation),
         "warnings": list_warnings(validation),
-        "files": list_files(validation),
+        "files": pd.DataFrame(validation["files"], columns=["path", "bytes", "rows", "sha256"]),
         "versions": pd.DataFrame(versions.items(), columns=["software", "version"]),
     }
     shown |= {name: shown[name].dropna(axis="columns", how="all") for name in SPARSE}
@@ -330,7 +331,7 @@ def show_tables(
             caption=caption,
             files=list_formats(files.get(name, ""), declared[name].formats),
             best=declared[name].best,
-            labels=_label_columns(name, shown[name]),
+            spelled=["model"] if name == "scores" else None,
         )
         for name, caption in CAPTIONS.items()
     }
@@ -341,7 +342,6 @@ def show_tables(
         caption=heading,
         files=list_formats(files.get("ranking", ""), "csv"),
         best={statistic: "max"},
-        labels=_label_columns("headline", shown["headline"]),
         marked=best,
         most=MOST_RANKED,
     )
@@ -386,12 +386,6 @@ def _count_datasets(ranking: pd.DataFrame) -> pd.DataFrame:
         return ranking
     total = ranking[["datasets", "filled", "missing"]].sum(axis=1)
     return ranking.assign(datasets=ranking["datasets"].astype(str) + "/" + total.astype(str))
-
-
-def _label_columns(name: str, table: pd.DataFrame) -> dict[str, str]:
-    """Name columns for a reader; datasets keep their names."""
-    named = ["model"] if name == "scores" else list(table.columns)
-    return {column: spell_column(column) for column in named}
 
 
 @dataclass(frozen=True)
@@ -457,7 +451,6 @@ def show_analysis(
                 name=place,
                 caption=table.caption,
                 files=list_formats(files[place], table.formats),
-                labels={column: spell_column(column) for column in tables[place].columns},
                 best=table.best,
             )
             for place, table in places.items()

@@ -55,8 +55,8 @@ class Ranking:
         What ranks them, and what their intervals are over.
     within : str
         What is ranked on its own, such as a method; empty where a study ranks all together.
-    number : int
-        Of the ranking, from 1 on.
+    suffix : str
+        Of the labels of its tables, such as ``-m2`` of the second ranking.
     candidates : sequence of str
         Models that may be the best.
     datasets : int
@@ -67,19 +67,9 @@ class Ranking:
     statistic: str
     unit: str
     within: str
-    number: int
+    suffix: str
     candidates: list[str]
     datasets: int
-
-    @property
-    def results_label(self) -> str:
-        """The label of its table of scores."""
-        return f"tab:results{_suffix(self.number)}"
-
-    @property
-    def label(self) -> str:
-        """The label of its own table."""
-        return f"tab:ranking{_suffix(self.number)}"
 
     @property
     def is_sure(self) -> bool:
@@ -130,7 +120,7 @@ def list_rankings(
             str(first["statistic"].iloc[0]),
             unit,
             "",
-            1,
+            "",
             find_candidates(first),
             _count_datasets(models, seeds),
         )
@@ -145,7 +135,8 @@ def _list_methods(entries: pd.DataFrame, seeds: pd.DataFrame, unit: str) -> list
         models = own.assign(name=label_entries(own), score=own[statistic], filled=0)
         models = models.sort_values(["rank", "model"])[COLUMNS].reset_index(drop=True)
         count = _count_datasets(models, seeds)
-        rankings.append(Ranking(models, statistic, unit, str(method), number, [], count))
+        suffix = "" if number == 1 else f"-m{number}"
+        rankings.append(Ranking(models, statistic, unit, str(method), suffix, [], count))
     return rankings
 
 
@@ -213,7 +204,9 @@ def _make_sheet(ranking: Ranking, level: float) -> Sheet:
     if ranking.has_groups:
         columns.append(_make_column("Ties", [_write_ties(ties) for ties in models["tie_group"]]))
     caption = _describe_ranking(ranking, level)
-    return Sheet([_make_ranks(ranking), names], columns, caption, ranking.label, lines)
+    return Sheet(
+        [_make_ranks(ranking), names], columns, caption, f"tab:ranking{ranking.suffix}", lines
+    )
 
 
 def _make_ranks(ranking: Ranking) -> Column:
@@ -266,10 +259,6 @@ def _write_ties(ties: object) -> str:
 
 def _write_minus(text: str) -> str:
     return text.replace("-", "$-$")
-
-
-def _suffix(number: int) -> str:
-    return "" if number == 1 else f"-m{number}"
 
 
 def render_results(rankings: list[Ranking], seeds: pd.DataFrame, bounds: pd.DataFrame) -> str:
@@ -340,7 +329,9 @@ def _make_score_sheet(ranking: Ranking, seeds: pd.DataFrame, bounds: pd.DataFram
         columns.append(make_score_column(header, direction, own_scores))
     names, lines = make_name_column(ranking.models["name"].tolist())
     caption = _describe_results(ranking, own, metrics)
-    return Sheet([_make_ranks(ranking), names], columns, caption, ranking.results_label, lines)
+    return Sheet(
+        [_make_ranks(ranking), names], columns, caption, f"tab:results{ranking.suffix}", lines
+    )
 
 
 def _describe_results(ranking: Ranking, own: pd.DataFrame, metrics: list[str]) -> str:
