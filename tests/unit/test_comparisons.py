@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from capmap.analyses import conditions, frontier, improvability, ratings
 from capmap.analyses.profiles import compute_ratios, profile_models
 from capmap.ranking.aggregation import compute_kendall_tau, compute_spearman_rho
-from tests.report_tables import make_ranking
+from tests.report_pages import make_ranking
 from tests.toy_runs import make_runs
 
 

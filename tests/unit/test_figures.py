@@ -5,13 +5,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
-from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
 from capmap.figures.canvas import NothingToDraw
-from capmap.figures.comparison import NO_SHARED, mirror_pairs
+from capmap.figures.comparison import NO_SHARED
 from capmap.figures.lines import trace_steps
 from capmap.figures.scatter import Label, place_labels, scale_points
 from capmap.figures.style import GRID_COLOR, figure_style, model_colors, save_figure
@@ -47,7 +45,7 @@ from tests.figure_tables import (
 from tests.leaderboard_tables import HOSTILE as ENTRIES
 from tests.leaderboard_tables import make_entry_runs, make_leaderboard
 from tests.multilabel_tables import SHIPPED, make_counts, make_evaluation, read_shipped_runs
-from tests.report_tables import make_ranking
+from tests.report_pages import make_ranking
 from tests.steps import make_figure
 
 
@@ -61,14 +59,6 @@ def test_vector_files_of_the_largest_study_are_small(tmp_path):
     ).items():
         save_figure(figure, [tmp_path / f"{key}.svg"])
         assert (tmp_path / f"{key}.svg").stat().st_size < 250_000, key
-
-
-def test_drawing_leaves_pyplot_and_the_global_random_generator_alone():
-    before = np.random.get_state(legacy=False)["state"]["key"].tolist()  # noqa: NPY002
-    draw_shown(plan_main(make_tables(name("m", 9), name("d", 9))))
-    after = np.random.get_state(legacy=False)["state"]["key"].tolist()  # noqa: NPY002
-    assert before == after
-    assert not plt.get_fignums()
 
 
 def test_figures_of_a_study_agree_on_colors():
@@ -269,22 +259,6 @@ def test_a_map_is_scaled_alike_in_both_directions():
         assert (np.ptp(places[:, 1]) > np.ptp(places[:, 0])) == (count == 40)
 
 
-def test_missing_numbers_leave_everything_else_where_it_is():
-    tables = make_errors(methods=("l2",))
-    for table in tables.values():
-        ends = [name for name in table.columns if name.endswith(("_low", "_high"))]
-        table[ends] = np.nan
-    tables["summary"]["pearson"] = np.nan
-    tables["error_curve"]["coverage"] = np.nan
-    figures = draw_shown(plan_errors(tables))
-    words = {key: assert_legible(figure) for key, figure in figures.items()}
-    for key, figure in figures.items():
-        bars = [own for axes in figure.axes for own in axes.collections]
-        assert not any(len(own.get_segments()) for own in bars if isinstance(own, LineCollection))
-        assert not any("ntervals" in text for text in words[key])
-    assert "L2: MSE .071, r \N{EN DASH}" in words["fit"]
-
-
 def test_points_of_a_fit_are_those_of_the_table_at_its_dimension():
     tables = make_errors(methods=("cosine", "l2", "factors"))
     figure = plan_errors(tables)["fit"]()
@@ -306,15 +280,6 @@ def marked_cells(figure):
     paths = figure.axes[0].collections[1].get_paths()
     corners = [np.floor(path.vertices.mean(axis=0)).astype(int) for path in paths]
     return {(int(row), int(column)) for column, row in corners}
-
-
-def test_a_pair_seen_from_the_other_side_swaps_what_is_better():
-    _, back = (row for _, row in mirror_pairs(make_pair()).iterrows())
-    assert tuple(back[["model_a", "model_b"]]) == ("b", "a")
-    # b - a = -0.25 in [-0.5, -0.125]; 7 wins of a are 7 losses of b.
-    assert tuple(back[["mean_difference", "ci_low", "ci_high"]]) == (-0.25, -0.5, -0.125)
-    assert tuple(back[["wins", "ties", "losses", "effect_size"]]) == (1, 2, 7, -0.5)
-    assert back["wilcoxon_p_holm"] == 0.01
 
 
 def test_the_comparison_matrix_shows_row_minus_column_and_marks_what_is_significant():

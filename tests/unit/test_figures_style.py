@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import zlib
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -33,24 +32,21 @@ from capmap.figures.lines import cast_models
 from capmap.figures.style import (
     PALETTE,
     Look,
-    break_name,
     figure_style,
     model_colors,
     model_styles,
-    printable_text,
     read_look,
     save_figure,
     shorten_names,
     text_width,
     wear_look,
-    wrap_text,
 )
 from capmap.pages.report import read_figures
 from capmap.settings.checking import check_settings
 from capmap.settings.study import Study
 from plot import plot
 from tests.figure_tables import make_study, make_tables
-from tests.report_tables import make_ranking
+from tests.report_pages import make_ranking
 from tests.steps import make_figure, put
 
 # Machado, Oliveira and Fernandes (2009), severity 1.0, acting on linear RGB.
@@ -72,24 +68,6 @@ VISION = {
         [0.004733, 0.691367, 0.303900],
     ],
 }
-HOSTILE = [
-    "$x_1$",
-    "=cmd|' /C calc'!A0",
-    "<script>alert(1)</script>",
-    "_private",
-    "back\\slash\\alpha",
-    "模型甲",
-    "模型乙",
-    "a" * 150 + "X" + "b" * 149,
-    "a" * 150 + "Y" + "b" * 149,
-    "W" * 300,
-    "50% & more #1",
-    "line\nbreak\tand tab",
-    "émile-ß-Ω",
-    "-->",
-    "\u202eright to left",
-    "\ud800 lone surrogate",
-]
 
 
 def linear(color: str) -> np.ndarray:
@@ -120,31 +98,11 @@ def test_forty_models_all_look_different():
     assert len(looks) == len(lines) == 40
 
 
-@pytest.mark.parametrize("width", [0.8, 2.0])
-def test_labels_fit_are_printable_and_differ(width):
-    labels = shorten_names(HOSTILE, width=width, size=7)
-    assert set(labels) == set(HOSTILE)
-    assert len(set(labels.values())) == len(HOSTILE)
-    assert all(label.isprintable() for label in labels.values())
-    assert max(text_width(label, size=7) for label in labels.values()) <= width
-
-
 def test_names_that_would_be_cut_alike_keep_the_word_in_which_they_differ():
     names = [f"vision_transformer_{way}_pretrained_on_sentinel2" for way in ("mae", "moco", "dino")]
     labels = shorten_names(names, width=1.3, size=7)
     for name, way in zip(names, ("mae", "moco", "dino"), strict=True):
         assert f"…{way}_" in labels[name]
-
-
-def test_a_name_is_broken_where_its_lines_are_most_alike():
-    assert break_name("segmentation of images", width=1.0, size=7) == "segmentation\nof images"
-    assert break_name("land", width=1.0, size=7) == "land"
-    assert break_name("W" * 30, width=1.0, size=7) == ""
-    assert break_name("W" * 30 + " a", width=1.0, size=7) == ""
-
-
-def test_characters_without_a_glyph_are_spelled_out():
-    assert printable_text("模\n\u202e😀é") == "\\u6a21\\n\\u202e😀é"
 
 
 @settings(derandomize=True, deadline=None, max_examples=50)
@@ -162,20 +120,6 @@ def test_text_width_agrees_with_matplotlib():
         font = FontProperties(family="DejaVu Sans", size=7)
         width = text_to_path.get_text_width_height_descent(text, font, ismath=False)[0] / 72
         assert text_width(text, size=7) == pytest.approx(width, rel=0.03)
-
-
-def test_wrapped_text_breaks_at_spaces_and_ends_in_an_ellipsis():
-    lines = wrap_text("word " * 100, width=2.0, size=7, max_lines=2)
-    assert len(lines) == 2
-    assert lines[0].endswith("word")
-    assert lines[1].endswith("…")
-    assert max(text_width(line, size=7) for line in lines) <= 2.0
-
-
-def test_drawing_leaves_the_settings_of_the_process_alone():
-    before = dict(mpl.rcParams)
-    make_figure("scores", make_tables(["a"], ["d"])["scores"])
-    assert dict(mpl.rcParams) == before
 
 
 def test_an_unknown_suffix_is_refused_before_anything_is_written(tmp_path):
@@ -322,15 +266,6 @@ def test_rows_and_cells_are_told_with_their_place():
     assert np.allclose(place, [grid["box"][0], grid["box"][2]], atol=1.5)
 
 
-@pytest.mark.parametrize(
-    ("ends", "text"),
-    [((0.25, 0.75), "0.500 [0.250, 0.750]"), ((np.nan, 1), "0.500"), ((0, np.inf), "0.500")],
-)
-def test_estimates_have_their_ends_if_both_are_known(ends, text):
-    assert marks.write_estimates([[0.5, *ends]]) == [text]
-    assert marks.write_estimates([[np.nan, *ends]]) == [""]
-
-
 MODELS = ["a", "b", "c"]
 FORMATS = ("pdf", "png", "svg")
 # matplotlib's blue, in another notation.
@@ -361,20 +296,6 @@ def read_sizes(folder: Path) -> dict[str, tuple[float, float]]:
     points = {"pdf": box.groups(), "svg": svg.groups()}
     sizes = {name: tuple(float(side) / 72 for side in sides) for name, sides in points.items()}
     return {name: (across, up) for name, (across, up) in sizes.items()} | {"png": png}
-
-
-def read_pdf(folder: Path) -> bytes:
-    """The drawing of a PDF file, with the names of its fonts."""
-    content = (folder / "intervals.pdf").read_bytes()
-    streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", content, re.DOTALL)
-    return content + b"".join(map(_decompress, streams))
-
-
-def _decompress(stream: bytes) -> bytes:
-    try:
-        return zlib.decompress(stream)
-    except zlib.error:
-        return b""
 
 
 def list_texts(figure: Figure) -> list[str]:
@@ -421,8 +342,6 @@ def test_a_color_of_a_model_is_that_of_its_marks(tmp_path: Path) -> None:
     colors = [to_hex(line.get_color()) for line in figure.axes[0].lines if line.get_marker() == "|"]
     others = model_colors(MODELS)
     assert colors == [others["a"].lower(), BLUE, others["c"].lower()]
-    # 31, 119 and 180 of 255.
-    assert b"0.1215686275 0.4666666667 0.7058823529 RG" in read_pdf(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from capmap.analyses import list_figures
 from capmap.paper import latex, rankings
 from capmap.paper.document import render_paper
-from tests.report_tables import make_ranking
+from tests.report_pages import make_ranking
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = [r"a_b & 50% $x$ \input{x}", "{[*]} #~^<>|", "中文 \u03b1 \u2212", "x" * 200]
@@ -75,11 +75,6 @@ def test_all_that_read_the_same_are_marked_alike():
 def test_single_runs_have_no_spread_and_missing_cells_a_dash():
     cells = read_cells([84.12, np.nan, -3.0], stds=[1.25, np.nan, np.nan])
     assert cells == [r"\textbf{84.1}{\scriptsize$\,\pm\,$1.2}", "--", r"\underline{$-$3.0}"]
-
-
-@pytest.mark.parametrize("means", [[np.nan, np.nan], [0.0, 0.0], [1e9, 2e9], [1e-9, 2e-9], [7.0]])
-def test_odd_columns_are_printed(means):
-    assert len(read_cells(means)) == len(means)
 
 
 def test_models_without_a_rank_are_not_in_the_tables():

@@ -1,6 +1,10 @@
 """The page of a study says what its tables say, to everybody, without a network."""
 
+import csv
+import json
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -8,13 +12,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from capmap import artifacts
 from capmap.artifacts import read_index, write_index
 from capmap.errors import CapmapError
-from capmap.pages import contents
+from capmap.pages import TEMPLATES, contents, leaderboard
 from capmap.pages.contents import make_view
 from index import index
+from tests.board_tables import HOSTILE as ENTRIES
+from tests.board_tables import TABLES, make_board, write_board, write_trainings
 from tests.report_pages import FIGURES, make_tables, run_report, write_study
 
 MAX_PAGE = 2_000_000
@@ -35,6 +43,7 @@ class Page(HTMLParser):
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.words: list[str] = []
+        self.texts: dict[str, str] = {}
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -42,8 +51,11 @@ class Page(HTMLParser):
         self.elements.append((tag, dict(attrs)))
 
     def handle_data(self, data: str) -> None:
-        """Keep a text."""
+        """Keep a text, that of scripts and styles by their id or tag."""
         self.words.append(data)
+        tag, attributes = self.elements[-1] if self.elements else ("", {})
+        if tag in {"script", "style"}:
+            self.texts.setdefault(attributes.get("id") or tag, data)
 
     def find(self, tag: str) -> list[dict[str, str | None]]:
         """Attributes of all elements of a kind."""
@@ -212,23 +224,6 @@ def test_the_ends_of_an_interval_stand_in_the_cell_of_the_estimate() -> None:
     assert [row.cells[1].is_best for row in view.rows] == [True, False]
 
 
-@pytest.mark.parametrize(
-    "columns", [["low", "high"], ["dataset", "low", "high"], ["iqm", "ci_low"], ["ci_high", "iqm"]]
-)
-def test_ends_of_nothing_stay_columns(columns: list[str]) -> None:
-    table = pd.DataFrame({"model": ["A"], **{name: [0.5] for name in columns}})
-    table = table.astype({"dataset": "str"}) if "dataset" in columns else table
-    view = make_view(table, name="t", caption="")
-    assert [column.name for column in view.columns] == list(table.columns)
-
-
-def test_rows_of_numbers_alone_have_no_name() -> None:
-    table = pd.DataFrame({"datasets": [6], "correlation": [1 / 3]})
-    view = make_view(table, name="t", caption="", marked={"6"})
-    assert (view.header, view.rows[0].marked) == (None, False)
-    assert make_view(table.assign(kind="a"), name="t", caption="").header == 2
-
-
 def test_scores_stand_in_the_units_of_their_metrics_best_in_bold() -> None:
     cells = [["A", "d", 3.0, 0.25], ["B", "d", 2.0, np.nan], ["A", "e", 80.0, 0.25]]
     tables = {
@@ -285,11 +280,102 @@ def test_the_index_links_the_studies_with_their_verdict(tmp_path: Path) -> None:
     assert "<b> is best." in page.words
 
 
-def test_warnings_of_a_rare_kind_come_before_repeats_of_a_frequent_one() -> None:
-    blank = {"remedy": "", "source": "x.csv", "line": 0, "column": "", "value": ""}
-    kinds = ["empty", "empty", "empty", "one_seed", "one_seed"]
-    warnings = [{"code": kind, "reason": f"{kind} {n}", **blank} for n, kind in enumerate(kinds)]
-    table = contents.list_warnings({"warnings": warnings})
-    assert list(table.columns) == ["reason", "source"]
-    assert table["reason"].tolist() == ["empty 0", "one_seed 3", "empty 1", "one_seed 4", "empty 2"]
-    assert contents.list_warnings({"warnings": []}).empty
+def unpack(table: dict) -> pd.DataFrame:
+    lists = [[column["values"][code] for code in column["codes"]] for column in table["columns"]]
+    rows = list(zip(*lists, strict=True))
+    assert len(rows) == table["rows"]
+    return pd.DataFrame(rows, columns=[column["name"] for column in table["columns"]])
+
+
+def read_page(page: Path) -> Page:
+    return Page(page.read_text("utf-8"))
+
+
+def read_content(page: Path) -> dict:
+    return json.loads(read_page(page).texts["data"])
+
+
+@pytest.fixture(scope="module")
+def hostile_board(tmp_path_factory):
+    board = make_board(ENTRIES, ENTRIES, groups=dict.fromkeys(ENTRIES, ENTRIES[:2]))
+    return write_board(tmp_path_factory.mktemp("hostile"), board, title=ENTRIES[0])
+
+
+def test_the_page_holds_every_table_as_its_file_has_it(hostile_board):
+    tables = read_content(hostile_board)["tables"]
+    assert tuple(tables) == TABLES
+    for name, table in tables.items():
+        with open(hostile_board.parent / f"{name}.csv", encoding="utf-8", newline="") as file:
+            head, *rows = csv.reader(file)
+        # The file has an apostrophe before each formula, the page does not.
+        bare = [[re.sub(r"^'(?='*[=+\-@\t\r])", "", cell) for cell in row] for row in rows]
+        expected = pd.DataFrame(bare, columns=head)
+        if name in {"dimensions", "raw", "normalized"}:
+            # Their models say these already, in the table of entries.
+            expected = expected.drop(columns=["method", "name", "submission"])
+        pd.testing.assert_frame_equal(unpack(table), expected)
+
+
+def test_names_meet_no_markup(hostile_board):
+    page = read_page(hostile_board)
+    assert [tag for tag, _ in page.elements].count("script") == 2
+    assert "img" not in {tag for tag, _ in page.elements}
+    assert not set("<>&\u2028\u2029") & set(page.texts["data"])
+    assert "data" in page.texts
+    assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
+
+
+def test_the_page_fetches_nothing_and_allows_only_its_own_script_and_style(hostile_board):
+    page = read_page(hostile_board)
+    policy = next(
+        attributes["content"]
+        for tag, attributes in page.elements
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    for tag in ("style", "script"):
+        digest = b64encode(sha256(page.texts[tag].encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+    assert not any("src" in attributes for _, attributes in page.elements)
+    assert "url(" not in page.texts["style"]
+
+
+def test_the_script_writes_text_only():
+    code = "".join((TEMPLATES / name).read_text("utf-8") for name in ("page.js", "board.js"))
+    assert len(code) < 60_000
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", code)
+
+
+def test_a_study_without_entries_has_a_page(tmp_path):
+    board = make_board(["A"], ["d"])
+    empty = {name: board[name].iloc[:0] for name in board if name != "groups"}
+    page = write_board(tmp_path, {**empty, "groups": {}})
+    assert read_content(page)["tables"]["entries"]["rows"] == 0
+
+
+def test_trainings_are_ranked_as_asked_and_so_are_all_checkpoints(tmp_path):
+    content = read_content(write_trainings(tmp_path))
+    entries = unpack(content["tables"]["entries"])
+    assert entries["method"].unique().tolist() == ["best", "calibration", "all checkpoints"]
+    assert content["first"] == "best"
+    own = entries[entries["method"] == "calibration"]
+    assert own[["name", "rank", "score", "submission"]].to_numpy().tolist() == [
+        ["b", "1", "0.1", "step=2"],
+        ["a", "2", "0.3", "step=1"],
+    ]
+    # By accuracy, higher is better: of the run "a" 0.7 and 0.6, of "b" 0.5 and 0.8.
+    every = entries[entries["method"] == "all checkpoints"]
+    assert every[["name", "rank", "step"]].to_numpy().tolist() == [
+        ["b", "1", "2"],
+        ["a", "2", "1"],
+        ["a", "3", "2"],
+        ["b", "4", "1"],
+    ]
+    assert entries["model"].is_unique
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), max_size=30))
+def test_packing_loses_nothing(texts):
+    table = pd.DataFrame({"a": texts}, dtype="object")
+    packed = json.loads(leaderboard.write_script_data(leaderboard.pack_table(table)))
+    assert unpack(packed).to_numpy().tolist() == table.to_numpy().tolist()
