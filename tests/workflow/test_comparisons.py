@@ -84,12 +84,24 @@ def test_every_table_and_figure_is_made(finished: Checkout) -> None:
 
 def test_the_page_has_a_section_per_analysis(finished: Checkout) -> None:
     page = (finished.folder / "results/full/report.html").read_text()
-    # Models that only win or only lose have no ratings, so that these stand where no answer is.
-    answered = [name for name in COMPARISONS if name != "ratings"]
+    # Models that only win or only lose have no ratings, and a rank on a new dataset needs nine.
+    answered = [name for name in COMPARISONS if name not in ("ratings", "new_dataset")]
     assert re.findall(r'<section id="analysis-(\w+)"', page) == answered
     assert 'id="silent-title"' in page
     assert len(page.encode()) < 2_000_000
     assert "analysis-" not in (finished.folder / "results/frozen/report.html").read_text()
+
+
+def test_figures_that_are_no_longer_asked_for_are_gone(project: Checkout) -> None:
+    project.change_settings(lambda study: study.update(figures={"only": ["scores"]}))
+    run = project.snakemake("results/full/report.html")
+    assert run.status == 0, run.output
+    assert run.rules == {"plot", "report"}
+    folder = project.folder / "results/full"
+    kept = {path.name for path in (folder / "figures").glob("[!.]*")}
+    assert kept == {"index.csv", "scores.pdf", "scores.svg"}
+    page = (folder / "report.html").read_text()
+    assert re.findall(r'<figure id="figure-(\w+)"', page) == ["scores"]
 
 
 def test_row_order_and_numbers_of_shards_and_cores_change_no_byte(project: Checkout) -> None:
