@@ -221,12 +221,11 @@ def make_sheet(
 
 @dataclass(frozen=True)
 class Labels:
-    """Names of rows, their labels, the widest in inches, and the width of a figure with room.
+    """Labels of rows, the widest in inches, and the width of a figure with room.
 
     Labels of two lines need `extra_height` inches more of their rows.
     """
 
-    names: list[str]
     texts: list[str]
     width: float
     sheet_width: float
@@ -260,7 +259,7 @@ def fit_labels(names: Sequence[str], *, narrow: float, wide: float, rest: float 
     width = widest(lines, size=TEXT_SIZE)
     sheet_width = column_width() if width <= narrow else page_width()
     extra = LINE_HEIGHT if len(lines) > len(texts) else 0.0
-    return Labels(list(names), texts, width, sheet_width, extra)
+    return Labels(texts, width, sheet_width, extra)
 
 
 def choose_models(models: Iterable[str], order: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:

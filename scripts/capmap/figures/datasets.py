@@ -100,7 +100,7 @@ def _draw_strip(
         sheet.axes.axhline(edge - 0.5, color=GRID_COLOR, linewidth=0.5)
     sheet.axes.grid(axis="x")
     sheet.limit_ticks()
-    sheet.label_rows(labels.texts, header="dataset", names=labels.names)
+    sheet.label_rows(labels.texts, header="dataset", names=datasets)
     return sheet.figure
 
 

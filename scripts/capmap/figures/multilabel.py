@@ -1,6 +1,6 @@
 """Models on images with several labels: metrics, ranks, and accuracy by number of labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -327,33 +327,28 @@ def draw_subgroup_boxes(metrics: pd.DataFrame, degradation: pd.DataFrame) -> Fig
     known = known.dropna(subset=["value", "subgroup"]).sort_values("value")
     if known.empty:
         raise NothingToDraw("No model has an accuracy by number of labels.")
-    keys = ["model", "dataset", "metric", "subgroup"]
-    cells = known.groupby(keys)["value"].mean().reset_index().rename(columns={"subgroup": "place"})
-    panels = {title: cells[cells["metric"] == metric] for metric, title in PANELS.items()}
-    wording = Wording("Accuracy by number of labels", "labels per image", (BOX_NOTE,))
-    return _draw_boxes(panels, datasets, wording, sorted(set(cells["place"])))
-
-
-def _draw_boxes(
-    panels: Mapping[str, pd.DataFrame], series: Sequence[str], wording: Wording, places: list[Any]
-) -> Figure:
-    """Draw boxes of values at places, beside each other for each dataset of a series."""
-    names = shorten_names(series, width=DATASET_WIDTH, size=TEXT_SIZE)
-    colors = dict(zip(series, BOXES_COLORS, strict=False))
+    by = ["model", "dataset", "metric", "subgroup"]
+    cells = known.groupby(by)["value"].mean().reset_index()
+    places = sorted(set(cells["subgroup"]))
+    names = shorten_names(datasets, width=DATASET_WIDTH, size=TEXT_SIZE)
+    colors = dict(zip(datasets, BOXES_COLORS, strict=False))
     style: dict[str, Any] = {"linestyle": "none", "marker": "s", "markersize": 5}
-    keys = [Line2D([], [], color=colors[name], label=names[name], **style) for name in series]
-    sheets = make_panels(list(panels), wording=wording, keys=keys if len(series) > 1 else [])
-    room = BOXES_SHARE / len(series)
-    for sheet, cells in zip(sheets, panels.values(), strict=True):
+    keys = [Line2D([], [], color=colors[name], label=names[name], **style) for name in datasets]
+    sheets = make_panels(
+        list(PANELS.values()),
+        wording=Wording("Accuracy by number of labels", "labels per image", (BOX_NOTE,)),
+        keys=keys if len(datasets) > 1 else [],
+    )
+    room, step = BOXES_SHARE / len(datasets), -(-len(places) // MOST_TICKS)
+    for sheet, metric in zip(sheets, PANELS, strict=True):
         for position, (name, color) in enumerate(colors.items()):
-            own = cells[cells["dataset"] == name]
-            shift = room * (position - (len(series) - 1) / 2)
-            x = np.array([places.index(place) + shift for place in own["place"]])
+            own = cells[(cells["metric"] == metric) & (cells["dataset"] == name)]
+            shift = room * (position - (len(datasets) - 1) / 2)
+            x = np.array([places.index(place) + shift for place in own["subgroup"]])
             _draw_column(sheet.axes, x, own, color, 0.85 * room)
-        step = -(-len(places) // MOST_TICKS)
         sheet.axes.set_xticks(range(0, len(places), step), [f"{one:g}" for one in places[::step]])
         sheet.axes.set_xlim(-0.5, len(places) - 0.5)
-    _share_values(sheets, 100 * pd.concat(panels)["value"])
+    _share_values(sheets, 100 * cells["value"])
     return sheets[0].figure
 
 
