@@ -245,7 +245,11 @@ def make_tables(
     seeds = scores.melt("model", var_name="dataset", value_name="normalized_mean").dropna()
     seeds["n"] = n_seeds
     seeds["normalized_std"] = rng.uniform(0, 0.1, len(seeds)) if n_seeds > 1 else np.nan
-    first = _make_ranking(models, rng, low, high, has_intervals=n_seeds > 1)
+    score = np.sort(rng.uniform(low, high, len(models)))[::-1]
+    first = make_ranking(models, "score", score, 0.05 if n_seeds > 1 else np.nan)
+    first = first.assign(group="", unit="runs", statistic="iqm", tie_group="axyz")
+    if n_seeds == 1:
+        first = first.assign(rank_low=np.nan, rank_high=np.nan, tie_group="")
     first = first.assign(missing=np.isnan(values).sum(axis=1))
     others = [
         first.assign(statistic=name, rank=rng.permutation(len(models)) + 1)
@@ -256,24 +260,3 @@ def make_tables(
         "seeds": seeds.reset_index(drop=True),
         "ranking": pd.concat([first, *others], ignore_index=True),
     }
-
-
-def _make_ranking(
-    models: Sequence[str],
-    rng: np.random.Generator,
-    low: float,
-    high: float,
-    *,
-    has_intervals: bool,
-) -> pd.DataFrame:
-    score = np.sort(rng.uniform(low, high, len(models)))[::-1]
-    ranks = np.arange(1, len(models) + 1)
-    table = pd.DataFrame({"model": list(models), "score": score, "rank": ranks})
-    table = table.assign(group="", unit="runs", statistic="iqm")
-    table["ci_low"] = score - 0.05 if has_intervals else np.nan
-    table["ci_high"] = score + 0.05 if has_intervals else np.nan
-    table["rank_low"] = np.maximum(ranks - 1, 1) if has_intervals else np.nan
-    table["rank_high"] = np.minimum(ranks + 1, len(models)) if has_intervals else np.nan
-    letters = [chr(ord("a") + rank % 26) + "xyz" for rank in ranks]
-    table["tie_group"] = letters if has_intervals else ""
-    return table
