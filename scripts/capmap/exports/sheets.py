@@ -494,9 +494,8 @@ def _load_book(path: str) -> Any:
     # Not above: a study without workbooks does without the package.
     import python_calamine
 
-    content = read_bounded(path, limit=LONGEST)
     try:
-        return python_calamine.load_workbook(io.BytesIO(content))
+        return python_calamine.load_workbook(io.BytesIO(read_bounded(path, limit=LONGEST)))
     except python_calamine.CalamineError as error:
         fault = shorten(str(error))
         reason = f"The workbook is damaged, protected by a password, or something else ({fault})."
