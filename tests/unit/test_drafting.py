@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from capmap.drafting import draft_study, find_slots, write_draft, write_pattern
 from capmap.errors import CapmapError, ConfigError
+from tests.unit.test_exports import CASES, read_study, write_files
 from tests.unit.test_presets import CASES as PRESETS
-from tests.unit.test_reading import CASES, read_study, write_files
 
 SHARED = Path(__file__).parents[3] / "shared"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the real exports are not here")

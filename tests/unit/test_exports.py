@@ -1,13 +1,24 @@
-"""Exports read as runs, and broken ones told with a code, a place and a remedy."""
+"""Exports read as runs, whatever their structure, and broken ones told with a code and a place."""
 
+import io
 import json
+import math
 from hashlib import sha256
 
 import pandas as pd
+import pyarrow as pa
 import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from capmap.artifacts import unpack_columns
 from capmap.exports import read_exports
+from capmap.exports.cells import Kind, parse_numbers, parse_summaries
+from capmap.inputs.studies import Study, check_config, list_exports
+from capmap.validation.study import check_exports
 from tests.found_problems import only_problem, place
+from tests.workbooks import make_xlsx
 
 
 def rows(exports, *columns):
@@ -229,3 +240,356 @@ def test_nested_names_and_scores_are_empty(write):
     read = read_exports([write("\n".join(map(json.dumps, records)), "runs.jsonl")])
     codes = [("empty_model", 2), ("empty_score", 3), ("empty_score", 4)]
     assert sorted((problem.code, problem.line) for problem in read.problems) == codes
+
+
+def make_book(*rows):
+    """Make the content of a workbook of some rows."""
+    cells = {
+        f"{letter}{number}": cell
+        for number, row in enumerate(rows, 1)
+        for letter, cell in zip("ABCDEFGH", row, strict=False)
+        if cell != ""
+    }
+    content = io.BytesIO()
+    make_xlsx(content, {"Results": cells})
+    return content.getvalue()
+
+
+TSC = "dataset,ROCKET,TSF\nACSF1,0.891(0.031),0.633(0.040)\nAdiac,0.783(0.009),0.723(0.011)\n"
+TURNED = "task;A;B;C\nd1;0,91;0,89;0,5\nd2;0,7;0,6;0,8\nAverage;0,805;0,745;0,65\n"
+DOMAINBED = [
+    {
+        "args": {"algorithm": name, "dataset": "PACS", "trial_seed": 0},
+        "env0_in_acc": acc,
+        "env1_out_acc": chosen,
+        "step": step,
+    }
+    for name in ("ERM", "IRM")
+    for step, acc, chosen in ((0, 0.5, 0.6), (300, 0.7, 0.9), (600, 0.8, 0.85))
+]
+# What a study says, its files, and model, dataset, seed and score of its first and last run.
+CASES = {
+    "Atari scores per game": (
+        """
+        exports: scores/{model}_atari.json
+        reading: {records: "{dataset}.{seed}"}
+        metric: return
+        metrics: {return: {direction: max, low: 0, high: 1000}}
+        """,
+        {
+            "scores/DQN_atari.json": json.dumps({"Alien": [100.5, 200], "Pong": [3, 4]}),
+            "scores/PPO_atari.json": json.dumps({"Alien": [90, 80.25], "Pong": [5, 6]}),
+        },
+        8,
+        [("DQN", "Alien", "0", 100.5), ("PPO", "Pong", "1", 6)],
+    ),
+    "reports in folders": (
+        """
+        exports: exp/{model}/{dataset}/*-evaluation/{seed}/report.json
+        columns: {score: metrics.test.accuracy}
+        metric: accuracy
+        """,
+        {
+            f"exp/{model}/{dataset}/0-evaluation/{seed}/report.json": json.dumps(
+                {"config": {"lr": 0.1}, "metrics": {"test": {"accuracy": 0.5 + seed / 10}}}
+            )
+            for model in ("mlp", "xgb")
+            for dataset in ("adult", "house")
+            for seed in range(2)
+        },
+        8,
+        [("mlp", "adult", "0", 0.5), ("xgb", "house", "1", 0.6)],
+    ),
+    "mean and deviation in brackets": (
+        """
+        exports: tsc.csv
+        format: matrix
+        columns: {dataset: dataset, score: "{model}"}
+        summary: {runs: 3}
+        metric: accuracy
+        """,
+        {"tsc.csv": TSC},
+        12,
+        [("ROCKET", "ACSF1", "1", 0.86), ("TSF", "Adiac", "3", 0.734)],
+    ),
+    "datasets in rows with an average": (
+        """
+        exports: turned.csv
+        format: matrix
+        columns: {dataset: task}
+        select: {datasets: {exclude: [Average]}}
+        metric: accuracy
+        """,
+        {"turned.csv": TURNED},
+        9,
+        [("A", "Average", "", 0.805), ("C", "d2", "", 0.8)],
+    ),
+    "scores of algorithms without header": (
+        """
+        exports: cd/{model}.dat
+        reading: {names: [dataset, score], comment: "%"}
+        metric: accuracy
+        """,
+        {
+            "cd/nb.dat": "% made by hand\niris 0.9\nglass  0.5\n",
+            "cd/svm.dat": "iris 1.0\nglass 0.6\n",
+        },
+        4,
+        [("nb", "glass", "", 0.5), ("svm", "iris", "", 1.0)],
+    ),
+    "logs of training": (
+        """
+        exports: logs/{dataset}/{model}-s{seed}.tsv
+        reading: {names: [step, score]}
+        columns: {step: step}
+        take: last
+        metric: return
+        metrics: {return: {direction: max, low: 0, high: 100}}
+        """,
+        {
+            f"logs/{game}/{model}-s{seed}.tsv": f"200\t30\n100\t20\n300\t4{seed}.5\n"
+            for game in ("Ant", "Hopper")
+            for model in ("SAC", "TD3")
+            for seed in range(2)
+        },
+        8,
+        [("SAC", "Ant", "0", 40.5), ("TD3", "Hopper", "1", 41.5)],
+    ),
+    "seeds in columns": (
+        """
+        exports: seeds.csv
+        columns: {score: "acc_seed{seed}"}
+        fields: {dataset: cifar10}
+        metric: accuracy
+        """,
+        {"seeds.csv": "model,acc_seed0,acc_seed1\nA,91.2%,90.9%\nB,80%,\n"},
+        3,
+        [("A", "cifar10", "0", 0.912), ("B", "cifar10", "0", 0.8)],
+    ),
+    "workbook with two header rows": (
+        """
+        exports: table.xlsx
+        header_rows: 2
+        columns: {model: Method, score: "{dataset} / {metric}"}
+        where: {metric: accuracy}
+        """,
+        {
+            "table.xlsx": make_book(
+                ["Method", "PASTIS", "", "OSCD", ""],
+                ["", "accuracy", "f1", "accuracy", "f1"],
+                ["A", 0.5, 0.4, 0.6, 0.3],
+                ["B", 0.25, 0.4, 0.75, 0.3],
+            )
+        },
+        4,
+        [("A", "OSCD", "", 0.6), ("B", "PASTIS", "", 0.25)],
+    ),
+    "steps chosen on validation data": (
+        """
+        exports: sweep/*/results.jsonl
+        preset: domainbed
+        """,
+        {"sweep/1/results.jsonl": "\n".join(map(json.dumps, DOMAINBED))},
+        2,
+        [("ERM", "PACS", "0", 0.7), ("IRM", "PACS", "0", 0.7)],
+    ),
+}
+
+
+def check_study(text):
+    """Read and validate the exports of a study from its settings, without any error."""
+    settings = check_config({"studies": {"s": yaml.safe_load(text)}})["studies"]["s"]
+    found = list_exports(Study("s", settings))
+    read, result = check_exports(
+        found, names=found, patterns=settings["exports"], settings=settings
+    )
+    assert result.errors == []
+    return read, result
+
+
+def read_study(text):
+    """Read the runs of a study."""
+    return unpack_columns(check_study(text)[1].runs)
+
+
+def write_files(files, folder):
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_exports_are_read_by_configuration_alone(case, tmp_path, monkeypatch):
+    text, files, count, ends = CASES[case]
+    monkeypatch.chdir(tmp_path)
+    settings = yaml.safe_load(text)
+    settings["incomplete"] = "adjust"
+    write_files(files, tmp_path)
+    runs = read_study(yaml.safe_dump(settings))
+    assert len(runs) == count
+    found = runs[["model", "dataset", "seed", "score"]].iloc[[0, -1]]
+    for row, expected in zip(found.itertuples(index=False, name=None), ends, strict=True):
+        assert row[:3] == expected[:3]
+        assert row[3] == pytest.approx(expected[3], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("exports", "message"),
+    [
+        ("runs/{model}/{seed}.csv", "runs/a/x-y.txt"),
+        ("runs/{model}/{seed,[0-9]+}.txt", "runs/a/x-y.txt lies where"),
+        ("runs/a/{model}-{model}.txt", "runs/a/x-y.txt lies where"),
+        ("runs/{model}/{x y}.txt", "no field"),
+    ],
+)
+def test_a_file_that_does_not_match_is_told(exports, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_files({"runs/a/x-y.txt": ""}, tmp_path)
+    settings = check_config({"studies": {"s": {"exports": exports}}})["studies"]["s"]
+    with pytest.raises(Exception, match=r"^studies\.s\.exports: ") as caught:
+        list_exports(Study("s", settings))
+    assert message in str(caught.value)
+
+
+def parse(*texts, decimal="auto"):
+    return parse_numbers(pa.array(texts, pa.large_string()), decimal=decimal)
+
+
+def kinds(*texts, decimal="auto"):
+    return [Kind(kind).name for kind in parse(*texts, decimal=decimal).kinds]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0.91", 0.91),
+        (" 0.91\t", 0.91),
+        ("91%", 0.91),
+        ("91.3 %", 0.913),
+        ("91.3\u00a0%", 0.913),
+        ("-3e-4", -0.0003),
+        ("+1E5", 100000.0),
+        (".5", 0.5),
+        ("5.", 5.0),
+        ("\u22120.5", -0.5),
+        ("\u00a00.5\u202f", 0.5),
+        ("'0.5'", 0.5),
+        ('"0.5"', 0.5),
+        ("1,234.5", 1234.5),
+        ("1,234,567", 1234567.0),
+        ("1.234", 1.234),
+        ("1\u00a0234.5", 1234.5),
+        ("1\u202f234\u202f567", 1234567.0),
+    ],
+)
+def test_a_number_is_read_however_it_is_written(text, value):
+    numbers = parse(text)
+    assert numbers.values.tolist() == [value]  # noqa: PD011 (numbers are no table)
+    assert numbers.kinds.tolist() == [Kind.NUMBER]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("", "EMPTY"),
+        (" \u00a0", "EMPTY"),
+        ('""', "EMPTY"),
+        ("NaN", "NAN"),
+        ("-nan", "NAN"),
+        ("N/A", "EMPTY"),
+        ("None", "EMPTY"),
+        ("Infinity", "INFINITE"),
+        ("-inf", "INFINITE"),
+        ("1e400", "INFINITE"),
+        ("abc", "TEXT"),
+        ("0.9 ± 0.1", "TEXT"),
+        ("1_000", "TEXT"),
+        ("\uff11", "TEXT"),
+        ("0x1F", "TEXT"),
+        ("1.2.3", "TEXT"),
+        ("1,2,3", "TEXT"),
+        ("12 34", "TEXT"),
+        ("9e1%", "TEXT"),
+        ("%", "TEXT"),
+        (".", "TEXT"),
+        ("=1+1", "TEXT"),
+        ("1,234", "AMBIGUOUS"),
+    ],
+)
+def test_what_is_no_finite_number_has_its_own_kind(text, kind):
+    assert kinds(text) == [kind]
+    assert kinds(text, "0.5") == [kind, "NUMBER"]
+
+
+def test_conversions_are_counted_once_per_cell():
+    numbers = parse("91,5%", "91,5%", "0,5", "7", "abc%")
+    assert (numbers.percent_signs, numbers.decimal_commas) == (2, 3)
+
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@settings(max_examples=100)
+@given(st.lists(FLOATS, min_size=1))
+def test_every_float_comes_back_exactly(values):
+    assert parse(*map(repr, values)).values.tolist() == values  # noqa: PD011
+
+
+@settings(max_examples=100)
+@given(st.lists(st.text(), min_size=1))
+def test_any_text_has_a_kind_and_only_numbers_have_a_finite_value(texts):
+    numbers = parse(*texts)
+    for value, kind in zip(numbers.values, numbers.kinds, strict=True):
+        assert math.isfinite(value) == (kind == Kind.NUMBER)
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_numbers_beside_scores_stay_beside_texts_with_commas(tmp_path, split):
+    rows = [
+        {"model": "a", "dataset": "d", "score": 1.5, "std": 1.234, "n": 3},
+        {"model": "b", "dataset": "d", "score": 1.5, "std": "1.234,5", "n": "3,0"},
+    ]
+    paths = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    parts = [rows[:1], rows[1:]] if split else [rows, []]
+    for path, part in zip(paths, parts, strict=True):
+        path.write_text("\n".join(map(json.dumps, part)))
+    read = read_exports(
+        [str(path) for path, part in zip(paths, parts, strict=True) if part],
+        metric="gain",
+        columns={"spread": "std", "count": "n"},
+        summary={"runs": 1, "spread": "std"},
+    )
+    assert [problem for problem in read.problems if problem.severity == "error"] == []
+    found = read.runs.groupby("model", observed=True)["score"].std()
+    assert found.to_numpy() == pytest.approx([1.234, 1234.5])
+    assert read.runs.groupby("model", observed=True).size().tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ('A,d,"0.5"9', True),
+        ('A,d,""9', True),
+        ('A,d,"0""5"9', True),
+        ('"A\\"x",d,0.5', True),
+        ('"A,\n"x,d,0.5', True),
+        ('"A" ,d,"0.5"', True),
+        ('A 5" x,d,0.5', False),
+        ('"a,"",\n""b","d\n","0.5"', False),
+    ],
+)
+@pytest.mark.parametrize("divider", [",", "\t"])
+def test_text_behind_a_closing_quote_is_told(tmp_path, row, told, divider):
+    text = f"model,dataset,score\nB,d,0.25\n{row}\n".replace(",", divider)
+    (tmp_path / "runs.csv").write_text(text)
+    read = read_exports([str(tmp_path / "runs.csv")], metric="accuracy")
+    found = [(problem.code, problem.line) for problem in read.problems]
+    assert found == ([("text_behind_quote", 3)] if told else [])
+    assert read.runs["score"].tolist() == ([0.25] if told else [0.25, 0.5])
+
+
+@pytest.mark.parametrize("text", ["0.912(3)", "0.91 (5)", "91.2(3)%", "91,2 (12 %)"])
+def test_a_spread_in_units_of_the_last_digit_is_ambiguous(text):
+    for other, kind in {text: Kind.UNCLEAR, "0.91 (0)": Kind.NUMBER, "91 (2)": 0}.items():
+        assert parse_summaries(pa.array([other], pa.large_string())).kinds.tolist() == [kind]

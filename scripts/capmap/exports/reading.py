@@ -182,10 +182,8 @@ def read_exports(
         logged=take != "all",
         named=named,
     )
-    problems: list[Problem] = []
-    files: list[ExportFile] = []
-    parts: list[Part] = []
-    tables: list[pa.Table] = []
+    problems, files = list[Problem](), list[ExportFile]()
+    parts, tables = list[Part](), list[pa.Table]()
     wanted = list_wanted(columns, layout) | {*where}
     for path, own in zip(paths, fields or [{}] * len(paths), strict=True):
         try:

@@ -494,9 +494,8 @@ def _load_book(path: str) -> Any:
     # Not above: a study without workbooks does without the package.
     import python_calamine
 
-    content = read_bounded(path, limit=LONGEST)
     try:
-        return python_calamine.load_workbook(io.BytesIO(content))
+        return python_calamine.load_workbook(io.BytesIO(read_bounded(path, limit=LONGEST)))
     except python_calamine.CalamineError as error:
         fault = shorten(str(error))
         reason = f"The workbook is damaged, protected by a password, or something else ({fault})."
@@ -622,14 +621,19 @@ def _read_block(block: Sequence[Record], header_rows: int) -> Iterator[list[Reco
     first = max(0, place - header_rows) if header_rows else 0
     width = len(block[place].cells)
     rows = [row for row, rule in zip(block[first:], is_rule[first:], strict=True) if not rule]
-    # A row may be short, as Markdown is shown.
-    cleaned = [[*map(_clean_cell, row.cells)] + [""] * (width - len(row.cells)) for row in rows]
-    yield [row._replace(cells=own) for row, own in zip(rows, cleaned, strict=True) if any(own)]
+    cleaned = [row._replace(cells=_fit([*map(_clean_cell, row.cells)], width)) for row in rows]
+    yield [row for row in cleaned if any(row.cells)]
 
 
 def _split_pipes(line: str) -> list[str]:
     *cells, last = PIPE.split(line.strip().removeprefix("|"))
     return [cell.strip() for cell in (cells if cells and not last else [*cells, last])]
+
+
+def _fit(cells: list[str], width: int) -> list[str]:
+    """Fill up a row that is short, and leave out surplus blank cells, as Markdown is shown."""
+    kept = cells[:width] + [cell for cell in cells[width:] if cell]
+    return kept + [""] * (width - len(kept))
 
 
 def _clean_cell(cell: str) -> str:
