@@ -269,7 +269,7 @@ def check_settings(settings: Any, section: "type[Section]") -> dict[str, Any]:
 
     Notes
     -----
-    - A section without a value (``select:`` and nothing below) counts as not given.
+    - A key without a value (``select:`` and nothing below) counts as not given.
     - A whole number may be written ``1.0e+4``; it becomes an `int`. Numbers are finite.
     - Booleans are never numbers and numbers are never text: a name that YAML reads as something
       else (``no``, ``2019``) has to be quoted, because its spelling is lost.
@@ -298,9 +298,8 @@ def find_faults(settings: Any, section: "type[Section]") -> tuple[dict[str, Any]
         schema, given = read_schema(section), settings if isinstance(settings, Mapping) else {}
         errors = [((), error["loc"], error) for error in error.errors(include_url=False)]
         found = _explain_all([_locate(*one, given) for one in errors], given, schema)
-        return {}, [
-            *dict.fromkeys(f"{render_place(place)}: {text}".rstrip() for place, text in found)
-        ]
+        told = [f"{render_place(place)}: {text}".rstrip() for place, text in found]
+        return {}, [*dict.fromkeys(told)]
     return checked.model_dump(exclude_none=True, warnings=False), []
 
 
