@@ -230,10 +230,10 @@ def test_a_setting_runs_the_stages_that_use_it_and_none_before(folder: Path) -> 
     ("settings", "fragments"),
     [
         (
-            "studies: {a: {exports: x.csv, header_rows: 0}, A: {exports: y.csv, conditions: [b]}}",
+            "studies: {a: {exports: x.csv}, A: {exports: y.csv, conditions: [b]}}",
             [
-                *("studies.a.header_rows", "studies.A: results/A and results/a are one folder"),
-                *("studies.a.exports", "studies.A.exports", "studies.A.conditions"),
+                *("studies.A: results/A and results/a are one folder", "studies.A.conditions"),
+                *("studies.a.exports", "studies.A.exports"),
             ],
         ),
         ("exports: x.csv\nstudies: {a: {exports: x.csv}}", ["exports: unknown key"]),
