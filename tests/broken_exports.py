@@ -290,7 +290,7 @@ CONFIGURED = (
         "unknown_reference_model",
         make_table(),
         "unknown_reference_model/runs.csv, line 2, value 'Human'",
-        "is a bound, but is not among the runs",
+        "is a bound, but has no run here",
         options={"normalization": {"high": {"model": "Human"}}},
     ),
     describe(

@@ -62,12 +62,6 @@ def test_leaderboards_list_what_is_incomplete_unless_told_otherwise() -> None:
     assert kept == {"a": ("adjust", "all"), "b": ("error", "all"), "c": ("error", 0.5)}
 
 
-def test_rules_of_exports_match_the_studies_of_their_formats() -> None:
-    config = make_config(a={"exports": "x"}, b={"exports": "x", "format": "matrix"})
-    assert studies.match_studies(config, "long", "matrix") == "a|b"
-    assert not re.match(studies.match_studies(config, "submission"), "a")
-
-
 # Exports
 
 
@@ -110,19 +104,6 @@ def test_names_that_snakemake_would_replace_are_refused(name: str) -> None:
     message = f"rename d/{name}; a name cannot have braces or <words>."
     with refused(f"studies.s.exports: {message}"):
         studies.list_exports(make_study(exports="d/*"))
-
-
-@pytest.mark.parametrize("name", ["a < b.csv", "a<B>.csv", "a [b].csv"])
-def test_other_names_are_taken(name: str) -> None:
-    touch(f"d/{name}")
-    assert studies.list_exports(make_study(exports="d/*")) == [f"d/{name}"]
-
-
-def test_frozen_bounds_are_a_file_a_url_or_none() -> None:
-    touch("b.csv")
-    assert find_references_of("b.csv") == ["b.csv"]
-    assert find_references_of("s3://b/c.csv") == ["s3://b/c.csv"]
-    assert find_references_of("") == []
 
 
 def find_references_of(path: str) -> list[str]:
@@ -271,14 +252,6 @@ def test_dumps_that_cannot_be_told_apart_are_refused(exports: Any, message: str)
     touch("d/a/V1.npy", "d/V1_a.npy")
     with refused(f"studies.s.exports: {message}"):
         studies.find_dumps(make_study(format="predictions", exports=exports))
-
-
-def test_dumps_of_several_paths_are_put_together() -> None:
-    cells = studies.find_dumps(make_composed())
-    assert list(cells) == [
-        f"d/{model}/{name}.npy" for model in "mn" for name in ("PatchML/3", "PatchML/4", "V1")
-    ]
-    assert cells["d/n/PatchML/4.npy"] == Cell("n", "PatchML", "4")
 
 
 def test_images_are_composed_before_there_are_dumps() -> None:

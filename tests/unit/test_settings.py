@@ -1,9 +1,11 @@
 """Settings are checked whole, in plain words, and completed; each is declared and shown once."""
 
+import re
 import runpy
 import subprocess
 import sys
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,13 @@ import pytest
 import yaml
 
 from capmap.errors import ConfigError
+from capmap.inputs import configuration
+from capmap.inputs.configuration import check_configuration
+from capmap.inputs.studies import list_faults
 from capmap.settings.checking import check_settings, list_keys, read_schema
+from capmap.settings.files import expand_home, read_yaml
 from capmap.settings.study import Config
+from tests.fuzz.studies import read_exports_of
 
 ROOT = Path(__file__).parents[2]
 KEYS = dict(list_keys(read_schema(Config)))
@@ -32,6 +39,31 @@ FAULTS = {
     "checkpoints: {rankings: []}": "checkpoints.rankings: must not be empty. Expected a list",
     "conditions: {}": "conditions: expected a list of texts, found nothing.",
 }
+MISTAKES = yaml.safe_load(Path(__file__).with_name("config_mistakes.yaml").read_text("utf-8"))
+RUNS = "model,dataset,metric,seed,score\n" + "".join(
+    f"{model},{dataset},accuracy,{seed},{score + seed / 100 + shift}\n"
+    for model, score in (("ResNet", 0.7), ("ViT", 0.8), ("Random", 0.1))
+    for dataset, shift in (("cifar", 0), ("eurosat", 0.05))
+    for seed in range(3)
+)
+FILES = {
+    "runs.csv": RUNS,
+    "folder/a.csv": RUNS,
+    "models.csv": "model,date\nResNet,2020-01-01\n",
+    "kinds.csv": "dataset,dates\ncifar,2020\n",
+    "labels.json": "{}",
+    "dumps/ViT/V1.npy": "",
+}
+# What a remedy begins with, or an expectation.
+REMEDY = re.compile(
+    r"Did you mean|[Ee]xpected|Write|Name|Set|List|Add|Leave|Keep|Rename|Correct|Check|Give|Put|put"
+    r"|name the|The models are|choose|copy|rename|There (is|are)|belongs at|Paths are relative"
+    r"|must not be empty|listed twice|never closed|letters|hexadecimal|is missing|indent"
+)
+LINE = re.compile(r"^toy\.yaml, line \d+: ")
+INTERNAL = re.compile(
+    r"Traceback|<class|\bNone\b|\bFalse\b|\bTrue\b|\bdict\b|object at 0x|\bPosixPath\b|OrderedDict"
+)
 
 
 def check_study(text: str) -> Any:
@@ -40,7 +72,7 @@ def check_study(text: str) -> Any:
     return check_settings(given, Config)["studies"]["toy"]
 
 
-def list_faults(settings: Any) -> list[str]:
+def refuse(settings: Any) -> list[str]:
     with pytest.raises(ConfigError) as caught:
         check_settings(settings, Config)
     return str(caught.value).splitlines()
@@ -90,10 +122,6 @@ def test_numbers_are_as_they_are_written() -> None:
     ) == ("[2, 3]")
 
 
-def test_a_dataset_may_be_called_like_a_rule() -> None:
-    assert check_study("datasets: {low: {low: 0}}")["datasets"] == {"low": {"low": 0}}
-
-
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
@@ -110,11 +138,11 @@ def test_a_dataset_may_be_called_like_a_rule() -> None:
         ('studies: {"a\\n": {}}', 'studies."a\\n": this name cannot be used.'),
         ('studies: {"../up": {}}', 'studies."../up": this name cannot be used.'),
         ("{format: long, studies: {a: {}}}", "format: unknown key. Did you mean studies.<name>.fo"),
-        ("studies: {exports: a, format: long}", "studies.exports: a level is missing above this"),
+        ("studies: {exports: a}", "studies.exports: expected a section"),
     ],
 )
 def test_a_fault_of_the_whole_file_is_told(text: str, fault: str) -> None:
-    (found,) = list_faults(yaml.safe_load(text))
+    (found,) = refuse(yaml.safe_load(text))
     assert found.startswith(fault)
 
 
@@ -127,12 +155,6 @@ def test_all_faults_are_told_at_once() -> None:
         *("formt", "header_rows", "bootstrap.replicats", "bootstrap.confidence", "title"),
         *("normalization.high.modle", "normalization.high.model"),
     }
-
-
-def test_hostile_names_stay_on_one_line_without_control_characters() -> None:
-    name = "=cmd\n\x1b[31m<script>$x$"
-    (fault,) = list_faults({"studies": {"toy": {"datasets": {name: {"low": name}}}}})
-    assert "\x1b" not in fault
 
 
 def test_there_are_few_settings_and_each_is_described() -> None:
@@ -180,3 +202,186 @@ def test_documented_example_is_valid_and_shows_every_key_of_a_study() -> None:
     assert written.keys() == study.keys()
     for key in ("columns", "select", "normalization", "capabilities", "attributes", "bootstrap"):
         assert written[key].keys() == study[key].keys()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with exports, in which the tests work."""
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_config(mistake: dict[str, Any]) -> str:
+    """The text of the configuration file with a mistake."""
+    if "config" in mistake:
+        return str(mistake["config"])
+    own = mistake["study"]
+    if own.startswith("{"):
+        return f"studies: {{toy: {own}}}"
+    lines = own.split("\n") if "exports:" in own else ["exports: runs.csv", *own.split("\n")]
+    return "studies:\n  toy:\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def list_messages(text: str) -> list[str]:
+    """What the rules say of a configuration before any job."""
+    Path("toy.yaml").write_text(text, "utf-8")
+    try:
+        given = yaml.safe_load(text)
+    except yaml.YAMLError:
+        # As `capmap run` does before it calls Snakemake, which tells no line.
+        return list_faults(read_yaml, "toy.yaml")
+    found = list_faults(partial(check_configuration, given, files=["toy.yaml"]))
+    return [LINE.sub("", message) for message in found]
+
+
+def list_problems(text: str) -> list[str]:
+    """What the validation of exports says, which is the first job."""
+    config = check_configuration(yaml.safe_load(text))
+    _, result = read_exports_of(config, "toy")
+    return [str(problem) for problem in result.errors if problem.code != "no_runs"]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake["name"])
+def test_a_mistake_is_told_in_one_line_with_a_remedy(mistake: dict[str, Any]) -> None:
+    text = write_config(mistake)
+    found = list_problems(text) if mistake.get("from") == "exports" else list_messages(text)
+    assert len(found) == 1, "\n".join(found)
+    (message,) = found
+    assert mistake["place"] in message
+    if "from" not in mistake:
+        assert message.startswith((f"{mistake['place']}:", f"{mistake['place']},"))
+    assert [part for part in mistake["says"] if part not in message] == []
+    assert REMEDY.search(message), message
+    assert not INTERNAL.search(message), message
+
+
+def test_umap_is_asked_for_only_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = write_config({"study": "analyses: [capabilities]\ncapabilities: {map: umap}"})
+    assert list_messages(text) == []
+    monkeypatch.setattr(configuration, "find_spec", lambda _: None)
+    (message,) = list_messages(text)
+    assert message.startswith("studies.toy.capabilities.map: umap needs the package umap-learn")
+    assert "-m pip install umap-learn" in message
+    assert list_messages(text.replace("umap}", "mds}")) == []
+
+
+def test_all_mistakes_are_told_at_once_those_of_files_once_the_settings_hold() -> None:
+    Path("rules.yaml").write_text("datasets: {cifar: {metric: accuracy}}")
+    text = """
+run: [first, second, frist]
+studies:
+  first:
+    exports: missing.csv
+    bootstrap: {replicates: 100, confidence: 95}
+    conditions: [secnd]
+    benchmark: rules.yaml
+    title: 3
+  second:
+    exports: [runs.csv, folder]
+    normalization: {references: gone.csv}
+  Second: {exports: runs.csv}
+"""
+    assert {line.partition(": ")[0] for line in list_messages(text)} == {
+        "studies.first.title",
+        "studies.first.bootstrap.confidence",
+    }
+    found = list_messages(text.replace("title: 3", "title: three").replace("95", "0.95"))
+    assert [line.partition(": ")[0] for line in found] == [
+        "studies.Second",
+        "run",
+        "studies.first.conditions",
+        "studies.first.exports",
+        "studies.first.benchmark",
+        "studies.second.exports",
+        "studies.second.normalization.references",
+    ]
+
+
+def test_the_line_of_a_mistake_is_told() -> None:
+    def find_lines(text: str) -> list[tuple[str, str]]:
+        Path("toy.yaml").write_text(text)
+        given = yaml.safe_load(text)
+        found = list_faults(partial(check_configuration, given, files=["toy.yaml"]))
+        pattern = r"^toy.yaml, line (\d+): (studies.*?): "
+        return sorted(pair for message in found for pair in re.findall(pattern, message))
+
+    faulty = "studies:\n  a:\n    bootstrap:\n      sed: 1\n  c:\n    title: 3\n"
+    assert find_lines(faulty) == [("4", "studies.a.bootstrap.sed"), ("6", "studies.c.title")]
+    # A study without exports has the line of its name.
+    assert find_lines("studies:\n  a:\n    title: x\n") == [("2", "studies.a.exports")]
+
+
+def test_json_may_be_indented_by_tabs_and_merged_keys_stand_once() -> None:
+    Path("a.json").write_text('{\n\t"studies": {"a": {}}\n}')
+    assert read_yaml("a.json") == {"studies": {"a": {}}}
+    Path("a.yaml").write_text("b: {c: &d {e: 1, f: 2}}\ng: {<<: &h {<<: *d, f: 3}, f: 4}\n")
+    assert read_yaml("a.yaml")["g"] == {"e": 1, "f": 4}
+
+
+def test_settings_that_could_be_meant_are_taken() -> None:
+    # A list of analyses of one's own may leave some out; defaults and presets are no mistakes.
+    check_configuration(
+        {
+            "studies": {
+                "narrow": {
+                    "exports": "runs.csv",
+                    "analyses": ["pairwise"],
+                    "groups": {"one": {"datasets": ["cifar"]}},
+                    "columns": {"ignore": [], "step": ""},
+                },
+                "wide": {
+                    "exports": "runs.csv",
+                    "columns": {"score": "{dataset}_acc", "ignore": ["size"]},
+                },
+                "logged": {"exports": "runs.csv", "preset": "domainbed"},
+                "other": {"exports": "runs.csv", "conditions": ["narrow", "wide"]},
+            }
+        }
+    )
+
+
+def test_home_is_expanded_in_every_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(folder))
+    labels = {"labels": "~/l.json", "single": "~/s.csv", "images": "~/i.txt"}
+    config = check_configuration(
+        {
+            "run": "table",
+            "studies": {
+                "table": {
+                    "exports": ["~/runs.csv", "folder/~.csv"],
+                    "checksums": {"~/runs.csv": "0" * 64},
+                    "analyses": ["capabilities", "releases"],
+                    "attributes": {
+                        "models": {"file": "~/models.csv"},
+                        "datasets": {"file": "~/models.csv"},
+                    },
+                    "normalization": {"references": "~/runs.csv"},
+                    "leaderboard": {"releases": "~/folder/*.csv"},
+                }
+                if (folder / "folder/~.csv").write_text(RUNS)
+                else {},
+                "board": {
+                    "format": "submission",
+                    "benchmark": "~/b.yaml",
+                },
+                "dumps": {
+                    "format": "predictions",
+                    "exports": "~/dumps/{model}/{dataset}.npy",
+                    "predictions": {"classes": "~/c.txt", "datasets": {"V1": labels}},
+                    "patchml": {
+                        "images": "~/images",
+                        "annotations": "~/notes",
+                        "classes": "~/c.txt",
+                    },
+                },
+            },
+        }
+    )
+    text = yaml.safe_dump(config)
+    assert text.count("~") == text.count("folder/~.csv") == 1
+    assert text.count(str(folder)) == 15
+    assert expand_home("~nobody-of-this-name/a") == "~nobody-of-this-name/a"

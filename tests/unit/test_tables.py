@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,16 @@ from hypothesis import strategies as st
 
 from capmap import artifacts, tables
 from capmap.analyses import find_table
+from capmap.artifacts import (
+    number_rows,
+    pack_names,
+    read_parquet,
+    render_parquet,
+    unpack_columns,
+    write_parquet,
+)
+from capmap.changes import find_changes, save_state
+from capmap.exports import read_exports
 
 SCORES = pd.DataFrame(
     {
@@ -25,6 +36,12 @@ SCORES = pd.DataFrame(
 )
 BEST: tables.Best = {"iqm": "max", "error": "min", "rank": "min"}
 HOSTILE = r"""50% & $x_1$ #{a}~^\ <script>alert("x")</script> |`*_"""
+ROLES = ("model", "dataset")
+texts = st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3), st.text(max_size=3)))
+RUNS = {("a", "x", "1"): 0.5, ("a", "y", "1"): 0.25, ("b", "x", "1"): 0.75, ("b", "y", ""): 1.0}
+SETTINGS = {"title": "T", "strict": False, "bootstrap": {"seed": 0, "interval": "calibrated"}}
+RANKS = {"b": 1, "a": 2}
+HOSTILE_NAMES = ["=cmd()|x", "<b>\n", "a, seed 1", "007", ""]
 
 
 def test_each_suffix_gets_its_own_format(tmp_path: Path) -> None:
@@ -51,44 +68,9 @@ def test_latex_is_a_booktabs_tabular_with_the_best_in_bold() -> None:
     )
 
 
-def test_without_best_nothing_is_bold() -> None:
-    assert "textbf" not in tables.render_latex(SCORES)
-
-
-def test_a_column_without_any_number_has_no_best() -> None:
-    table = pd.DataFrame({"model": ["a"], "ci_low": [np.nan]})
-    assert "textbf" not in tables.render_latex(table, best={"ci_low": "max"})
-
-
-def test_a_negative_number_gets_a_real_minus_in_latex() -> None:
-    table = pd.DataFrame({"gap": [-0.25]})
-    assert "$-$0.250" in tables.render_latex(table)
-
-
-def test_a_number_that_rounds_to_zero_has_no_sign() -> None:
-    assert tables.format_numbers(pd.Series([-0.0001, 0.5])) == ["0.000", "0.500"]
-
-
-def test_large_whole_numbers_stay_plain() -> None:
-    assert tables.format_numbers(pd.Series([12_345_678.0, 2.0])) == ["12345678", "2"]
-
-
-def test_infinite_numbers_are_printed_rather_than_refused() -> None:
-    assert tables.format_numbers(pd.Series([np.inf, 0.5])) == ["inf", "0.500"]
-
-
-def test_booleans_are_words() -> None:
-    assert "\nTrue " in tables.render_latex(pd.DataFrame({"kept": [True]}))
-
-
 def test_an_empty_table_keeps_its_header() -> None:
     empty = SCORES.iloc[:0]
     assert "rank\\_low \\\\\n\\midrule\n\\bottomrule" in tables.render_latex(empty, best=BEST)
-
-
-def test_two_columns_of_the_same_name_both_appear() -> None:
-    table = pd.DataFrame([[0.25, "x"]], columns=["a", "a"])
-    assert "a & a \\\\\n\\midrule\n0.250 & x " in tables.render_latex(table)
 
 
 def test_hostile_names_are_plain_text_in_latex() -> None:
@@ -185,3 +167,108 @@ def test_a_table_is_read_as_its_declaration_calls_it(tmp_path: Path) -> None:
     assert tables.read_declared(path)["dimension"].tolist() == [7]
     back = tables.read_declared(path, "leaderboard/dimensions")
     assert back["dimension"].tolist() == ["007"]
+
+
+def make_table(rows):
+    table = pd.DataFrame(rows, columns=["model", "dataset", "seed"], dtype="str")
+    return table.assign(score=np.arange(len(table)) / 7)
+
+
+def pack(table):
+    return table.assign(**{name: pack_names(table[name]) for name in ("model", "dataset", "seed")})
+
+
+@pytest.mark.parametrize("most", [artifacts.MOST, 1])
+@given(rows=texts)
+def test_rows_are_numbered_in_the_order_of_their_names(rows, most):
+    names = ["model", "dataset", "seed"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(artifacts, "MOST", most)
+        numbers = number_rows(make_table(rows), names)
+    assert [rows[place] for place in np.argsort(numbers, kind="stable")] == sorted(rows)
+    assert len(set(numbers.tolist())) == len(set(rows))
+
+
+@given(rows=texts.filter(bool), group=st.integers(1, 4))
+def test_what_is_packed_and_read_in_groups_changes_no_byte(rows, group, tmp_path_factory):
+    table = make_table([[name.replace("\0", "0") for name in row] for row in rows])
+    path = tmp_path_factory.mktemp("packed") / "runs.parquet"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(artifacts, "GROUP_ROWS", group)
+        write_parquet(path, pack(table))
+        assert path.read_bytes() == render_parquet(table)
+    pd.testing.assert_frame_equal(read_parquet(path), table)
+    pd.testing.assert_frame_equal(read_parquet(path, packed=True), pack(table))
+    pd.testing.assert_frame_equal(unpack_columns(pack(table)), table)
+
+
+def test_a_run_takes_few_bytes_beside_the_text_of_its_score(tmp_path):
+    places = np.arange(100_000)
+    names = {name: [f"a long name of a {name} {place % 200}" for place in places] for name in ROLES}
+    path = tmp_path / "runs.parquet"
+    pd.DataFrame({**names, "seed": places // 200, "score": places / 1e5}).to_parquet(path)
+    runs = read_exports([str(path)], metric="accuracy").runs
+    assert len(runs) == len(places)
+    used = runs.drop(columns="raw").memory_usage(index=False, deep=True).sum()
+    assert used < 32 * len(runs)
+
+
+def make_runs(cells: dict[tuple[str, str, str], float]) -> pd.DataFrame:
+    rows = [(*key, score) for key, score in cells.items()]
+    return pd.DataFrame(rows, columns=["model", "dataset", "seed", "score"])
+
+
+def compare(folder: Path, **now: Any) -> list[list[Any]]:
+    """What changes from the state above to that with some parts of it changed."""
+    before = {"runs": RUNS, "settings": SETTINGS, "ranks": RANKS}
+    after = before | now
+    save_state(folder / "runs.parquet", **before | {"runs": make_runs(RUNS)})
+    found = find_changes(folder / "runs.parquet", **after | {"runs": make_runs(after["runs"])})
+    assert found.columns.tolist() == ["kind", "name", "before", "after"]
+    return found.to_numpy().tolist()
+
+
+def drop(place: int, name: str) -> dict[tuple[str, str, str], float]:
+    return {key: score for key, score in RUNS.items() if key[place] != name}
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        ({}, []),
+        ({"runs": dict(reversed(RUNS.items())), "ranks": {"a": 2, "b": 1}}, []),
+        ({"runs": drop(0, "b")}, [["model", "b", "b", ""]]),
+        ({"runs": drop(1, "y")}, [["dataset", "y", "y", ""]]),
+        ({"runs": RUNS | {("c", "x", "1"): 0.1}}, [["model", "c", "", "c"]]),
+        (
+            {"runs": RUNS | {("x", "y", "1"): 0.1, ("a", "x", "1"): 0.6}},
+            [["model", "x", "", "x"], ["run", "a on x, seed 1", 0.5, 0.6]],
+        ),
+        ({"runs": RUNS | {("a", "x", "1"): 0.6}}, [["run", "a on x, seed 1", 0.5, 0.6]]),
+        ({"runs": RUNS | {("b", "y", "2"): 0.6}}, [["run", "b on y, seed 2", "", 0.6]]),
+        ({"runs": drop(2, "")}, [["run", "b on y", 1.0, ""]]),
+        ({"ranks": {"a": 1, "b": 2}}, [["rank", "a", 2, 1], ["rank", "b", 1, 2]]),
+        ({"ranks": {"a": 1}}, [["rank", "a", 2, 1], ["rank", "b", 1, ""]]),
+        ({"settings": SETTINGS | {"strict": True}}, [["setting", "strict", False, True]]),
+        (
+            {"settings": SETTINGS | {"bootstrap": {"seed": 1}}},
+            [
+                ["setting", "bootstrap.interval", "calibrated", ""],
+                ["setting", "bootstrap.seed", 0, 1],
+            ],
+        ),
+        ({"settings": SETTINGS | {"groups": {}}}, [["setting", "groups", "", {}]]),
+    ],
+)
+def test_what_changed_is_listed(tmp_path: Path, now: dict[str, Any], expected: list[Any]) -> None:
+    assert compare(tmp_path, **now) == expected
+
+
+def test_hostile_names_are_told_as_they_are(tmp_path: Path) -> None:
+    more = {(name, name, name): 0.5 for name in HOSTILE_NAMES}
+    rows = compare(tmp_path, runs=RUNS | more, ranks=RANKS | {HOSTILE_NAMES[0]: 3})
+    for kind in ("model", "dataset"):
+        assert [row for row in rows if row[0] == kind] == [
+            [kind, name, "", name] for name in sorted(HOSTILE_NAMES)
+        ]
+    assert rows[-1] == ["rank", HOSTILE_NAMES[0], "", 3]

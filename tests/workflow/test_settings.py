@@ -14,7 +14,7 @@ from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, 
 
 from capmap.analyses import ANALYSES
 from tests.toy_settings import make_settings
-from tests.workflow.checkouts import PROJECT
+from tests.workflow.checkouts import PROJECT, Checkout
 
 BENCHMARK = "title: B\ndatasets: {d: {metric: accuracy, direction: max}}\ndimensions: {one: [d]}\n"
 VALIDATED = "validate validate_predictions validate_submissions validate_checkpoints"
@@ -224,3 +224,38 @@ def test_a_setting_runs_the_stages_that_use_it_and_none_before(folder: Path) -> 
             for name in own:
                 assert found.pop(name) == {*names.split(), "report"}, name
     assert found == {}, "say in the table above which rules use these settings"
+
+
+@pytest.mark.parametrize(
+    ("settings", "fragments"),
+    [
+        (
+            "studies: {a: {exports: x.csv}, A: {exports: y.csv, conditions: [b]}}",
+            [
+                *("studies.A: results/A and results/a are one folder", "studies.A.conditions"),
+                *("studies.a.exports", "studies.A.exports"),
+            ],
+        ),
+        ("exports: x.csv\nstudies: {a: {exports: x.csv}}", ["exports: unknown key"]),
+    ],
+)
+def test_faulty_configuration_is_refused(
+    checkout: Checkout, settings: str, fragments: list[str]
+) -> None:
+    (checkout.folder / "my.yaml").write_text(settings)
+    run = checkout.snakemake("--configfile", "my.yaml")
+    assert run.status != 0
+    assert not run.jobs
+    assert "Traceback" not in run.output
+    for fragment in fragments:
+        assert fragment in run.output
+    assert not (checkout.folder / "results").exists()
+
+
+def test_studies_of_a_configfile_replace_the_shipped_ones(checkout: Checkout) -> None:
+    (checkout.folder / "my.csv").write_text("model,dataset,metric,score\nm,d,acc,0.5\n")
+    (checkout.folder / "my.yaml").write_text("studies: {mine: {exports: my.csv}}")
+    run = checkout.snakemake("--configfile", "my.yaml", "-n")
+    assert run.status == 0, run.output
+    studies = {job.split("study=")[1] for job in run.jobs if "study=" in job}
+    assert {study.partition(",")[0] for study in studies} == {"mine"}

@@ -3,14 +3,13 @@
 import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from snakemake_interface_common.exceptions import WorkflowError
 
-from capmap.analyses import list_analyses, read_setting
+from capmap.analyses import list_analyses
 from capmap.downloads import DOWNLOADS, fetch_file
 from capmap.errors import ConfigError, explain_machine
 from capmap.inputs.analyses import check_looks, check_published
@@ -27,9 +26,8 @@ from capmap.inputs.studies import (
     list_faults,
     suggest_study,
 )
-from capmap.settings.checking import find_faults, read_place
+from capmap.settings.checking import read_place
 from capmap.settings.files import find_line, open_yaml, read_yaml
-from capmap.settings.study import Study as StudySettings
 from capmap.wording import ALL, join_words
 
 logger = logging.getLogger("snakemake.logging")
@@ -197,29 +195,14 @@ CHECKS: list[Callable[[Study], object]] = [
 
 
 def find_ineffective(settings: Settings, written: Settings) -> Iterator[str]:
-    """Find settings that the format of the exports does not read, and one that is needed.
-
-    What a preset says, and what is as by default, is no mistake of the user.
-    """
+    """Find what the user wrote that the format of the exports does not read, or lacks."""
     kind, take = settings["format"], settings["take"]
     for path, known in FORMATS.items():
         section = path.partition("/")[0]
         # Of a section that another format reads, only that is told.
         is_told = path == section or section not in FORMATS
-        if kind not in known and is_told and _is_given(path, settings, written):
+        if kind not in known and is_told and read_place(written, path.split("/")) is not None:
             text = f"it has no effect with format: {kind}, only with {join_words(known)}."
             yield f"{path.replace('/', '.')}: {text} Leave it out, or set the format that you mean."
     if kind in TABLES and take in ("best", "lowest") and not settings["columns"]["selection"]:
         yield f"columns.selection: take: {take} needs it. Name the column."
-
-
-def _is_given(path: str, settings: Settings, written: Settings) -> bool:
-    """Whether the user wrote a setting, and other than it is by default."""
-    is_written = read_place(written, (*path.split("/"),)) is not None
-    return is_written and read_setting(settings, path) != read_setting(_read_defaults(), path)
-
-
-@cache
-def _read_defaults() -> dict[str, Any]:
-    """A study of which nothing is set."""
-    return find_faults({}, StudySettings)[0]

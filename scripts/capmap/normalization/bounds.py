@@ -361,11 +361,10 @@ def _explain_missing(metric: str, lacks: Sequence[str]) -> dict[str, str]:
 
 def _explain_absent(model: str, models: Sequence[str]) -> dict[str, str]:
     """Say that a model whose score is a bound has none on a dataset."""
-    reason = f"The model {quote_name(model)} is a bound, but is not among the runs"
-    remedy = ask_nearest(model, models).rstrip() or "Correct its name."
-    if model in models:
-        reason = f"The model {quote_name(model)} is a bound, but has no run here"
-        remedy = "Add its runs, or give these datasets bounds of their own."
+    reason = f"The model {quote_name(model)} is a bound, but has no run here"
+    remedy = "Add its runs, or give these datasets bounds of their own."
+    if model not in models:
+        remedy = ask_nearest(model, models).rstrip() or "Correct its name."
     return {"code": "absent_model", "value": model, "reason": reason, "remedy": remedy}
 
 

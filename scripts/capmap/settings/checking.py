@@ -269,7 +269,7 @@ def check_settings(settings: Any, section: "type[Section]") -> dict[str, Any]:
 
     Notes
     -----
-    - A section without a value (``select:`` and nothing below) counts as not given.
+    - A key without a value (``select:`` and nothing below) counts as not given.
     - A whole number may be written ``1.0e+4``; it becomes an `int`. Numbers are finite.
     - Booleans are never numbers and numbers are never text: a name that YAML reads as something
       else (``no``, ``2019``) has to be quoted, because its spelling is lost.
@@ -298,9 +298,8 @@ def find_faults(settings: Any, section: "type[Section]") -> tuple[dict[str, Any]
         schema, given = read_schema(section), settings if isinstance(settings, Mapping) else {}
         errors = [((), error["loc"], error) for error in error.errors(include_url=False)]
         found = _explain_all([_locate(*one, given) for one in errors], given, schema)
-        return {}, [
-            *dict.fromkeys(f"{render_place(place)}: {text}".rstrip() for place, text in found)
-        ]
+        told = [f"{render_place(place)}: {text}".rstrip() for place, text in found]
+        return {}, [*dict.fromkeys(told)]
     return checked.model_dump(exclude_none=True, warnings=False), []
 
 
@@ -326,7 +325,7 @@ def _has(value: Any, key: Any) -> bool:
     return isinstance(value, Mapping) and key in value
 
 
-def read_place(given: Any, place: Place) -> Any:
+def read_place(given: Any, place: Iterable[Any]) -> Any:
     """What is at a place of settings; None where nothing is."""
     for key in place:
         given = given[key] if _has(given, key) else None
@@ -336,18 +335,9 @@ def read_place(given: Any, place: Place) -> Any:
 def _explain_all(errors: list[Found], given: Any, schema: Schema) -> Iterator[tuple[Place, str]]:
     """Explain errors; of alternatives, those of the one that is of the value's kind."""
     groups: dict[Place, list[Found]] = {}
-    levels: set[Place] = set()
     for found in errors:
         if found.tags:
             groups.setdefault(found.place, []).append(found)
-            continue
-        around = found.place[:-1]
-        if found.error["type"] == "model_type" and _is_level_missing(found.place, schema):
-            if around not in levels:
-                right = render_place((*around, NAME, found.place[-1]))
-                text = f"a level is missing above this key. It belongs at {right}."
-                yield found.place, text
-            levels.add(around)
             continue
         yield _explain(found.place, found.error, schema)
     for place, alternatives in groups.items():
@@ -366,12 +356,6 @@ def _explain_alternatives(
         yield from _explain_all(inner, given, schema)
     else:
         yield place, explain_value(read_place(given, place), find_part(schema, place))
-
-
-def _is_level_missing(place: Place, schema: Schema) -> bool:
-    """Whether the name of a section is missing around its keys, as in ``metrics: {low: 0}``."""
-    is_named = bool(place) and not list_known(schema, place[:-1])
-    return is_named and place[-1] in list_known(schema, place)
 
 
 def _explain(place: Place, error: Mapping[str, Any], schema: Schema) -> tuple[Place, str]:

@@ -658,7 +658,7 @@ class Study(Section):
         description="How the exports are laid out: a row per run, a row per model, a file per "
         "model and dataset, a folder per submission, or a row per checkpoint, metric and split.",
     )
-    checksums: dict[FilePath, Digest] = Field(
+    checksums: dict[Annotated[str, AfterValidator(expand_home)], Digest] = Field(
         {}, description="SHA-256 of some exports, by path or URL; another file is refused."
     )
     benchmark: FilePath = Field(
