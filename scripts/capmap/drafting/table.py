@@ -298,7 +298,7 @@ def _rate_name(column: Column, role: str, size: int) -> float:
     if role in ("metric", "split"):
         # Keys of results, such as accuracy beside roi_all.
         are_keys = column.name.startswith(PART) and not any(" " in name for name in column.names)
-        are_keys &= by_value * len(column.names) > FEW
+        are_keys &= by_value * len(column.names) > 2
         is_known = by_value > (LIKELY if are_keys else MOSTLY)
         return by_name * (by_value > 0 or role == "metric") + SURE * is_known
     if len(column.names) == 1 and not column.is_field:
