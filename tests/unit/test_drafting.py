@@ -347,6 +347,74 @@ def test_structures_of_repositories_are_recognized(case, tmp_path, monkeypatch):
 
 
 OBSERVED = {"high": "observed"}
+LEVELS = {"A": 0.91, "B": 0.72, "C": 0.43, "D": 0.24, "E": 0.15}
+ANSWERED = {
+    "ranks": (
+        {
+            "t.csv": "rank,model,P,Q,R\n"
+            + "".join(
+                f"{n},{m},{v},{v * v:.4f},{v * 0.9:.4f}\n"
+                for n, (m, v) in enumerate(LEVELS.items(), 1)
+            )
+        },
+        {"metrics": {"score": {"direction": "max", "low": 0, "high": 1}}},
+    ),
+    "iterations that number runs": (
+        {
+            "t.csv": "model,dataset,iteration,precision,accuracy,recall\n"
+            + "".join(
+                f"{m},{d},{n},0.5,{v - abs(n - 2) / 100:.2f},0.4\n"
+                for m, v in LEVELS.items()
+                for d in "PQ"
+                for n in range(5)
+            )
+        },
+        {"columns": {"seed": "iteration", "score": "accuracy"}},
+    ),
+    "models of nested results beside their attributes": (
+        {
+            "t.json": json.dumps(
+                {
+                    f"org/{m}-1.{n}B": {"size": n, "pass@1": {"humaneval": v, "mbpp+": v / 2}}
+                    for n, (m, v) in enumerate(LEVELS.items(), 1)
+                }
+            )
+        },
+        {"columns": {"score": r"org/{model}.pass@1.{dataset,[^\.]+}"}, "metric": "pass"},
+    ),
+    "names with braces": (
+        {
+            "t.md": "| | x/ppo ({}) | x/dqn ({}) |\n|-|-|-|\n"
+            "| Pong-v5 | 20.1 | 18.2 |\n| Qbert-v5 | 4000.5 | 900.0 |\n"
+        },
+        {"columns": {"dataset": "Unnamed: 0", "score": "{model}"}},
+    ),
+    "a random forest is no baseline": (
+        {
+            "t.csv": "model,dataset,rmse\n"
+            + "".join(
+                f"{m},{d},{n + k}.5\n"
+                for n, m in enumerate(("RandomForest", "SVM", "Ridge"))
+                for k, d in enumerate("PQ")
+            )
+        },
+        {"metrics": {}, "datasets": {"P": {"high": 1.5}, "Q": {"high": 2.5}}},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ANSWERED)
+def test_what_files_say_is_not_asked(case, tmp_path, monkeypatch):
+    files, wanted = ANSWERED[case]
+    monkeypatch.chdir(tmp_path)
+    write_files(files, tmp_path)
+    study = draft_study(list(files))
+    found = {name: study.settings.get(name, {}) for name in wanted}
+    assert found == {
+        name: {**found[name], **own} if isinstance(own, dict) else own
+        for name, own in wanted.items()
+    }
+    assert list_asked(study) == []
 
 
 def write_report(model, dataset, run):

@@ -13,11 +13,17 @@ import yaml
 
 from capmap.artifacts import unpack_columns
 from capmap.drafting.table import correlate
-from capmap.drafting.words import WORDS, guess_direction, has_word, rate_values, split_words
+from capmap.drafting.words import (
+    WORDS,
+    guess_direction,
+    has_word,
+    is_average,
+    rate_values,
+    split_words,
+)
 from capmap.exports import Exports
 from capmap.inputs.studies import Study, check_config, list_exports
 from capmap.metrics import find_metric
-from capmap.normalization.precedence import select_runs
 from capmap.problems import Problem
 from capmap.settings.choices import Direction
 from capmap.validation import Validation, check_exports
@@ -152,6 +158,7 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
     runs = unpack_columns(read.runs)
     runs = runs[np.isfinite(runs["score"])]
     if not runs.empty:
+        runs = _exclude_averages(draft, runs)
         runs = _direct_datasets(draft, runs, result.errors)
         for name, own in runs.groupby("metric", observed=True):
             _bound_metric(draft, str(name), own)
@@ -180,6 +187,17 @@ def _check(draft: Draft) -> tuple[Exports, Validation, list[str]]:
     return read, result, files
 
 
+def _exclude_averages(draft: Draft, runs: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the datasets that are called like averages of at least two others."""
+    names = runs["dataset"].unique().tolist()
+    averages = sorted(filter(is_average, names))
+    if not averages or len(names) <= 1 + len(averages):
+        return runs
+    text = f"{list_names(averages)} is called like an average."
+    draft.put("select", {"datasets": {"exclude": averages}}, "guess", text)
+    return runs[~runs["dataset"].isin(averages)]
+
+
 def _direct_datasets(draft: Draft, runs: pd.DataFrame, errors: Sequence[Problem]) -> pd.DataFrame:
     """Ask which way is better of datasets that are called after errors, or hold 1 - error.
 
@@ -189,8 +207,6 @@ def _direct_datasets(draft: Draft, runs: pd.DataFrame, errors: Sequence[Problem]
     for name, reason in converted.items():
         draft.put_rules("datasets", [name], {"direction": "max", "low": 0, "high": 1})
         draft.note("datasets", "decide", f"{reason} Is max right?")
-    chosen = draft.settings.get("select", {})
-    runs, _ = select_runs(runs, datasets=chosen.get("datasets", "all"))
     metric = draft.settings.get("metric", "")
     is_wide = len(runs["column"].unique()) > 1 and metric and guess_direction(metric) != "min"
     for name in runs["dataset"].unique() if is_wide else ():

@@ -1,7 +1,7 @@
 """A study drafted from its files: what they say, what is likely, and what has to be decided."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -134,8 +134,6 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     if asked := _fill_gaps(table, roles):
         draft.note("columns", "decide", asked)
     table = _choose_rows(draft, table, roles)
-    if "dataset" in roles:
-        _exclude_averages(draft, table.columns[roles["dataset"]].names)
     names = _join_names(draft, table, roles)
     _put_scores(draft, paths, table, names, [own.name for own in scores])
     if any(own.is_summary for own in scores):
@@ -188,14 +186,6 @@ def _fill_gaps(table: Table, roles: dict[str, str]) -> str:
             asked = f"Are {column.name!r} {missing[0]}s? No name says so."
         roles[missing.pop(0)] = column.name
     return asked
-
-
-def _exclude_averages(draft: Draft, datasets: Collection[str]) -> None:
-    """Leave out the datasets that are called like averages of at least two others."""
-    averages = sorted(filter(words.is_average, datasets))
-    if averages and len(datasets) > 1 + len(averages):
-        text = f"{list_names(averages)} is called like an average."
-        draft.put("select", {"datasets": {"exclude": averages}}, "guess", text)
 
 
 def _lean(column: Column) -> float:
@@ -265,11 +255,10 @@ def _choose_value(draft: Draft, table: Table, roles: dict[str, str], name: str) 
         return rating, is_merit, int(rows[value])
 
     best = max(often, key=rate)
-    is_usual = words.rate_primary(best) > 0
     rivals = [v for v in often if v != best and rate(v)[0] >= rate(best)[0] - CLEARLY]
-    rivals = [
-        v for v in rivals if not is_usual or words.rate_primary(v) == words.rate_primary(best)
-    ]
+    if usual := words.rate_primary(best):
+        is_plain = words.find_known(best).casefold() in words.PRIMARY
+        rivals = [v for v in rivals if words.rate_primary(v) == usual and not is_plain]
     kept = table.select(table.cells[name] == best)
     others = ", ".join(f"{quote_name(v)} ({rows[v]})" for v in rows.index if v != best)
     place = "columns of scores" if name in table.labels else quote_name(name)
@@ -305,6 +294,8 @@ def _join_names(draft: Draft, table: Table, roles: Mapping[str, str]) -> dict[st
         names[role] = [roles[role], *own]
         text = f"Rows of one name are told apart by {_say(table, own)}: it is made part of {role}s."
         unsure = [n for n in own if n not in table.labels and not has_word(n, WORDS["variants"])]
+        # Numbers that tell rows of models apart may be the datasets where none is named.
+        unsure += [n for n in own if table.columns[n].is_number and "dataset" not in roles]
         if is_open := role == "model" and bool(unsure):
             text += " Or is one to be chosen (where), or does it say which run it is (seed)?"
         draft.note("columns", "decide" if is_open else "guess", text)
@@ -449,6 +440,10 @@ def _put_heads(
     heads = {k: text for k, text in _name_fields(table, roles).items() if k.startswith(PART)}
     fields = {int(name.removeprefix(PART)): text for name, text in heads.items()}
     pattern = write_pattern(table.pieces, fields)
+    try:
+        _match_any(Pattern(pattern), table.columns)
+    except ConfigError:
+        pattern = write_pattern(table.pieces, fields, is_strict=True)
     if pattern == "{dataset}":
         draft.put("format", "matrix", "found", "Columns are datasets.")
     elif has_suffix(paths.paths[0], NESTED) and re.match(r"[^{}.]+\.", pattern):

@@ -265,11 +265,14 @@ def _count_headers(grid: Sequence[Sequence[str]], numeric: Sequence[int]) -> int
 def name_columns(table: Table, *, taken: Collection[str] = ()) -> dict[str, str]:
     """Find the columns whose names or values say their roles; `taken` roles have theirs already."""
     found: dict[str, str] = {}
+    # Of nested results each part may have its own name, which is none of all.
+    ends = Counter(name.rpartition(".")[2] for name in table.columns if "." in name)
     for role in NAMING:
         rated = {
             name: _rate_name(column, role, len(table.cells))
             for name, column in table.columns.items()
             if name not in found.values() and role not in taken
+            if column.is_field or ends[name.rpartition(".")[2]] < MANY
         }
         best = max(rated, key=lambda name: rated[name], default="")
         if best and rated[best] >= SURE:
@@ -293,7 +296,11 @@ def _rate_name(column: Column, role: str, size: int) -> float:
         own = (by_name + exact) * column.filled + SURE * column.is_field
         return own * (is_named or is_number)
     if role in ("metric", "split"):
-        return by_name * (by_value > 0 or role == "metric") + SURE * (by_value > 0.5)
+        # Keys of results, such as accuracy beside roi_all.
+        are_keys = column.name.startswith(PART) and not any(" " in name for name in column.names)
+        are_keys &= by_value * len(column.names) > 2
+        is_known = by_value > (LIKELY if are_keys else MOSTLY)
+        return by_name * (by_value > 0 or role == "metric") + SURE * is_known
     if len(column.names) == 1 and not column.is_field:
         # Rather one setting of all files, or the text of links.
         return SURE * (by_name == 3)
@@ -315,10 +322,19 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
         if not _is_setting(column)
         if column.is_summary
         or not (words.is_beside(name) or is_attribute(name))
+        or _is_single_end(name, table.columns)
         or (ends[split_words(name)[-1]] >= MANY and len(split_words(name.rpartition(".")[2])) > 1)
     ]
     found = [own for own in found if own.is_readable] or found
     return [own for own in found if own.filled]
+
+
+def _is_single_end(name: str, names: Collection[str]) -> bool:
+    """Whether no other end of an interval is there, as of race-high without race-low."""
+    *stem, last = split_words(name) or [""]
+    others = [split_words(other) for other in names]
+    ends = [own for own in others if own[:-1] == stem and own[-1:] and own[-1] in WORDS["ends"]]
+    return last in WORDS["ends"] and bool(stem) and len(ends) == 1
 
 
 def _is_setting(column: Column) -> bool:
@@ -396,7 +412,10 @@ def choose_scores(scores: Sequence[Column], roles: Mapping[str, str]) -> list[Co
         scores = measures
     values = [own for own in scores if rate_role(own.name, "score") >= 2]
     if "metric" in roles and values:
-        return [max(values, key=lambda own: (own.filled, words.rate_score(own.name)))]
+        best = max(values, key=_rate_value)
+        # Of several models' means none is chosen.
+        alike = [own for own in values if _rate_value(own) == _rate_value(best)]
+        return [best] if "model" in roles else alike
     known = [own for own in scores if words.rate_score(own.name) > 1]
     rows = {own.name: frozenset(own.texts.index[own.texts != ""]) for own in scores}
     every = frozenset[int]().union(*rows.values())
@@ -409,6 +428,10 @@ def choose_scores(scores: Sequence[Column], roles: Mapping[str, str]) -> list[Co
         if len(chosen) > 1 and covered == every:
             return chosen
     return _leave_counts(scores)
+
+
+def _rate_value(own: Column) -> tuple[float, float]:
+    return own.filled, words.rate_score(own.name)
 
 
 def _leave_counts(scores: Sequence[Column]) -> list[Column]:

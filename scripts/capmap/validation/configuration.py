@@ -36,7 +36,7 @@ SEPARATOR = " / "
 
 MOST = 0.9
 HALF = 0.5
-CONVERSIONS = "errors converted to 1 - error (none is above 1 and nearly all are at least"
+CONVERSIONS = "errors converted to 1 - error (none is above 1 and nearly all are at least 0.5)"
 
 
 def rename_runs(
@@ -289,15 +289,9 @@ def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
     configuration; a direction that is silently wrong reverses the ranking. A dataset with a
     transform is not suspected, because the transform says what its raw scores are, nor is one
     whose direction is chosen.
-
-    An error that cannot exceed 1 (error rate, ECE, …) may well lie between 0.5 and 1. It is
-    suspected of being converted, by a warning, when none of its scores is above 1, at least 90%
-    are 0.9 or more.
     """
     score, dataset = runs["score"], runs["dataset"]
-    shares = pd.DataFrame(
-        {"half": score >= HALF, "most": score >= MOST, "below": score < 0, "within": score <= 1}
-    )
+    shares = pd.DataFrame({"half": score >= HALF, "below": score < 0, "within": score <= 1})
     looks = shares.groupby(dataset, observed=True).mean().to_dict("index")
     largest = score.groupby(runs["metric"], observed=True).max()
     problems: list[Problem] = []
@@ -311,12 +305,12 @@ def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
         if direction != known.direction:
             overruled.setdefault((row.metric, str(direction)), []).append(row.dataset)
             continue
-        look, is_sure = _describe_errors(known, looks[row.dataset])
+        look = _describe_errors(known, looks[row.dataset])
         if not look or origin != "natural":
             continue
         # Errors of the metric exceed 1 elsewhere, so those below are hardly converted.
-        is_like_others = not look.startswith(CONVERSIONS) or largest[row.metric] <= 1
-        severity: Severity = "error" if is_sure and is_like_others else "warning"
+        is_like_others = look != CONVERSIONS or largest[row.metric] <= 1
+        severity: Severity = "error" if is_like_others else "warning"
         own = firsts[firsts["dataset"] == row.dataset]
         said = own.assign(_look=look, _key=write_key(row.dataset))
         problems += SUSPICIOUS._replace(severity=severity).report(said, column="")
@@ -348,14 +342,12 @@ OVERRULED = RowCheck(
 )
 
 
-def _describe_errors(known: Metric, shares: Mapping[Any, Any]) -> tuple[str, bool]:
-    """What scores of an error look like, and whether they can hardly be plain errors."""
-    if known.direction != "min" or known.low != 0:
-        return "", False
-    if known.high is None and shares["below"] >= HALF:
-        return "negated errors (most are below 0)", True
-    if known.high is None and shares["within"] == 1 and shares["half"] >= MOST:
-        return f"{CONVERSIONS} 0.5)", True
-    if known.high == 1 and shares["within"] == 1 and shares["most"] >= MOST:
-        return f"{CONVERSIONS} 0.9)", False
-    return "", False
+def _describe_errors(known: Metric, shares: Mapping[Any, Any]) -> str:
+    """What scores of an error look like that can hardly be plain errors; "" where they can."""
+    if known.direction != "min" or known.low != 0 or known.high is not None:
+        return ""
+    if shares["below"] >= HALF:
+        return "negated errors (most are below 0)"
+    if shares["within"] == 1 and shares["half"] >= MOST:
+        return CONVERSIONS
+    return ""
