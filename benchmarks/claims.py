@@ -24,9 +24,10 @@ from capmap.claims import claim_decisions, claim_mean_ranks, claim_nemenyi, clai
 from capmap.ranking.aggregation import arrange_runs
 from capmap.ranking.dependence import INDEPENDENT, Dependence, measure_dependence
 from capmap.ranking.estimates import Options, bootstrap_models
-from capmap.ranking.items import spread_items
+from capmap.ranking.items import bound_flat, spread_items
 from capmap.ranking.pairs import compare_pairs, compare_posteriors
 from capmap.ranking.rank_sets import SamplingErrors, find_rank_sets, rank_models
+from capmap.ranking.standard_errors import StandardError, bound_estimate
 from capmap.rng import make_stream
 from capmap.settings.choices import Statistic, Unit
 from capmap.tables import write_table
@@ -214,7 +215,7 @@ def measure_spaced(models: int, spacing: float, studies: int = 200) -> dict[str,
 
 
 # Sizes of clusters of items in turn, shares of right answers, and runs of the studies of a block.
-SIZES, SHARES, BLOCK = (1, 3, 5, 7, 9), (0.1, 0.3, 0.5, 0.7, 0.9), 2_000_000
+SIZES, SHARES, BLOCK = (3, 4, 5, 6, 7), (0.1, 0.3, 0.5, 0.7, 0.9), 2_000_000
 
 
 def draw_items(
@@ -251,13 +252,18 @@ def measure_items(
         spread = spread_items(answers.reshape(-1, items), starts)
         parts = spread.parts.reshape(count, models, -1)
         means, freedom = answers.mean(axis=2), spread.freedom.reshape(count, models)
-        reach = scipy.special.stdtrit(freedom[:, 0], (1 + LEVEL) / 2)
-        errors = [parts[:, 0], parts[:, 0] - parts[:, 1]]
-        apart = [means[:, 0] - shares, means[:, 0] - means[:, 1]]
-        for place, (error, off) in enumerate(zip(errors, apart, strict=True), start=1):
-            found[place] += (np.abs(off) <= reach * np.sqrt((error**2).sum(axis=1))).sum()
-        for mean, part, known in zip(means, parts, freedom, strict=True):
-            own = SamplingErrors((part**2).sum(axis=1), np.full(models, np.inf), part, known)
+        flat = bound_flat(np.array([0.0, 1.0]), np.array([len(sizes)]))[0]
+        for share, mean, part, known in zip(shares, means, parts, freedom, strict=True):
+            variances = (part**2).sum(axis=1)
+            variances = np.where(variances > 0, variances, flat)
+            third = float((part[0] ** 3).sum())
+            error = StandardError(float(np.sqrt(variances[0])), float(known[0]), third)
+            low, high = bound_estimate(float(mean[0]), error, confidence_level=LEVEL)
+            found[1] += low <= share <= high
+            spread_of = float(np.sqrt(((part[0] - part[1]) ** 2).sum()))
+            reach = scipy.special.stdtrit(known[0], (1 + LEVEL) / 2) * spread_of
+            found[2] += abs(mean[0] - mean[1]) <= reach
+            own = SamplingErrors(variances, np.full(models, np.inf), part, known)
             sets = find_rank_sets(mean, own, confidence_level=LEVEL)
             found[0] += bool(sets.separated is not None and sets.separated.any())
     about = {"models": models, "items": items, "alike": alike, "hard": hard}

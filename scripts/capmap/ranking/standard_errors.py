@@ -301,7 +301,8 @@ def _over_items(
     if np.isnan(freedom).any():
         return None
     known = satterthwaite_freedom(common, freedom)
-    error = StandardError(float(np.sqrt(common.sum())), known, parts=parts, parts_freedom=known)
+    value, third = float(np.sqrt(common.sum())), float((parts**3).sum())
+    error = StandardError(value, known, third, parts=parts, parts_freedom=known)
     error = error.add(float(alone.sum()), satterthwaite_freedom(alone, freedom))
     runs = _over_runs(influences, own, paired=False), _over_seeds(influences, own)
     noise = max((found for found in runs if found), key=lambda found: found.value, default=None)
