@@ -4,9 +4,9 @@ All models have the same true scores. A claim is false if any two models are sep
 of a given model is said to lie where it does not, if a set of all models' ranks is wrong, or if a
 given model is not among those that may be the best; a model is called the best only where it is
 also separated from all others. Of the tests over datasets every claim that any two models differ is
-false. Run by ``make bench``; ``benchmarks/results/claims.*`` (of the
-ranking) and ``claims_of_tests.*`` (over datasets) keep the tables. Standard error of a share of
-0.05: 0.007 for 1000 studies.
+false. Run by ``make bench``; ``benchmarks/results/claims.*`` (of the ranking),
+``claims_of_tests.*`` (over datasets), ``claims_of_items.*`` and ``power_of_items.*`` (over test
+items) keep the tables. Standard error of a share of 0.05: 0.007 for 1000 studies.
 """
 
 import sys
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import scipy
 from shapes import Shape
 
 from capmap.analyses.ranks import compare_mean_ranks, measure_allowance, tabulate_rank_tests
@@ -23,8 +24,10 @@ from capmap.claims import claim_decisions, claim_mean_ranks, claim_nemenyi, clai
 from capmap.ranking.aggregation import arrange_runs
 from capmap.ranking.dependence import INDEPENDENT, Dependence, measure_dependence
 from capmap.ranking.estimates import Options, bootstrap_models
+from capmap.ranking.items import bound_flat, spread_items
 from capmap.ranking.pairs import compare_pairs, compare_posteriors
-from capmap.ranking.rank_sets import rank_models
+from capmap.ranking.rank_sets import SamplingErrors, find_rank_sets, rank_models
+from capmap.ranking.standard_errors import StandardError, bound_estimate
 from capmap.rng import make_stream
 from capmap.settings.choices import Statistic, Unit
 from capmap.tables import write_table
@@ -211,7 +214,89 @@ def measure_spaced(models: int, spacing: float, studies: int = 200) -> dict[str,
     return {"models": models, "spacing": spacing, **dict(zip(names, values, strict=True))}
 
 
+# Sizes of clusters of items in turn, shares of right answers, and runs of the studies of a block.
+SIZES, SHARES, BLOCK = (3, 4, 5, 6, 7), (0.1, 0.3, 0.5, 0.7, 0.9), 2_000_000
+
+
+def draw_items(
+    rng: np.random.Generator, shares: np.ndarray, sizes: np.ndarray, alike: float, hard: float
+) -> np.ndarray:
+    """Right and wrong answers to items, of the shape (studies, models, items).
+
+    ``shares`` has the chance of each study and model over all such items; answers of a model to a
+    cluster have the correlation ``alike`` on the latent scale, and ``hard`` is the deviation of
+    the difficulty that items have for all models.
+    """
+    studies, models = shares.shape
+    level = scipy.special.ndtri(shares)[..., None] * np.sqrt(1 + hard**2)
+    common = np.repeat(rng.standard_normal((studies, models, len(sizes))), sizes, axis=2)
+    own = rng.standard_normal((studies, models, sizes.sum()))
+    difficulty = hard * rng.standard_normal((studies, 1, sizes.sum()))
+    latent = level + np.sqrt(alike) * common + np.sqrt(1 - alike) * own
+    return np.asarray(latent > difficulty, dtype=np.float64)
+
+
+def measure_items(
+    models: int, items: int, alike: float, hard: float, studies: int = 1000
+) -> dict[str, object]:
+    """False claims and coverage where equal models answer items in clusters of unequal sizes."""
+    rng = make_stream(0, "claims", "items", str(models), str(items), str(alike), str(hard))
+    sizes = np.tile(SIZES, items // sum(SIZES))
+    starts = np.cumsum(sizes) - sizes
+    found = np.zeros(3)
+    block = max(BLOCK // (models * items), 1)
+    for start in range(0, studies, block):
+        count = min(block, studies - start)
+        shares = rng.choice(SHARES, count)
+        answers = draw_items(rng, np.repeat(shares[:, None], models, axis=1), sizes, alike, hard)
+        spread = spread_items(answers.reshape(-1, items), starts)
+        parts = spread.parts.reshape(count, models, -1)
+        means, freedom = answers.mean(axis=2), spread.freedom.reshape(count, models)
+        flat = bound_flat(np.array([0.0, 1.0]), np.array([len(sizes)]))[0]
+        for share, mean, part, known in zip(shares, means, parts, freedom, strict=True):
+            variances = (part**2).sum(axis=1)
+            variances = np.where(variances > 0, variances, flat)
+            third = float((part[0] ** 3).sum())
+            error = StandardError(float(np.sqrt(variances[0])), float(known[0]), third)
+            low, high = bound_estimate(float(mean[0]), error, confidence_level=LEVEL)
+            found[1] += low <= share <= high
+            spread_of = float(np.sqrt(((part[0] - part[1]) ** 2).sum()))
+            reach = scipy.special.stdtrit(known[0], (1 + LEVEL) / 2) * spread_of
+            found[2] += abs(mean[0] - mean[1]) <= reach
+            own = SamplingErrors(variances, np.full(models, np.inf), part, known)
+            sets = find_rank_sets(mean, own, confidence_level=LEVEL)
+            found[0] += bool(sets.separated is not None and sets.separated.any())
+    about = {"models": models, "items": items, "alike": alike, "hard": hard}
+    names = ["separated", "covered score", "covered difference"]
+    return {**about, **dict(zip(names, found / studies, strict=True)), "studies": studies}
+
+
+def measure_power(
+    items: int, alike: float, size: int, shares: tuple[float, float], studies: int = 4000
+) -> dict[str, object]:
+    """How often two models are told apart, and by a t test that knows the true variance."""
+    rng = make_stream(0, "claims", "power", str(items), str(alike), str(size))
+    sizes = np.full(items // size, size)
+    answers = draw_items(rng, np.tile(shares, (studies, 1)), sizes, alike, 1.0)
+    spread = spread_items(answers[:, 0] - answers[:, 1], np.cumsum(sizes) - sizes)
+    apart = (answers[:, 0] - answers[:, 1]).mean(axis=1)
+    limit = scipy.special.stdtrit(spread.freedom, (1 + LEVEL) / 2)
+    power = (np.abs(apart) > limit * np.sqrt((spread.parts**2).sum(axis=1))).mean()
+    clusters = (answers[:, 0] - answers[:, 1]).reshape(studies, -1, size).mean(axis=2)
+    oracle = np.asarray(scipy.stats.ttest_1samp(clusters, 0, axis=1).pvalue) < 1 - LEVEL
+    known = np.asarray(np.abs(apart) > limit * apart.std())
+    about = {"items": items, "alike": alike, "size": size, "power": power}
+    return {**about, "paired t": oracle.mean(), "variance known": known.mean(), "studies": studies}
+
+
 if __name__ == "__main__":
+    cells = product((2, 5, 20), (50, 200, 1000), (0.0, 0.1, 0.5), (0.0, 1.0))
+    of_items = [measure_items(*cell) for cell in cells]
+    shares = {50: (0.5, 0.7), 200: (0.5, 0.6), 1000: (0.5, 0.55)}
+    power = [
+        measure_power(items, alike, size, shares[items])
+        for items, alike, size in product(shares, (0.0, 0.1, 0.5), (1, 5))
+    ]
     rows = [measure_equal(*setting) for setting in product(STUDIES, SEEDS, DATASETS, ["normal"])]
     rows += [
         measure_equal(n, *shape, noise)
@@ -231,6 +316,8 @@ if __name__ == "__main__":
         for models, size, share in product((5, 10, 20), (2, 3), ALIKE)
     ]
     tables = {
+        "claims_of_items": of_items,
+        "power_of_items": power,
         "claims_dependent": dependent,
         "claims": rows,
         "rank_sets": spaced,

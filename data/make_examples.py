@@ -53,6 +53,11 @@ TRAININGS = {
     "Sparse-S": (0.74, (1000, 1500, 1500)),
 }
 
+# Test items: abilities, and how hard the datasets are, in logits.
+ABILITIES = {"Alder": 1.2, "Birch": 1.0, "Cedar": 0.4, "Elm": 0.3, "Fir": -0.3}
+SUBJECTS = {"history": -0.6, "law": 0.2, "physics": 0.9, "reading": -0.2}
+PASSAGES, QUESTIONS = 12, 5
+
 # Submissions: backbones with a method, seeds, and the care that adds to the skill of a model.
 SKILLS = {
     "resnet50": 0.30,
@@ -117,6 +122,26 @@ def make_tutorial() -> dict[str, pd.DataFrame]:
         "tutorial/benchmark.csv": pd.DataFrame(benchmark, columns=[*columns[:3], "score"]),
         "tutorial/seeded.csv": pd.DataFrame(seeded, columns=columns),
     }
+
+
+def make_items() -> dict[str, pd.DataFrame]:
+    """Make right and wrong answers of five models to questions about passages.
+
+    Passages suit each model otherwise, so that its answers to one have something in common.
+    """
+    random, rows = Random(12), []
+    for subject, hard in SUBJECTS.items():
+        difficulty = hard + random.normal(0, 1.0, (PASSAGES, QUESTIONS))
+        difficulty += random.normal(0, 0.5, (PASSAGES, 1))
+        for model, ability in ABILITIES.items():
+            suits = random.normal(0, 0.5, (PASSAGES, 1))
+            chance = 1 / (1 + np.exp(difficulty - ability - suits))
+            right = random.uniform(size=chance.shape) < chance
+            for (passage, question), answer in np.ndenumerate(right):
+                name = f"{subject}-{passage + 1:02d}"
+                rows.append((model, subject, name, f"{name}-{question + 1}", int(answer)))
+    columns = ["model", "dataset", "passage", "question", "accuracy"]
+    return {"items/answers.csv": pd.DataFrame(rows, columns=columns)}
 
 
 def place_models() -> pd.DataFrame:
@@ -305,7 +330,13 @@ def make_submissions() -> dict[str, str | pd.DataFrame]:
 
 def render_examples() -> dict[str, str]:
     """Render every file as text, by path."""
-    files = make_tutorial() | make_capabilities() | make_checkpoints() | make_submissions()
+    files = (
+        make_tutorial()
+        | make_items()
+        | make_capabilities()
+        | make_checkpoints()
+        | make_submissions()
+    )
     return {
         path: content
         if isinstance(content, str)

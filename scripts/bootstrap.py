@@ -7,7 +7,9 @@ from typing import Any
 import pandas as pd
 
 from capmap.artifacts import read_json, read_parquet, write_parquet
+from capmap.normalization.items import NO_ITEMS
 from capmap.ranking.estimates import choose_groups, estimate_models, list_parts
+from capmap.ranking.items import measure_items
 
 NONE = pd.DataFrame(columns=["kind", "group", "unit", "statistic", "model"], dtype="str")
 
@@ -24,6 +26,7 @@ def bootstrap(
     shards: int,
     groups: Mapping[str, Any],
     dimensions: Mapping[str, list[str]] | None,
+    item_scores: str = "",
     **settings: Any,
 ) -> None:
     """Write estimates, intervals and replicates of every n-th model."""
@@ -32,6 +35,7 @@ def bootstrap(
     if not models:
         write_parquet(estimates, NONE)
         return
+    given = read_parquet(item_scores, packed=True) if item_scores else NO_ITEMS
     parts = list_parts(
         table,
         read_json(scope),
@@ -39,6 +43,7 @@ def bootstrap(
         settings=settings,
         groups=choose_groups(table[table["ranked"]], **groups) if groups else [],
         dimensions=dimensions,
+        items=measure_items(given, table),
     )
     found = estimate_models(parts, models=models)
     write_parquet(estimates, found)

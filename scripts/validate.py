@@ -23,6 +23,7 @@ def validate(
     validation: str,
     rejected: str,
     names: list[str],
+    item_scores: str = "",
     evaluations: str = "",
     submissions: str = "",
     **given: Any,
@@ -34,6 +35,8 @@ def validate(
     logger.info("%d runs of %d models on %d datasets", *counts)
     write_parquet(runs, result.runs)
     write_json(validation, describe_exports(read, result))
+    if item_scores:
+        write_parquet(item_scores, result.items)
     if evaluations:
         write_parquet(evaluations, made["evaluations"])
     if submissions:

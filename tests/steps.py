@@ -10,6 +10,7 @@ import pandas as pd
 from analyse import analyse
 from capmap.analyses import FIGURES, STEPS, Step, load_analysis, place_read
 from capmap.artifacts import render_csv, write_parquet, write_text
+from capmap.normalization.items import NO_ITEMS
 from capmap.tables import read_declared
 
 
@@ -39,6 +40,8 @@ def run_step(name: str, folder: Path, inputs: Mapping[str, Any], **options: Any)
         put(inputs[read], folder / place_read(read, owner))
     if "dependence" in step.reads and not (folder / "tables/dependence.csv").is_file():
         put(INDEPENDENT, folder / "tables/dependence.csv")
+    if "items" in step.reads and not (folder / "normalized/items.parquet").is_file():
+        put(NO_ITEMS, folder / "normalized/items.parquet")
     paths: dict[str, Any] = {path: list(map(str, inputs.get(path, ()))) for path in step.paths}
     analyse(study=study, folder=str(folder), steps={name: options}, **paths)
 

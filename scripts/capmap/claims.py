@@ -14,7 +14,7 @@ from capmap.ranking.table import choose, choose_of_groups
 from capmap.settings.choices import DECIDED, find_alpha
 from capmap.wording import format_count, have_common_letter
 
-SCOPES = {"runs": "these datasets", "seeds": "these datasets"}
+SCOPES = dict.fromkeys(("runs", "seeds", "items"), "these datasets")
 ANY_DATASETS = "datasets like these"
 FEWEST_RANKED = 3
 BETTER, WORSE = "does better than expected on", "does worse than expected on"
@@ -72,7 +72,7 @@ def claim_ranking(
         Models ordered by rank, with columns ``model``, ``rank`` and ``tie_group``. If it has
         ``rank_high_all``, also ``rank_low``, ``datasets`` and ``ci_low``; else nothing is said of
         the best. Models without a rank are left out.
-    unit : {"runs", "seeds", "runs_and_datasets"}, optional
+    unit : {"runs", "seeds", "items", "runs_and_datasets"}, optional
         What its confidence sets are over.
     confidence_level : float, optional
         Of the sets, between 0 and 1.

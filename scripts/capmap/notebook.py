@@ -29,11 +29,12 @@ from capmap.errors import CapmapError, ConfigError, ValidationError
 from capmap.inputs import analyses as given
 from capmap.inputs.studies import check_config, find_references, find_study
 from capmap.ranking.estimates import choose_groups, estimate_models, list_parts, rank_study
+from capmap.ranking.items import measure_items
 from capmap.ranking.normalized import normalize_study, summarize_study
 from capmap.ranking.table import choose
 from capmap.steps import read_place, run_steps
 from capmap.tables import read_declared, write_declared
-from capmap.validation.study import check_exports, describe_exports, group_problems
+from capmap.validation.study import Validation, check_exports, describe_exports, group_problems
 from capmap.wording import find_nearest
 
 FRAME = "frame.csv"
@@ -299,17 +300,19 @@ class Study(Finished):
         super().__init__(self._study.folder)
         self._rank(_check(frame, checked[name], self.folder))
 
-    def _rank(self, runs: pd.DataFrame) -> None:
+    def _rank(self, checked: Validation) -> None:
         """Do what the stages from `normalize` to `rank` do."""
-        study, settings = self._study, self._study.settings
+        study, settings, runs = self._study, self._study.settings, checked.runs
         bootstrap = settings["bootstrap"]
         renamed = settings["figures"]["names"]
         normalized = normalize_study(
             runs,
             settings={**settings, **bootstrap, "renamed": renamed},
             references=find_references(study),
+            items=checked.items,
         )
         write_parquet(self.folder / "normalized/runs.parquet", normalized.runs)
+        write_parquet(self.folder / "normalized/items.parquet", normalized.items)
         write_text(self.folder / "normalized/bounds.csv", render_csv(normalized.bounds))
         write_text(self.folder / "normalized/scope.json", json.dumps(normalized.scope))
         packed = read_place(f"{self.folder}/normalized/runs.parquet")
@@ -317,7 +320,12 @@ class Study(Finished):
         groups = given.read_groups(study)
         chosen = choose_groups(packed[packed["ranked"]], **groups) if groups else []
         parts = list_parts(
-            normalized.runs, normalized.scope, study=study.name, settings=bootstrap, groups=chosen
+            normalized.runs,
+            normalized.scope,
+            study=study.name,
+            settings=bootstrap,
+            groups=chosen,
+            items=measure_items(normalized.items, normalized.runs),
         )
         estimates = estimate_models(parts)
         write_parquet(self.folder / OWN_PATHS["estimates"], estimates)
@@ -420,8 +428,8 @@ def load(folder: str | Path) -> Finished:
     return Finished(path)
 
 
-def _check(frame: pd.DataFrame, settings: Mapping[str, Any], folder: Path) -> pd.DataFrame:
-    """Read a table as if it were a file, which the messages call ``frame.csv``; give its runs."""
+def _check(frame: pd.DataFrame, settings: Mapping[str, Any], folder: Path) -> Validation:
+    """Read a table as if it were a file, which the messages call ``frame.csv``."""
     is_named = any(name is not None for name in frame.index.names)
     table = frame.reset_index() if is_named else frame
     path = folder / FRAME
@@ -439,7 +447,7 @@ def _check(frame: pd.DataFrame, settings: Mapping[str, Any], folder: Path) -> pd
     for text, _ in group_problems(result.warnings):
         warnings.warn(text, stacklevel=3)
     write_json(folder / "validation.json", describe_exports(read, result))
-    return result.runs
+    return result
 
 
 def _find_step(place: str) -> str:

@@ -64,7 +64,7 @@ def read_place(place: str) -> pd.DataFrame:
     """Read a table, or a file of one, where its analysis has it."""
     if not place.endswith(".parquet"):
         return read_declared(place)
-    return read_parquet(place, packed=place.endswith("normalized/runs.parquet"))
+    return read_parquet(place, packed="/normalized/" in place)
 
 
 def _find_obstacle(step: Step, runs: pd.DataFrame) -> str:

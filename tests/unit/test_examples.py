@@ -18,7 +18,7 @@ STARTS = ("studies", "downloads", "analyses", "select", "figures", "exports", "m
 
 def test_each_simulated_example_is_what_its_script_makes():
     files = runpy.run_path(str(ROOT / "data/make_examples.py"))["render_examples"]()
-    assert len(files) == 11
+    assert len(files) == 12
     for name, text in files.items():
         assert (ROOT / "data" / name).read_bytes() == text.encode(), name
 

@@ -67,6 +67,48 @@ INSPECT = {
     },
     "stats": {"started_at": "2025-01-01T00:00:00+00:00"},
 }
+INSPECT_SAMPLES = INSPECT | {
+    "samples": [
+        {
+            "id": name,
+            "epoch": epoch,
+            "input": "Why?",
+            "choices": ["a", "b"],
+            "target": "B",
+            "scores": {"choice": {"value": value, "answer": "B", "metadata": {}}},
+        }
+        for name, epoch, value in (("q1", 1, "C"), ("q1", 2, "I"), ("q2", 1, "C"), ("q2", 2, "C"))
+    ],
+}
+SWE_BENCH = {
+    "total_instances": 5,
+    "submitted_instances": 4,
+    "submitted_ids": ["a__a-1", "a__a-2", "b__b-1", "b__b-2"],
+    "completed_ids": ["a__a-1", "a__a-2"],
+    "incomplete_ids": ["c__c-1"],
+    "resolved_ids": ["a__a-1"],
+    "unresolved_ids": ["a__a-2"],
+    "empty_patch_ids": ["b__b-1"],
+    "error_ids": ["b__b-2"],
+    "unstopped_containers": [],
+    "schema_version": 2,
+}
+HELM_INSTANCES = [
+    {
+        "instance_id": name,
+        "train_trial_index": 0,
+        "stats": [
+            {
+                "name": {"name": "exact_match", "split": "test"},
+                "count": 1,
+                "sum": score,
+                "mean": score,
+            },
+            {"name": {"name": "num_tokens", "split": "test"}, "count": 1, "sum": 9, "mean": 9},
+        ],
+    }
+    for name, score in (("id1", 1.0), ("id2", 0.0))
+]
 OPENCOMPASS = (
     "dataset,version,metric,mode,m-7b-hf,n-7b-hf\n"
     "--------- Exam ---------,-,-,-,-,-\n"
@@ -127,6 +169,13 @@ DOMAINBED = [
     for step, acc, chosen in ((0, 0.5, 0.6), (300, 0.7, 0.9), (600, 0.8, 0.85))
 ]
 TIMM = "model,img_size,top1,top1_err,param_count\nvit,224,85.1,14.9,86.57\n"
+# The items of presets that read such.
+ITEMS = {
+    "lm_eval_samples": ["0", "1"],
+    "inspect_samples": ["q1", "q1", "q2", "q2"],
+    "swe_bench": ["a__a-1", "a__a-2", "b__b-1", "b__b-2", "c__c-1"],
+    "helm_instances": ["id1", "id2"],
+}
 # What a file holds, its path and the exports, what a user adds, and the runs.
 CASES = {
     "lm_eval": (
@@ -148,7 +197,7 @@ CASES = {
         "out/org__m/samples_arc_easy_2024-07-01T10-00-00.123.jsonl",
         "out/{model}/samples_{dataset}_{date,[0-9].+}.jsonl",
         {},
-        [("org__m", "arc_easy", "acc", "0", 1.0), ("org__m", "arc_easy", "acc", "1", 0.0)],
+        [("org__m", "arc_easy", "acc", "", 0.0), ("org__m", "arc_easy", "acc", "", 1.0)],
     ),
     "inspect": (
         INSPECT,
@@ -156,6 +205,32 @@ CASES = {
         "logs/*.json",
         {},
         [("openai/m", "arc", "accuracy", "r1", 0.8)],
+    ),
+    "inspect_samples": (
+        INSPECT_SAMPLES,
+        "logs/a.json",
+        "logs/*.json",
+        {},
+        [
+            ("openai/m", "arc", "choice", "1", 1),
+            ("openai/m", "arc", "choice", "1", 1),
+            ("openai/m", "arc", "choice", "2", 0),
+            ("openai/m", "arc", "choice", "2", 1),
+        ],
+    ),
+    "swe_bench": (
+        SWE_BENCH,
+        "reports/agent.verified.json",
+        "reports/{model}.{run}.json",
+        {},
+        [("agent", "SWE-bench", "resolved", "", score) for score in (0, 0, 0, 0, 1)],
+    ),
+    "helm_instances": (
+        HELM_INSTANCES,
+        "runs/v1/boolq:model=openai_gpt2/per_instance_stats.json",
+        "runs/*/{dataset}:*model={model}/per_instance_stats.json",
+        {},
+        [("openai_gpt2", "boolq", "exact_match", "0", score) for score in (0.0, 1.0)],
     ),
     "opencompass": (
         OPENCOMPASS,
@@ -263,7 +338,7 @@ def test_files_of_a_tool_are_read_by_its_preset(preset, tmp_path):
     found = read_exports(
         [str(path)],
         options=FileOptions(header_rows=settings["header_rows"], **settings["reading"]),
-        fields=[read_fields(place, settings["exports"])],
+        fields=[{**settings["fields"], **read_fields(place, settings["exports"])}],
         columns=settings["columns"],
         where=settings["where"],
         metric=settings["metric"],
@@ -273,6 +348,24 @@ def test_files_of_a_tool_are_read_by_its_preset(preset, tmp_path):
     assert found.problems == []
     names = ["model", "dataset", "metric", "seed", "score"]
     assert sorted(found.runs[names].itertuples(index=False, name=None)) == runs
+    assert sorted(found.runs.get("item", [])) == ITEMS.get(preset, [])
+
+
+def test_a_standard_error_of_zero_is_told(tmp_path):
+    path = tmp_path / "results_1.json"
+    results = {"arc": {"acc,none": 0.51, "acc_stderr,none": 0.0}, "a": {"acc,none": 1.0}}
+    results["a"]["acc_stderr,none"] = 0.0
+    path.write_text(json.dumps(LM_EVAL | {"results": results}))
+    settings = make_settings(**fill_preset({"exports": str(path), "preset": "lm_eval"}))
+    found = read_exports(
+        [str(path)],
+        options=FileOptions(**settings["reading"]),
+        columns=settings["columns"],
+        where=settings["where"],
+    )
+    assert [(problem.code, problem.severity) for problem in found.problems] == [
+        ("zero_error", "warning")
+    ]
 
 
 def test_every_preset_has_a_case_and_a_line_in_the_docs(pytestconfig):

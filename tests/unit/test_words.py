@@ -110,6 +110,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "imagenet": {"select": {"models": IMAGENET, "datasets": VIEWS}},
     "leaderboard": {"analyses": ["leaderboard", "releases", "winners_curse", "new_dataset"]},
     "trainings": {},
+    "items": {},
 }
 
 each = pytest.mark.parametrize("study", CHANGES)

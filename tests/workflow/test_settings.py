@@ -148,6 +148,7 @@ def make_studies() -> dict[str, dict[str, Any]]:
         analyses=[*ANALYSES],
         groups={"g": {"datasets": ["d"]}},
         conditions=["other"],
+        columns={"item": "question", "cluster": "passage"},
         frontier={"against": "cost"},
         attributes={"models": {"file": "my.csv", "cost": "c", "parameters": "p", "date": "d"}},
         leaderboard={"releases": "my.*"},

@@ -10,6 +10,7 @@ rule compare:
     """Normalized runs → tables and texts of all analyses that need no stage of their own."""
     input:
         runs="results/{study}/normalized/runs.parquet",
+        item_scores="results/{study}/normalized/items.parquet",
         bounds="results/{study}/normalized/bounds.csv",
         ranking="results/{study}/tables/ranking.csv",
         dependence="results/{study}/tables/dependence.csv",

@@ -1,8 +1,8 @@
 """Reads a study's exports, says all that is wrong with them, and puts them on one scale, 0 to 1.
 
 Reads: the tables of the user, and perhaps a file of frozen bounds and the definition of the benchmark.
-Writes: runs.parquet, validation.json; normalized/ with runs.parquet, bounds.csv, dropped.csv and
-scope.json (what intervals generalize to). rejected.csv lists the faults of refused exports.
+Writes: runs.parquet, items.parquet (scores of single items, if any), validation.json; normalized/ with runs.parquet, items.parquet, bounds.csv,
+dropped.csv and scope.json (what intervals generalize to). rejected.csv lists the faults of refused exports.
 """
 
 # What every kind of exports is checked by.
@@ -17,6 +17,7 @@ rule validate:
         benchmark=files(studies.find_benchmark_rules),
     output:
         runs="results/{study}/runs.parquet",
+        item_scores="results/{study}/items.parquet",
         validation="results/{study}/validation.json",
     log:
         "results/logs/validate/{study}.log",
@@ -51,10 +52,12 @@ rule normalize:
     """Runs → normalized runs, and the bounds that made them."""
     input:
         runs="results/{study}/runs.parquet",
+        item_scores=files(studies.find_items),
         references=files(studies.find_references),
         benchmark=files(studies.find_benchmark_rules),
     output:
         normalized="results/{study}/normalized/runs.parquet",
+        normalized_items="results/{study}/normalized/items.parquet",
         bounds="results/{study}/normalized/bounds.csv",
         dropped="results/{study}/normalized/dropped.csv",
         scope="results/{study}/normalized/scope.json",

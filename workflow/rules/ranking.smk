@@ -35,6 +35,7 @@ rule bootstrap:
     """Normalized runs → estimates and intervals of the models of one shard."""
     input:
         runs="results/{study}/normalized/runs.parquet",
+        item_scores="results/{study}/normalized/items.parquet",
         scope="results/{study}/normalized/scope.json",
     output:
         estimates="results/{study}/bootstrap/{shard}.parquet",

@@ -30,6 +30,7 @@ STEPS = {name: key for key, made in INDEX.items() for name in made["steps"]}
 # What is kept in files that are no tables, by name.
 FILES = {
     "runs": "normalized/runs.parquet",
+    "items": "normalized/items.parquet",
     "bounds": "normalized/bounds.csv",
     "exported": "runs.parquet",
     "evaluations": "evaluations.parquet",

@@ -41,7 +41,7 @@ MEANINGS = {
     "tie_group": "Models that share a letter cannot be separated, allowing for all pairs.",
     "ties": "Datasets on which the two models are equal.",
     "type": "Type of task, as the dataset's attributes say.",
-    "unit": "What is drawn anew: runs or seeds on these datasets, or runs and datasets.",
+    "unit": "What is drawn anew: runs, seeds or items on these datasets, or runs and datasets.",
     "wilcoxon_p_holm": "That p-value, corrected for all pairs by Holm's method.",
     "wins": "Datasets on which the first model is better.",
 }
@@ -75,6 +75,7 @@ SPELLINGS = {
     "df": "df",
     "hpo": "HPO",
     "iqm": "IQM",
+    "mcnemar": "McNemar",
     "mse": "MSE",
     "p": "p",
     "real": "ReaL",

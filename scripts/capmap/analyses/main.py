@@ -133,6 +133,7 @@ ANALYSIS = Analysis(
         "confidence_level": "bootstrap/confidence",
         "interval_method": "bootstrap/interval",
         "replicates": "bootstrap/replicates",
+        "item": "columns/item",
         **{name: name for name in ("rank_by", "iqm", "failed", "incomplete", "duplicates")},
     },
 )

@@ -9,9 +9,11 @@ import pandas as pd
 
 from capmap.analyses import Analysis, Figure, Step, Table
 from capmap.claims import BAYESIAN, claim_decisions, claim_pairs, has_letters
+from capmap.normalization.items import NO_ITEMS
 from capmap.problems import require_known
 from capmap.ranking.aggregation import arrange_runs, order_runs
 from capmap.ranking.dependence import Dependence
+from capmap.ranking.items import measure_items
 from capmap.ranking.pairs import (
     compare_pairs,
     compare_posteriors,
@@ -32,6 +34,7 @@ def compare_models(
     ranking: pd.DataFrame,
     bounds: pd.DataFrame,
     dependence: pd.DataFrame,
+    items: pd.DataFrame = NO_ITEMS,
     *,
     study: str,
     reference: str,
@@ -46,9 +49,10 @@ def compare_models(
     ----------
     runs : pandas.DataFrame
         Normalized runs of all models.
-    ranking, bounds, dependence : pandas.DataFrame
+    ranking, bounds, dependence, items : pandas.DataFrame
         The ranking, which says what intervals are over and whose first model is the reference
-        unless one is named, the bounds, and what datasets and seeds have in common.
+        unless one is named, the bounds, what datasets and seeds have in common, and the scores of
+        items.
     study : str
         Name of the study, part of the names of its random streams.
     reference, rope_setting, n_resamples
@@ -63,7 +67,7 @@ def compare_models(
     """
     unit: Unit = ranking["unit"].iloc[0]
     known = Dependence.read(dependence.iloc[0].to_dict())
-    matrix = arrange_runs(runs, by_seed=unit == "seeds" or known.needs_seeds)
+    matrix = arrange_runs(runs, by_seed=unit in ("seeds", "items") or known.needs_seeds)
     reference = reference or str(ranking["model"].iloc[0])
     require_known([reference], matrix.models, option="comparison.reference", kind="model")
     ordered = order_runs(runs)
@@ -73,6 +77,7 @@ def compare_models(
         confidence_level=confidence_level,
         dependence=known,
         ordered=arrange_runs(ordered),
+        items=measure_items(items, runs) if unit == "items" else None,
     )
     improvement = estimate_improvement(
         ordered,

@@ -25,7 +25,9 @@ Value: TypeAlias = str | int | float | bool
 Filters: TypeAlias = Mapping[str, Value | Sequence[Value]]
 
 Names: TypeAlias = str | Sequence[str]
-LISTS = frozenset({"datasets", "ignore", "keep", "step", "selection", "spread", "count"})
+LISTS = frozenset(
+    {"datasets", "ignore", "keep", "step", "selection", "spread", "count", "item", "cluster"}
+)
 
 Mapped: TypeAlias = Mapping[str, Names]
 Mark: TypeAlias = Literal[".", ","]

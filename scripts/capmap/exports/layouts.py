@@ -52,6 +52,8 @@ TURNED_HINT = "If each row is a dataset and each column a model, set `columns: {
 NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are."
 REQUIRED = ("model", "dataset", "metric")
 NAMED = (*REQUIRED, "seed")
+# Of scores of single test items.
+ITEMS = ("item", "cluster")
 # Where the column of seeds is called so, and there is none, each row of a cell is a run.
 NUMBERED = ["row"]
 
@@ -66,6 +68,7 @@ SEED_REMEDIES: dict[TableFormat, str] = {
 
 
 RUN_COLUMNS = (*NAMED, "score", "raw", "source", "line", "column")
+TAKEN = (*RUN_COLUMNS, *ITEMS)
 
 CORRECT = "Correct it, or leave the cell empty if the run is missing."
 SCORES = {
@@ -281,6 +284,7 @@ def read_table(sheet: Sheet, source: str, query: Query) -> Part:
             *doubts,
             *faults,
             *grid.problems,
+            *_find_zero_errors(file, plan, query.where, source),
         ],
         columns=list(sheet.columns),
         counts={
@@ -325,7 +329,8 @@ def name_sheet(sheet: Sheet, fields: Mapping[str, str]) -> Sheet:
 
 def list_wanted(columns: Mapped, layout: TableFormat) -> set[str]:
     """List the columns that a table should have."""
-    names = {name for role in (*NAMED, "keep", "ignore") for name in list_columns(columns, role)}
+    roles = (*NAMED, *ITEMS, "keep", "ignore")
+    names = {name for role in roles for name in list_columns(columns, role)}
     scores = _list_scores(columns, layout) + list_columns(columns, "datasets")
     return names | {name for name in scores if not has_fields(name)}
 
@@ -376,7 +381,7 @@ def _plan_reading(present: Sequence[str], source: str, query: Query) -> _Plan:
     elif texts == ["{dataset}"] and "dataset" in present and "model" not in present:
         hint = TURNED_HINT
     problems = check_columns(wishes, present, source, hint=hint)
-    problems += [_refuse(source, *RESERVED, name) for name in roles["keep"] if name in RUN_COLUMNS]
+    problems += [_refuse(source, *RESERVED, name) for name in roles["keep"] if name in TAKEN]
     if patterns:
         turned = [name for name in roles["model"] if name in fields & {*present} - {"model"}]
         problems += [_refuse(source, *TURNED, name) for name in turned]
@@ -531,7 +536,7 @@ def _read_names(
             continue
         joined = join_names([trim(cells.columns[name]) for name in parts])
         names[role] = read_seeds(joined) if role == "seed" else joined
-        if role in REQUIRED:
+        if role in (*REQUIRED, *ITEMS):
             # The names of a wide row stand beside each of its scores.
             place = Place(source, cells.lines, SEPARATOR.join(parts))
             problems += dict.fromkeys(find_blanks(joined, role, place))
@@ -555,6 +560,46 @@ def _find_unread_seed(present: Sequence[str], plan: _Plan, source: str) -> list[
     return [replace(_refuse(source, *UNREAD, name), severity="warning") for name in unread]
 
 
+ERROR = "_stderr"
+NO_ERROR = Problem(
+    severity="warning",
+    code="zero_error",
+    reason="The published standard error is 0, but the score is neither 0 nor 1.",
+    remedy="The tool did not compute it; read the items, or set their number (datasets: "
+    "{DATASET: {items: …}}).",
+)
+
+
+def _find_zero_errors(cells: Cells, plan: _Plan, where: Filters, source: str) -> list[Problem]:
+    """Find the first share of right answers that is published with a standard error of 0."""
+    metrics = plan.roles["metric"]
+    if len(metrics) != 1 or metrics[0] not in where or plan.wide:
+        return []
+    if not pc.any(pc.ends_with(cells.columns[metrics[0]], ERROR)).as_py():
+        return []
+    [column] = plan.scores
+    others = [name for name in plan.list_columns(*NAMED) if name not in metrics]
+    names = zip(*(cells.columns[name].to_pylist() for name in others), strict=True)
+    metric, score = (cells.columns[name].to_pylist() for name in (metrics[0], column))
+    rows = list(zip(names, metric, strict=True))
+    scores = dict(zip(rows, score, strict=True))
+    wanted = {f"{name}{ERROR}": str(name) for name in list_values(where[metrics[0]])}
+    for row, (own, name) in enumerate(rows):
+        value = scores.get((own, wanted.get(name, "")), "")
+        if _is_number(score[row], 0, 0) and _is_number(value, 0, 1) and float(value) % 1:
+            place = Place(source, cells.lines, column, cells.columns[column])
+            return place.report(NO_ERROR, [row])
+    return []
+
+
+def _is_number(text: str, low: float, high: float) -> bool:
+    """Whether a text is a number within limits."""
+    try:
+        return low <= float(text) <= high
+    except ValueError:
+        return False
+
+
 def make_runs(
     columns: Mapping[str, pa.Array],
     numbers: Numbers,
@@ -576,7 +621,7 @@ def make_runs(
         The line of each cell.
     """
     usable = np.ones(len(lines), dtype=np.bool_)
-    for role in ("model", "dataset", "metric"):
+    for role in {*REQUIRED, *ITEMS} & columns.keys():
         empty = pc.equal(columns[role], "").fill_null(fill_value=True)
         usable = usable & ~empty.to_numpy(zero_copy_only=False)
     if numbers.spreads is not None and "spread" not in columns:

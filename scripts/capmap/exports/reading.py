@@ -20,6 +20,7 @@ from capmap.exports.cells import (
 from capmap.exports.doubts import find_doubts
 from capmap.exports.layouts import (
     BESIDE,
+    ITEMS,
     NAMED,
     NUMBERED,
     RUN_COLUMNS,
@@ -180,7 +181,7 @@ def read_exports(
         dataset_metrics=dataset_metrics or {},
         summarized=bool(summary and (summary["runs"] > 1 or list_columns(columns, "count"))),
         logged=take != "all",
-        named=named,
+        named=[*named, *(role for role in ITEMS if list_columns(columns, role))],
     )
     problems, files = list[Problem](), list[ExportFile]()
     parts, tables = list[Part](), list[pa.Table]()

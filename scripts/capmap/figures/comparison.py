@@ -61,6 +61,8 @@ REFERENCE_UNIT = "mean difference (normalized score)"
 COUNTS_NOTE = "Second line of a cell: datasets won/tied/lost by the row."
 WINS_NOTE = "w/t/l: datasets won/tied/lost against the reference."
 P_NOTE = "p: Wilcoxon signed-rank test, Holm-corrected over all pairs."
+ITEMS_NOTE = "items: those that both models have."
+NEEDED_NOTE = "needed: items that show such a difference in 80% of studies."
 R_NOTE = "r: matched-pairs rank-biserial correlation."
 HEADING = "Mean ranks and critical difference"
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
@@ -219,6 +221,47 @@ def draw_comparison_reference(
         most=1.0,
         empty=NO_SHARED,
     )
+
+
+@figure_style()
+def draw_item_differences(
+    item_pairs: pd.DataFrame, *, reference: str, order: Sequence[str] = ()
+) -> Figure:
+    """Draw how much each model differs from the reference, paired by item, on all datasets.
+
+    Parameters
+    ----------
+    item_pairs : DataFrame
+        model_a, model_b, dataset (missing: all), mean_difference, ci_low, ci_high, items, needed.
+    reference : str
+        The model that others are compared with; empty: the first of `order`.
+    order : sequence of str
+        Models from the best to the worst.
+    """
+    reference = reference or order[0]
+    pairs = item_pairs[item_pairs["dataset"].isna()]
+    everyone = {*pairs["model_a"], *pairs["model_b"]}
+    models, notes = choose_models(everyone - {reference}, order)
+    facing = mirror_pairs(pairs)
+    facing = facing[facing["model_b"] == reference].set_index("model_a").reindex(models)
+    named = {"mean_difference": "estimate", "ci_low": "low", "ci_high": "high"}
+    counts = {name: facing[name].map(_write_count).tolist() for name in ("items", "needed")}
+    return draw_forest(
+        facing.rename(columns=named).rename_axis("model"),
+        everyone=everyone,
+        columns=[
+            Column("items", counts["items"], ITEMS_NOTE),
+            Column("needed", counts["needed"], NEEDED_NOTE),
+        ],
+        wording=Wording(f"Difference from {reference}, item by item", REFERENCE_UNIT, notes),
+        line=0.0,
+        most=1.0,
+        empty=NO_SHARED,
+    )
+
+
+def _write_count(number: float) -> str:
+    return "" if pd.isna(number) else f"{number:,.0f}"
 
 
 @figure_style()

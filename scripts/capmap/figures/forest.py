@@ -48,6 +48,7 @@ BEYOND = "An interval that reaches \N{PLUS-MINUS SIGN}{:g} goes on."
 UNIT_NOTES = {
     "runs": "Intervals: other runs on these datasets.",
     "seeds": "Intervals: other seeds on these datasets.",
+    "items": "Intervals: other items like these on these datasets.",
     "runs_and_datasets": "Intervals: other datasets like these; they allow for all models.",
 }
 ODDS = "200 points more: 76% of battles won. Elo depends on which models are compared."

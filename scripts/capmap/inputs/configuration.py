@@ -206,3 +206,8 @@ def find_ineffective(settings: Settings, written: Settings) -> Iterator[str]:
             yield f"{path.replace('/', '.')}: {text} Leave it out, or set the format that you mean."
     if kind in TABLES and take in ("best", "lowest") and not settings["columns"]["selection"]:
         yield f"columns.selection: take: {take} needs it. Name the column."
+    item, cluster = (settings["columns"][name] for name in ("item", "cluster"))
+    if cluster and not item:
+        yield "columns.cluster: it says what items have in common. Name the column of `item` too."
+    if item and (take != "all" or settings["summary"]["runs"] > 1):
+        yield "columns.item: each row is an item of a run. Leave out `take` and `summary`."

@@ -266,6 +266,12 @@ def find_references(study: Study) -> list[str]:
     return [path if "://" in path else study.check_path(option, path)]
 
 
+def find_items(study: Study) -> list[str]:
+    """Find where the scores of single items of a study are, if its exports have any."""
+    has_items = study.read("format") in ("long", "matrix") and study.read("columns/item")
+    return [study.place("items.parquet")] if has_items else []
+
+
 def list_submissions(study: Study) -> list[str]:
     """List the folders of submissions of a study, each once; those of one export are sorted.
 

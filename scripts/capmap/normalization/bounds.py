@@ -246,7 +246,12 @@ def count_diverged(scores: npt.NDArray[np.float64]) -> int:
     return 0
 
 
-def normalize_scores(runs: pd.DataFrame, bounds: pd.DataFrame) -> pd.DataFrame:
+def normalize_scores(
+    runs: pd.DataFrame,
+    bounds: pd.DataFrame,
+    *,
+    names: Sequence[str] = ("model", "dataset", "seed"),
+) -> pd.DataFrame:
     """Map scores so that 0 and 1 are the bounds and 1 is best.
 
     Parameters
@@ -255,11 +260,13 @@ def normalize_scores(runs: pd.DataFrame, bounds: pd.DataFrame) -> pd.DataFrame:
         model, dataset, seed and score, with the scores that `apply_transforms` made.
     bounds : DataFrame
         Of `resolve_bounds`. Runs of datasets that are not in it are left out.
+    names : sequence of str, optional
+        The columns of names.
 
     Returns
     -------
     DataFrame
-        model, dataset, seed and score, ordered by these, and raw: the raw score in parts of the
+        These columns and score, ordered by these, and raw: the raw score in parts of the
         distance of the bounds, negative where lower is better. It keeps what the normalized score
         rounds off near a bound.
 
@@ -277,9 +284,8 @@ def normalize_scores(runs: pd.DataFrame, bounds: pd.DataFrame) -> pd.DataFrame:
     found, spans = runs["score"].to_numpy(dtype=np.float64), (high - low)[position]
     score = (found - low[position]) / spans
     score[flip] = 1.0 - score[flip]
-    names = ["model", "dataset", "seed"]
     raw = np.where(flip, -1.0, 1.0) * found / spans
-    return sort_rows(runs[names].assign(score=score, raw=raw), names, "score")
+    return sort_rows(runs[[*names]].assign(score=score, raw=raw), names, "score")
 
 
 def _resolve_dataset(

@@ -31,7 +31,8 @@ Sides: TypeAlias = tuple[Bound | None, Bound | None]
 OPPOSITE: dict[Direction, Direction] = {"max": "min", "min": "max"}
 
 
-# What is configured: direction, low and high of a metric; of a dataset also metric and transform.
+# What is configured: direction, low, high and items of a metric; of a dataset also metric and
+# transform.
 MetricRule: TypeAlias = Mapping[str, Any]
 DatasetRule: TypeAlias = MetricRule
 Select: TypeAlias = Mapping[str, Selection]

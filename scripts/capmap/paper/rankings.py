@@ -37,6 +37,7 @@ NONE = "--"
 OVER = {
     "runs": "new runs on these datasets",
     "seeds": "new seeds on these datasets",
+    "items": "other items like these on these datasets",
     "runs_and_datasets": "other datasets like these",
 }
 COLUMNS = ["model", "name", "score", "ci_low", "ci_high", "rank", "rank_low", "rank_high"]

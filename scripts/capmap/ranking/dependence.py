@@ -230,30 +230,39 @@ def has_own_seeds(runs: pd.DataFrame) -> bool:
 
 
 def resolve_unit(
-    unit: UnitOrAuto, runs: pd.DataFrame, *, interval: IntervalMethod, shared: bool = False
+    unit: UnitOrAuto,
+    runs: pd.DataFrame,
+    *,
+    interval: IntervalMethod,
+    shared: bool = False,
+    items: bool = False,
 ) -> Unit:
     """What the intervals of a study generalize to.
 
     Parameters
     ----------
-    unit : {"auto", "runs", "seeds", "runs_and_datasets"}
+    unit : {"auto", "runs", "seeds", "items", "runs_and_datasets"}
         As configured.
     runs : pandas.DataFrame
         Columns ``model``, ``dataset``, ``seed`` and ``score``, of the whole study.
     interval : {"percentile", "calibrated"}
-        Kind of interval; only calibrated ones can be over seeds.
+        Kind of interval; only calibrated ones can be over seeds or items.
     shared : bool, optional
         Whether runs of a seed move together over datasets.
+    items : bool, optional
+        Whether the error of every dataset's items is known.
 
     Returns
     -------
     str
-        `unit`, unless it is "auto". Then "runs" where some model has two runs or more on half of
-        its datasets, or "seeds" where `shared` is true besides; otherwise "runs_and_datasets" where
-        some model has four datasets.
+        `unit`, unless it is "auto". Then "items" where `items` is true; "runs" where some model has
+        two runs or more on half of its datasets, or "seeds" where `shared` is true besides;
+        otherwise "runs_and_datasets" where some model has four datasets.
     """
     if unit != "auto":
         return unit
+    if items and interval == "calibrated":
+        return "items"
     counts = runs.groupby(["model", "dataset"], observed=True).size()
     by_model = [
         own.to_numpy(dtype=np.intp) for _, own in counts.groupby(level="model", observed=True)
@@ -275,14 +284,14 @@ def resolve_statistic(
         As configured.
     runs : pandas.DataFrame
         Column ``score`` (normalized), a row per run, of the whole study.
-    unit : {"runs", "seeds", "runs_and_datasets"}, optional
+    unit : {"runs", "seeds", "items", "runs_and_datasets"}, optional
         What intervals are over.
 
     Returns
     -------
     str
-        `rank_by`, unless it is "auto". Then "mean" where intervals are over datasets, whose
-        difficulty an interquartile mean cannot pair, or where `are_outcomes` holds; otherwise
+        `rank_by`, unless it is "auto". Then "mean" where intervals are over items or datasets,
+        whose difficulty an interquartile mean cannot pair, or where `are_outcomes` holds; otherwise
         "iqm".
 
     Examples
@@ -294,7 +303,8 @@ def resolve_statistic(
     """
     if rank_by != "auto":
         return rank_by
-    return "mean" if unit == "runs_and_datasets" or are_outcomes(runs["score"]) else "iqm"
+    is_paired = unit in ("items", "runs_and_datasets")
+    return "mean" if is_paired or are_outcomes(runs["score"]) else "iqm"
 
 
 def correlate_seeds(runs: pd.DataFrame) -> SeedCorrelation:

@@ -16,6 +16,7 @@ from capmap.problems import require_known
 from capmap.ranking.aggregation import FloatArray, IntArray, arrange_runs, summarize_cells
 from capmap.ranking.dependence import INDEPENDENT, Dependence, Scope, measure_dependence
 from capmap.ranking.holes import Effects, find_ranked, fit_effects
+from capmap.ranking.items import CellErrors, ItemErrors
 from capmap.ranking.rank_sets import rank_models
 from capmap.ranking.resampling import (
     STATISTICS,
@@ -157,9 +158,9 @@ class Options:
         Between 0 and 1.
     interval : {"percentile", "calibrated"}
         Kind of interval.
-    unit : {"runs", "seeds", "runs_and_datasets"}
-        What is drawn: runs within each dataset; seeds, each with its runs on all datasets
-        (calibrated intervals only); or datasets and runs within each drawn one.
+    unit : {"runs", "seeds", "items", "runs_and_datasets"}
+        What is drawn: runs within each dataset; seeds, each with its runs on all datasets, or
+        items (calibrated intervals only); or datasets and runs within each drawn one.
     cut : {"exact", "whole"}
         How the interquartile mean cuts its tails.
     dependence : Dependence
@@ -176,7 +177,7 @@ class Options:
     @property
     def needs_seeds(self) -> bool:
         """Whether it matters which runs have the same seed."""
-        return self.unit == "seeds" or self.dependence.needs_seeds
+        return self.unit in ("seeds", "items") or self.dependence.needs_seeds
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,7 @@ class Estimate:
     error : StandardError, optional
         Whatever the kind of interval; None when there is no interval.
     replicates : numpy.ndarray, shape (n_resamples,)
-        Replicates; empty when there is no interval, or seeds are drawn.
+        Replicates; empty when there is no interval, or seeds or items are drawn.
     """
 
     statistic: Statistic
@@ -219,6 +220,7 @@ def bootstrap_model(
     seeds: Sequence[str] | None = None,
     effects: Effects | None = None,
     resolutions: Mapping[str, float] | None = None,
+    items: CellErrors | None = None,
 ) -> list[Estimate]:
     """Estimate statistics of one model with intervals.
 
@@ -243,6 +245,8 @@ def bootstrap_model(
         is expected.
     resolutions : mapping of str to float, optional
         The unit in which the scores of a dataset are written.
+    items : CellErrors, optional
+        Errors of the model's cells on other items.
 
     Returns
     -------
@@ -283,12 +287,18 @@ def bootstrap_model(
         names = sorted(effects.datasets)
     errors = {
         name: measure_error(
-            name, strata, unit=options.unit, filling=filling, dependence=options.dependence
+            name,
+            strata,
+            unit=options.unit,
+            filling=filling,
+            dependence=options.dependence,
+            items=items,
         )
         for name in statistics
     }
     known = [name for name, error in errors.items() if error is not None]
-    n_resamples = options.n_resamples if known and options.unit != "seeds" else 0
+    is_drawn = known and options.unit not in ("seeds", "items")
+    n_resamples = options.n_resamples if is_drawn else 0
     replicates = {name: np.empty(n_resamples if name in known else 0) for name in statistics}
     for block in iterate_blocks(n_resamples, runs=len(strata.scores)):
         width = block.stop - block.start
@@ -312,6 +322,7 @@ def bootstrap_models(
     make_rng: Callable[..., np.random.Generator],
     effects: Effects | None = None,
     models: Collection[str] | None = None,
+    items: ItemErrors | None = None,
 ) -> pd.DataFrame:
     """Estimate statistics of each model of a table of runs.
 
@@ -329,6 +340,8 @@ def bootstrap_models(
     models : collection of str, optional
         The models to estimate, without which all are. Datasets and seeds are drawn from those of
         all models.
+    items : ItemErrors, optional
+        Errors of cells on other items.
 
     Returns
     -------
@@ -356,6 +369,7 @@ def bootstrap_models(
         if expected is not None:
             filled = len(expected.datasets) - count
         places, size = _place_parts(own, (datasets, seeds), options, expected)
+        cells = items.take(str(model), own["dataset"].unique().tolist()) if items else None
         units = own.drop_duplicates("dataset").set_index("dataset").get("resolution")
         for found in bootstrap_model(
             own["score"],
@@ -367,9 +381,12 @@ def bootstrap_models(
             seeds=own["seed"].tolist() if options.needs_seeds else None,
             effects=expected,
             resolutions=None if units is None else dict(zip(units.index, units, strict=True)),
+            items=cells,
         ):
             error, parts = found.error or NO_ERROR, np.empty(0)
-            if error.parts is not None:
+            if error.parts is not None and options.unit == "items":
+                parts = error.parts
+            elif error.parts is not None:
                 parts = np.zeros(size)
                 parts[places] = error.parts
             rows.append(
@@ -460,6 +477,8 @@ class Part:
         As in `bootstrap_models`.
     effects : Effects, optional
         Of the datasets, for models that lack some.
+    items : ItemErrors, optional
+        As in `bootstrap_models`.
     """
 
     kind: str
@@ -469,6 +488,7 @@ class Part:
     options: Options
     make_rng: Callable[..., np.random.Generator]
     effects: Effects | None = None
+    items: ItemErrors | None = None
 
 
 def list_parts(
@@ -479,6 +499,7 @@ def list_parts(
     settings: Mapping[str, Any],
     groups: Sequence[Group] = (),
     dimensions: Mapping[str, Sequence[str]] | None = None,
+    items: ItemErrors | None = None,
 ) -> Iterator[Part]:
     """List the sets of runs of a study on which models are ranked.
 
@@ -497,6 +518,8 @@ def list_parts(
     dimensions : mapping of str to sequence of str, optional
         The datasets of each dimension of a leaderboard, which also has the single datasets, on
         which only runs are drawn.
+    items : ItemErrors, optional
+        Errors of cells on other items.
     """
     known = Dependence.read(scope["dependence"])
     options = Options(
@@ -524,20 +547,21 @@ def list_parts(
     def draw(*model: str) -> np.random.Generator:
         return stream(*(("bootstrap", *model) if model else ("datasets",)))
 
-    yield Part("study", "", runs, statistics, options, draw, effects)
+    yield Part("study", "", runs, statistics, options, draw, effects, items)
     if options.unit != "runs_and_datasets":
         other = replace(options, unit="runs_and_datasets", interval="calibrated")
         yield Part("study", "", runs, ["mean"], other, draw, effects)
     for group in groups:
         draw_group = partial(stream, "groups", group.name)
         own = adapt(group.runs)
-        yield Part("group", group.name, group.runs, statistics, own, draw_group, group.effects)
+        about = group.runs, statistics, own, draw_group, group.effects, items
+        yield Part("group", group.name, *about)
     if dimensions is None:
         return
     for name, members in dimensions.items():
         inside = runs[runs["dataset"].isin(members)]
         draw_inside = partial(stream, "leaderboard", name)
-        yield Part("dimension", name, inside, rank_by, adapt(inside), draw_inside)
+        yield Part("dimension", name, inside, rank_by, adapt(inside), draw_inside, items=items)
     alone = replace(plain, unit="runs")
     for dataset, cells in runs.groupby("dataset", sort=True, observed=True):
         draw_cell = partial(stream, "leaderboard_cells", str(dataset))
@@ -564,6 +588,7 @@ def estimate_models(
             make_rng=part.make_rng,
             effects=part.effects,
             models=models,
+            items=part.items,
         )
         if part.options.interval == "calibrated":
             table["replicates"] = pd.Series([np.empty(0)] * len(table), dtype="object")

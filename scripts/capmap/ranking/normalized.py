@@ -15,8 +15,10 @@ from capmap.normalization.bounds import (
     normalize_scores,
     resolve_bounds,
 )
+from capmap.normalization.items import NO_ITEMS, have_items, measure_test_sets, normalize_items
 from capmap.normalization.precedence import (
     DatasetRule,
+    Rules,
     apply_transforms,
     drop_incomplete,
     leave_out,
@@ -38,6 +40,10 @@ from capmap.ranking.dependence import (
 from capmap.ranking.holes import find_ranked, fit_effects
 
 CELL = ["model", "dataset"]
+NO_ITEM_ERRORS = (
+    "bootstrap.unit: items needs the items of every dataset, as columns: {item: …}, or their "
+    "number, as datasets: {DATASET: {items: …}}. Add them, or set unit to auto."
+)
 
 logger = logging.getLogger(__name__)
 
@@ -50,18 +56,22 @@ class Normalized:
     ----------
     runs : pandas.DataFrame
         A row per run: ``model``, ``dataset``, ``seed``, ``score``, ``resolution``, that of the
-        dataset (`measure_resolutions`), and ``ranked``, whether the model has datasets enough.
+        dataset (`measure_resolutions`), and ``ranked``, whether the model has datasets enough;
+        ``item_variance`` (`measure_test_sets`) where numbers of items are configured.
     bounds, dropped : pandas.DataFrame
         The bounds of each dataset, and what was left out.
     scope : mapping
         What all models have in common: ``unit``, ``rank_by``, ``iqm``, ``effects``, ``dependence``
         and ``limits`` (of scores, None where there is none), as JSON.
+    items : pandas.DataFrame
+        Normalized scores of single items: ``model``, ``dataset``, ``item``, ``cluster``, ``score``.
     """
 
     runs: pd.DataFrame
     bounds: pd.DataFrame
     dropped: pd.DataFrame
     scope: Scope
+    items: pd.DataFrame
 
 
 def normalize_study(
@@ -70,6 +80,7 @@ def normalize_study(
     settings: Mapping[str, Any],
     references: Sequence[str] = (),
     benchmark: Sequence[str] = (),
+    items: pd.DataFrame = NO_ITEMS,
 ) -> Normalized:
     """Normalize the runs of a study.
 
@@ -84,6 +95,8 @@ def normalize_study(
     references, benchmark : sequence of str
         No file or one with frozen bounds, and with the definition of the benchmark, whose rules of
         datasets come after those that are configured.
+    items : pandas.DataFrame, optional
+        Scores of single items.
 
     Raises
     ------
@@ -120,14 +133,20 @@ def normalize_study(
         resolution=resolutions.reindex(runs["dataset"]).to_numpy(dtype=np.float32),
         ranked=runs["model"].isin(ranked).to_numpy(),
     )
+    rules = Rules(settings["metrics"], datasets, settings["normalization"], {})
+    noise = measure_test_sets(selected, bounds, rules)
+    if noise is not None:
+        cells = pd.MultiIndex.from_frame(runs[["dataset", "model"]].astype("str"))
+        runs = runs.assign(item_variance=noise.reindex(cells).to_numpy())
+    items = normalize_items(items, runs, bounds, datasets)
     flat = list_dropped(("dataset", problem.value, problem.reason) for problem in constant)
     dropped = pd.concat([other_models, other_datasets, flat, gaps], ignore_index=True)
     counts = len(runs), runs["model"].nunique(), runs["dataset"].nunique()
     logger.info("%d runs of %d models on %d datasets", *counts)
     limits = [end if np.isfinite(end) else None for end in find_limits(bounds, runs)]
-    scope = _describe_scope(runs, settings, own_seeds=has_own_seeds(found))
+    scope = _describe_scope(runs, items, settings, own_seeds=has_own_seeds(found))
     scope |= {"limits": limits}
-    return Normalized(runs, bounds, dropped, scope)
+    return Normalized(runs, bounds, dropped, scope, items)
 
 
 def summarize_study(
@@ -168,15 +187,18 @@ def summarize_study(
 
 
 def _describe_scope(
-    runs: pd.DataFrame, settings: Mapping[str, Any], *, own_seeds: bool
+    runs: pd.DataFrame, items: pd.DataFrame, settings: Mapping[str, Any], *, own_seeds: bool
 ) -> dict[str, Any]:
     effects = None
     if settings["incomplete"] == "adjust" and runs["ranked"].any():
         effects = fit_effects(summarize_cells(runs[runs["ranked"]]))
     ranked = runs[runs["ranked"]] if runs["ranked"].any() else runs
     seeds = correlate_seeds(runs) if own_seeds else NO_SEEDS
+    known = have_items(runs, items)
+    if settings["unit"] == "items" and not known:
+        raise ValidationError(NO_ITEM_ERRORS)
     unit = resolve_unit(
-        settings["unit"], runs, interval=settings["interval"], shared=seeds.is_found
+        settings["unit"], runs, interval=settings["interval"], shared=seeds.is_found, items=known
     )
     matrix = arrange_runs(ranked, by_seed=own_seeds)
     dependence = measure_dependence(

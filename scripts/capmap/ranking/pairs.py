@@ -21,6 +21,7 @@ from capmap.ranking.aggregation import (
     list_pairs,
 )
 from capmap.ranking.dependence import INDEPENDENT, Dependence, vary_by_seed
+from capmap.ranking.items import ItemErrors
 from capmap.ranking.resampling import (
     Counts,
     DatasetPool,
@@ -412,6 +413,7 @@ def compare_pairs(
     confidence_level: float,
     dependence: Dependence = INDEPENDENT,
     ordered: ScoreMatrix | None = None,
+    items: ItemErrors | None = None,
 ) -> pd.DataFrame:
     """Compare every pair of models on the datasets that both have.
 
@@ -419,8 +421,8 @@ def compare_pairs(
     ----------
     matrix : ScoreMatrix
         Cells of normalized scores.
-    unit : {"runs", "seeds", "runs_and_datasets"}
-        What the interval of the mean difference generalizes to: new runs or seeds on these
+    unit : {"runs", "seeds", "items", "runs_and_datasets"}
+        What the interval of the mean difference generalizes to: new runs, seeds or items on these
         datasets, or new datasets too. Seeds need `ScoreMatrix.seed_parts`.
     confidence_level : float
         Between 0 and 1.
@@ -428,6 +430,8 @@ def compare_pairs(
         What datasets, seeds and models have in common.
     ordered : ScoreMatrix, optional
         Cells of raw scores (`order_runs`), which tell differences near the bounds.
+    items : ItemErrors, optional
+        Errors of the same models on other items.
 
     Returns
     -------
@@ -449,6 +453,8 @@ def compare_pairs(
     shared cells have two or more runs. The interval over datasets is that of the paired t test with
     the variance of `vary_over_datasets`, and empty for a single dataset. Where the noise of a seed
     on a dataset is common to models, the interval over runs is of their differences seed by seed.
+    The interval over items has the variance of the differences item by item, by cluster, and that
+    over runs where it is known.
     Where nothing varies, the interval is the point.
 
     References
@@ -461,7 +467,12 @@ def compare_pairs(
     pairs = list_pairs(len(matrix.models))
     names = np.array(matrix.models, dtype=object)
     mean, low, high = estimate_differences(
-        matrix, pairs, unit=unit, confidence_level=confidence_level, dependence=dependence
+        matrix,
+        pairs,
+        unit=unit,
+        confidence_level=confidence_level,
+        dependence=dependence,
+        items=items,
     )
     rounded = subtract_means(ordered or matrix, pairs)
     p, effect_size = compute_wilcoxon(rounded)
@@ -505,6 +516,7 @@ def estimate_differences(
     unit: Unit,
     confidence_level: float,
     dependence: Dependence = INDEPENDENT,
+    items: ItemErrors | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean difference of each pair over its shared datasets, with a closed-form interval.
 
@@ -514,9 +526,9 @@ def estimate_differences(
         Cells of normalized scores.
     pairs : Pairs
         Which models to compare.
-    unit : {"runs", "seeds", "runs_and_datasets"}
+    unit : {"runs", "seeds", "items", "runs_and_datasets"}
         What the interval generalizes to.
-    confidence_level, dependence
+    confidence_level, dependence, items
         As in `compare_pairs`.
 
     Returns
@@ -533,6 +545,9 @@ def estimate_differences(
     if unit == "runs_and_datasets":
         variance, freedom = vary_over_datasets(matrix, pairs, dependence)
         error = np.sqrt(variance)
+    elif items is not None and unit == "items":
+        variance, freedom = _vary_over_items(matrix, pairs, shared, items)
+        error = _divide(np.sqrt(variance), shared.sum(axis=-1), empty=np.nan)
     else:
         vary = _vary_over_seeds if unit == "seeds" else _vary_over_runs
         if unit == "runs" and dependence.paired:
@@ -637,6 +652,19 @@ def _vary_over_seeds(
     fewest = np.minimum(matrix.counts[pairs.first], matrix.counts[pairs.second])
     freedom = np.maximum(np.where(shared, fewest, np.inf).min(axis=-1) - 1, 1)
     return np.where((shared & (fewest < 2)).any(axis=-1), np.nan, variance), freedom
+
+
+def _vary_over_items(
+    matrix: ScoreMatrix, pairs: Pairs, shared: BoolArray, items: ItemErrors
+) -> tuple[FloatArray, FloatArray]:
+    """The same over items, with the larger variance of runs and seeds, where it is known."""
+    variance, freedom = items.vary_pairs(pairs, shared)
+    runs, known = _vary_over_runs(matrix, pairs, shared)
+    seeds, seed_freedom = _vary_over_seeds(matrix, pairs, shared)
+    known = np.where(np.nan_to_num(seeds) > np.nan_to_num(runs), seed_freedom, known)
+    noise = np.maximum(np.nan_to_num(seeds), np.nan_to_num(runs))
+    spread = variance**2 / freedom + _divide(noise**2, known, empty=0)
+    return variance + noise, _divide((variance + noise) ** 2, spread, empty=1)
 
 
 def _vary_over_paired_runs(

@@ -13,6 +13,7 @@ import scipy
 
 from capmap.ranking.aggregation import FloatArray, bound_variance
 from capmap.ranking.dependence import FEWEST_EFFECTIVE, INDEPENDENT, Dependence, has_enough_runs
+from capmap.ranking.items import CellErrors
 from capmap.ranking.resampling import OPTIMUM, Strata, stratify_runs
 from capmap.rng import make_stream
 from capmap.settings.choices import FEWEST_DATASETS, Statistic, Unit
@@ -167,6 +168,7 @@ def measure_error(
     unit: Unit,
     filling: Filling | None = None,
     dependence: Dependence = INDEPENDENT,
+    items: CellErrors | None = None,
 ) -> StandardError | None:
     """Standard error of a statistic with its degrees of freedom.
 
@@ -176,15 +178,17 @@ def measure_error(
         Which one.
     strata : Strata
         A model's runs.
-    unit : {"runs", "seeds", "runs_and_datasets"}
+    unit : {"runs", "seeds", "items", "runs_and_datasets"}
         What is drawn independently. "runs": new runs on the same datasets; "seeds": new seeds on
-        the same datasets, each with its runs on all of them; "runs_and_datasets": new datasets like
-        these, with new runs.
+        the same datasets, each with its runs on all of them; "items": new items of these datasets,
+        with new runs; "runs_and_datasets": new datasets like these, with new runs.
     filling : Filling, optional
         Which datasets have expected scores: the mean of the model's other datasets, each less the
         effect of the dataset, plus the effect of this one.
     dependence : Dependence, optional
         What datasets, seeds and models have in common.
+    items : CellErrors, optional
+        Errors of the model's cells on other items.
 
     Returns
     -------
@@ -205,6 +209,9 @@ def measure_error(
     seeds per dataset (their harmonic mean where they differ); runs of a seed may have anything in
     common.
 
+    Items: the variances of the cells' means on other items, and that of runs, where it is known;
+    the mean of an item over few runs has some of their variance as well, so that counts twice.
+
     Expected scores add their variance: that of each, and that of the model's level in all of them.
 
     Datasets: a trimmed mean of n datasets keeps h = n / 2 of them and has h − 1 degrees of freedom
@@ -224,7 +231,10 @@ def measure_error(
     """
     if statistic == "trimmed_mean":
         return None
-    error = _measure_own(statistic, strata, unit, filling, dependence)
+    if unit == "items":
+        error = _over_items(statistic, strata, filling, items)
+    else:
+        error = _measure_own(statistic, strata, unit, filling, dependence)
     if filling is None or error is None:
         return error
     slopes = _slopes_of_filled(measure_influences(statistic, strata), strata, filling)
@@ -274,6 +284,31 @@ def _over_new_datasets(
     seeds = _over_seeds(influences, own)
     found = 0.0 if seeds is None else seeds.value**2
     return error.add(max(found, dependence.seed_variance), dependence.seed_freedom)
+
+
+def _over_items(
+    statistic: Statistic,
+    strata: Strata,
+    filling: Filling | None,
+    items: CellErrors | None,
+) -> StandardError | None:
+    """The error over items of the same datasets, and over the runs that there are."""
+    influences, own = _choose_own(measure_influences(statistic, strata), strata, filling)
+    slopes = np.bincount(own.datasets, influences.slopes).astype(np.float64)
+    if items is None:
+        return None
+    parts, common, alone, freedom = items.weigh(slopes)
+    if np.isnan(freedom).any():
+        return None
+    known = satterthwaite_freedom(common, freedom)
+    value, third = float(np.sqrt(common.sum())), float((parts**3).sum())
+    error = StandardError(value, known, third, parts=parts, parts_freedom=known)
+    error = error.add(float(alone.sum()), satterthwaite_freedom(alone, freedom))
+    runs = _over_runs(influences, own, paired=False), _over_seeds(influences, own)
+    noise = max((found for found in runs if found), key=lambda found: found.value, default=None)
+    if noise is not None:
+        error = error.add(noise.value**2, noise.freedom)
+    return error
 
 
 def _choose_own(

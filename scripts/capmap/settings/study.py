@@ -164,6 +164,8 @@ class Columns(Section):
         description='Seed or repetition, or columns to join to it; may be absent. With "row" each '
         "row is a run.",
     )
+    item: str = Field("", description="Test item that the score is of; a cell has the mean of all.")
+    cluster: str = Field("", description="What items have in common, such as their passage.")
     step: str = Field("", description="Step of a log, see `take`.")
     selection: str = Field("", description="What the best row of a run is chosen by, see `take`.")
     spread: str = Field("", description="Standard deviation of runs, see `summary`.")
@@ -261,6 +263,9 @@ class ScoreRule(Rule):
     low: Bound = Field(ABSENT, description="Lower bound of scores, after `transform`.")
     high: Bound = Field(ABSENT, description="Upper bound of scores, after `transform`.")
     metric: str = Field(ABSENT, description="Name of the metric of a dataset; it wins.")
+    items: Count = Field(
+        ABSENT, description="Test items behind each score of a dataset, a share of right ones."
+    )
     transform: Transform = Field(
         ABSENT, description="Conversion of a dataset's scores, such as {scale_rmse: {std: 0.25}}."
     )
@@ -492,7 +497,7 @@ class Bootstrap(Section):
     unit: UnitOrAuto = Field(
         "auto",
         description="What new data intervals speak of: runs or seeds on these datasets, or also "
-        'datasets like these; "auto" looks at the runs that there are.',
+        'items or datasets like these; "auto" looks at the runs and items that there are.',
     )
     seed: Whole = Field(0, description="Seed from which all random streams of the study derive.")
     shards: Whole = Field(1, ge=1, le=1000, description="Jobs over which the models are spread.")
@@ -500,9 +505,9 @@ class Bootstrap(Section):
     @field_validator("unit")
     @classmethod
     def _refuse_seeds(cls, unit: str, info: ValidationInfo) -> str:
-        if unit == "seeds" and info.data.get("interval") == "percentile":
+        if unit in ("seeds", "items") and info.data.get("interval") == "percentile":
             remedy = "Set interval to calibrated, or unit to auto."
-            raise ValueError(f"only calibrated intervals can be over seeds. {remedy}")
+            raise ValueError(f"only calibrated intervals can be over {unit}. {remedy}")
         return unit
 
 

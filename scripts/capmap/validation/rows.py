@@ -19,7 +19,9 @@ ROW_FAULTS = frozenset(
     {
         "ambiguous_number",
         "decimal_mark",
+        "empty_cluster",
         "empty_dataset",
+        "empty_item",
         "empty_metric",
         "empty_model",
         "huge_score",
@@ -89,7 +91,7 @@ SEEDLESS = RowCheck(
 CONFLICT = RowCheck(
     "duplicate",
     "score",
-    "The score of {model} on {dataset}{_seed} differs from {_other} at {_place}.",
+    "The score of {model} on {dataset}{_item}{_seed} differs from {_other} at {_place}.",
     "{_remedy}",
 )
 INCOMPLETE = RowCheck("incomplete", "_name", "{_reason}", "{_consequence}")
@@ -167,7 +169,7 @@ def resolve_duplicates(
 
 def _judge_repeats(runs: pd.DataFrame, policy: Duplicates, layout: TableFormat) -> Deduplicated:
     """Compare all other rows of each run with the one that stays."""
-    number = number_rows(runs, KEY)
+    number = number_rows(runs, [*KEY, "item"] if "item" in runs else KEY)
     stays: Literal["first", "last"] = "last" if policy == "last" else "first"
     is_other = pd.Series(number).duplicated(keep=stays).to_numpy()
     if not is_other.any():
@@ -201,7 +203,8 @@ def _find_conflicts(
         remedy = f"The {policy} is used (duplicates: {policy})."
         if policy == "error":
             remedy = "Correct the export, or choose duplicates: mean, first or last."
-            remedy = remedy if row.seed else f"{SEED_REMEDIES[layout]} {remedy}"
+            is_told = row.seed or "item" in rows
+            remedy = remedy if is_told else f"{SEED_REMEDIES[layout]} {remedy}"
         if policy == "error" and is_elsewhere:
             remedy = (
                 "If each file is of another model, dataset or seed, take it from the file's name: "
@@ -211,6 +214,9 @@ def _find_conflicts(
         place = f"line {winner.line}" + (f" of {winner.source}" if is_elsewhere else "")
         said.append((seed, repr(winner.raw), place, remedy))
     told = pd.DataFrame(said, rows.index, ["_seed", "_other", "_place", "_remedy"])
+    told["_item"] = (
+        [f", item {quote_name(name)}," for name in rows["item"]] if "item" in rows else ""
+    )
     check = CONFLICT._replace(severity="error" if policy == "error" else "warning")
     return check.report(pd.concat([rows, told], axis=1))
 

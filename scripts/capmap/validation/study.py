@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from operator import attrgetter, itemgetter
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from capmap.exports.reading import check_digests
 from capmap.exports.records import FileOptions
 from capmap.exports.runs import MEAN, ROW, SEED
 from capmap.normalization.bounds import resolve_bounds
+from capmap.normalization.items import NO_ITEMS
 from capmap.normalization.precedence import (
     Rules,
     Select,
@@ -36,6 +37,7 @@ from capmap.validation.configuration import (
     find_unknown_names,
     rename_runs,
 )
+from capmap.validation.items import average_items
 from capmap.validation.rows import (
     find_incomplete,
     find_single_seeds,
@@ -87,7 +89,7 @@ class Policies:
     @classmethod
     def choose(cls, settings: Mapping[str, Any]) -> Self:
         """Take what is known here from the settings of a study."""
-        names = [field.name for field in fields(cls) if field.name in settings]
+        names = [own.name for own in fields(cls) if own.name in settings]
         return cls(**{name: settings[name] for name in names})
 
 
@@ -107,12 +109,15 @@ class Validation:
     counts : dict
         runs, models, datasets, metrics, cells, cells_empty, duplicates_identical,
         duplicates_resolved and rows_rejected; before selection.
+    items : DataFrame
+        Scores of single items, see `average_items`.
     """
 
     runs: pd.DataFrame
     problems: list[Problem]
     left_out: list[Problem]
     counts: dict[str, int]
+    items: pd.DataFrame = field(default_factory=NO_ITEMS.copy)
 
     @property
     def errors(self) -> list[Problem]:
@@ -141,7 +146,7 @@ def validate_runs(
     """Find everything that is wrong with the runs of a study.
 
     1. Failed runs get the score that is configured. Rows that cannot be used are left out; of
-       repeated rows one is kept.
+       repeated rows one is kept. Scores of items become runs, their means.
     2. Configured names are looked up in the data.
     3. Metrics, directions and bounds of the selected datasets are checked against the scores of
        all models, because bounds are made from all of them.
@@ -170,7 +175,8 @@ def validate_runs(
     scored, told = replace_failed(runs, found, failed=policies.failed, rules=rules)
     rejected = reject_rows(scored, told, policy=policies.invalid)
     unique = resolve_duplicates(rejected.runs, policy=policies.duplicates, layout=layout)
-    problems = [*rejected.others, *rejected.faults, *unique.problems]
+    averaged = average_items(unique.runs)
+    problems = [*rejected.others, *rejected.faults, *unique.problems, *averaged.problems]
     if not runs.empty:
         problems += find_unknown_names(
             runs,
@@ -179,21 +185,26 @@ def validate_runs(
             select=policies.select,
             failed=policies.failed,
         )
-    problems += _check_selected(unique.runs, rules, policies)
+    found = _check_selected(averaged.runs, rules, policies)
+    # Items say how sure the ranking is on these datasets.
+    counted = [*rules.datasets.values(), *rules.metrics.values()]
+    has_items = not averaged.items.empty or any("items" in rule for rule in counted)
+    problems += [problem for problem in found if problem.code != "one_seed" or not has_items]
     if not runs.empty:
         flat = [problem.value for problem in problems if problem.code == "constant_dataset"]
         problems += find_unanalysed_names(runs, select=policies.select, constant=flat, named=named)
-    if unique.runs.empty and not any(problem.severity == "error" for problem in problems):
+    if averaged.runs.empty and not any(problem.severity == "error" for problem in problems):
         problems.append(NO_RUNS)
     return Validation(
-        runs=_arrange(unique.runs),
+        runs=_arrange(averaged.runs),
+        items=averaged.items,
         problems=sorted(problems, key=_order_problems),
         left_out=[
             *rejected.faults,
             *unique.left_out,
             *(problem for problem in rejected.others if problem.code == "empty_score"),
         ],
-        counts=_count(unique.runs)
+        counts=_count(averaged.runs)
         | {
             "duplicates_identical": unique.identical,
             "duplicates_resolved": unique.resolved,
