@@ -116,7 +116,7 @@ def write_study(
 
 def run_report(folder: Path, **settings: Any) -> str:
     """Run the script on the files of a study; the text of its page."""
-    texts = ("headline.txt", "claims.csv", "changes.csv", "previous/runs.parquet")
+    texts = ("headline.txt", "words.json", "claims.csv", "changes.csv", "previous/runs.parquet")
     checked = make_settings(**settings)
     report(
         study="study",

@@ -232,6 +232,17 @@ def test_one_seed_is_a_warning_once():
     assert find_one(runs, "one_seed").reason.startswith("Some models ('B') have one run")
 
 
+def test_scores_that_no_seed_changes_are_a_warning_once():
+    def repeat(*cells):
+        return make_runs(*((*cell, seed) for cell in cells for seed in "123"))
+
+    cells = [("A", "D", 0.9), ("A", "E", 0.8), ("B", "D", 0.7), ("B", "E", 0.6)]
+    assert find_one(repeat(*cells), "identical_seeds").severity == "warning"
+    outcomes = [(f"M{n}", "D", n % 2) for n in range(8)]
+    for runs in (GOOD, repeat(cells[0]), repeat(*outcomes)):
+        assert find(runs, "identical_seeds", incomplete="adjust") == []
+
+
 # Summary
 
 

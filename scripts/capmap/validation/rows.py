@@ -10,7 +10,7 @@ import pandas as pd
 from capmap.artifacts import number_rows
 from capmap.exports import SEED_REMEDIES
 from capmap.exports.runs import MEAN, ROW, SEED
-from capmap.normalization.precedence import Rules, find_missing
+from capmap.normalization.precedence import Rules, are_outcomes, find_missing
 from capmap.problems import Problem, RowCheck, Severity, list_rows
 from capmap.settings.choices import Direction, Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.wording import count_things, list_names, quote_name
@@ -271,6 +271,28 @@ def find_incomplete(
         remedy = "Choose another policy, or select models and datasets that are complete."
         problems.append(Problem(code="nothing_left", reason=reason, remedy=remedy))
     return problems
+
+
+def find_identical_seeds(runs: pd.DataFrame) -> list[Problem]:
+    """Find out that no model's score depends on the seed, of two cells or more with several runs.
+
+    Of outcomes of a few values that is no wonder.
+    """
+    cells = runs.groupby(["model", "dataset"], observed=True)["score"].agg(["size", "min", "max"])
+    repeated = cells[cells["size"] > 1]
+    is_same = (repeated["min"] == repeated["max"]).all()
+    if len(repeated) < 2 or not is_same or are_outcomes(runs["score"]):
+        return []
+    return [
+        Problem(
+            code="identical_seeds",
+            reason="Every model has the same score with every seed: was the seed applied, or one "
+            "run copied?",
+            remedy="Run with seeds that differ, or give each score once: copies make intervals "
+            "too narrow.",
+            severity="warning",
+        )
+    ]
 
 
 def find_single_seeds(counts: pd.DataFrame) -> list[Problem]:

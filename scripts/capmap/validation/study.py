@@ -39,6 +39,7 @@ from capmap.validation.configuration import (
 )
 from capmap.validation.items import average_items
 from capmap.validation.rows import (
+    find_identical_seeds,
     find_incomplete,
     find_single_seeds,
     reject_rows,
@@ -242,6 +243,7 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
         *problems,
         *find_opposite(analysed, rules),
         *find_incomplete(analysed, counts, policy=policies.incomplete),
+        *find_identical_seeds(analysed),
         *find_single_seeds(counts),
     ]
 
