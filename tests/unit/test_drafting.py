@@ -65,7 +65,9 @@ def test_published_structures_are_recognized(case, tmp_path, monkeypatch):
     assert wrong <= UNKNOWN
 
 
-@pytest.mark.parametrize("preset", sorted({*PRESETS} - {"mlflow", "rliable", "wandb"}))
+@pytest.mark.parametrize(
+    "preset", sorted({*PRESETS} - {"inspect_samples", "mlflow", "rliable", "wandb"})
+)
 def test_files_of_a_tool_are_recognized(preset, tmp_path, monkeypatch):
     content, path, *_ = PRESETS[preset]
     monkeypatch.chdir(tmp_path)

@@ -170,7 +170,7 @@ def test_epochs_of_an_item_count_once_and_add_their_noise() -> None:
     variances, freedom = np.array([of_items, of_runs]) ** 2, np.array([29, 2])
     known = variances.sum() ** 2 / (variances**2 / freedom).sum()
     reach = stats.t.ppf(0.975, known) * np.sqrt(variances.sum())
-    assert row["ci_high"] - row["score"] == pytest.approx(reach, rel=1e-9)
+    assert (row["ci_high"] - row["ci_low"]) / 2 == pytest.approx(reach, rel=1e-9)
 
 
 def test_few_clusters_say_nothing_of_others() -> None:
