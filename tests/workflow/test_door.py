@@ -121,11 +121,11 @@ def test_the_readme_holds_word_by_word_and_again_when_a_seed_arrives(
 
 
 def test_what_has_to_be_decided_stops_the_first_run_only(capmap: Path, tmp_path: Path) -> None:
-    lines = LONG.replace("accuracy", "RMSE").replace(",0.", ",").splitlines(keepends=True)
+    lines = LONG.replace("accuracy", "zorch").replace(",0.", ",").splitlines(keepends=True)
     (tmp_path / "mine.csv").write_text("".join(line for line in lines if ",2," not in line))
     first = call(capmap, tmp_path, "run", "mine.csv")
     assert first.returncode == 3, first.stderr
-    assert "RMSE has no natural bounds" in first.stdout
+    assert "Is a higher zorch better?" in first.stdout
     assert "capmap run mine.yaml" in first.stdout
     for _ in range(2):
         checked = call(capmap, tmp_path, "check")

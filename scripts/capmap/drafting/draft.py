@@ -218,7 +218,8 @@ def _direct_datasets(draft: Draft, runs: pd.DataFrame, errors: Sequence[Problem]
 
 def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame) -> None:
     """Put direction and bounds of a metric, and of datasets whose scale is another."""
-    known, said = find_metric(name), guess_direction(name)
+    known, named = find_metric(name), guess_direction(name)
+    said = "" if name == "score" and draft.is_undirected else named
     datasets = runs["dataset"].unique().tolist()
     guessed = draft.better or ("max" if rate_values(datasets, "merit") > HALF else "")
     direction: Direction = (
@@ -229,7 +230,7 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame) -> None:
     facts = runs.groupby("dataset", observed=True)["score"].agg(["min", "median", "max"])
     is_percent = (facts["median"] > FRACTION) & (facts["max"] <= PERCENT)
     # An error of 45 is no percentage, nor is a mark from 1 to 6, or a return.
-    is_merit = said == "max" and not has_word(name, {"return", "reward"})
+    is_merit = named == "max" and not has_word(name, {"return", "reward"})
     is_share = bool((facts["max"] <= 1).all())
     is_share |= is_merit and PERCENT / 2 < facts["max"].max() <= PERCENT
     if known and (low, high) != (None, None):
@@ -244,8 +245,7 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame) -> None:
         draft.note("metrics", "guess", f"{name} looks like a share{' in percent' * in_percent}.")
     elif known is None or None in (low, high):
         _put_open(draft, name, (low, high), direction, runs)
-    is_unsaid = name == "score" and (draft.is_undirected or not is_share)
-    if known is None and (is_unsaid or not said):
+    if known is None and (not said or (name == "score" and not is_share)):
         better = "higher" if direction == "max" else "lower"
         if guessed:
             source = (

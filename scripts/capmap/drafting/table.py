@@ -371,15 +371,18 @@ def correlate(one: "pd.Series[float]", other: "pd.Series[float]") -> float:
 
 
 def find_better(table: Table, scores: Sequence[Column]) -> Direction | Literal[""]:
-    """Find which scores are better by a column of ranks, or by rows in the order of an average."""
+    """Find which scores are better by a column of ranks, or by rows that descend by an average."""
     numbers = pd.DataFrame({own.name: own.read() for own in scores})
     level, low, high = numbers.rank().mean(axis=1), numbers.min(axis=1), numbers.max(axis=1)
+    scored = {own.name for own in scores}
     for name, own in table.columns.items():
-        order = own.read() if own.is_number and len(own.counts) > FEW else None
+        is_order = own.is_number and name not in scored and len(own.counts) > FEW
+        order = own.read() if is_order else None
         if order is not None and split_words(name)[-1:] in (["rank"], ["place"], ["ranking"]):
             agreement = correlate(order, level)
         elif order is not None and words.is_average(name) and order.between(low, high).all():
-            agreement = order.is_monotonic_increasing - float(order.is_monotonic_decreasing)
+            # Boards have the best first; ascending rows may as well have one's own model last.
+            agreement = -float(order.is_monotonic_decreasing)
         else:
             agreement = 0.0
         if abs(agreement) > MOSTLY:
