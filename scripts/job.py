@@ -39,7 +39,7 @@ def run_job(function: Callable[..., None], job: Any) -> None:
     place = f"{study}, {function.__name__}" if study else function.__name__
     logger = logging.getLogger(function.__name__)
     try:
-        _log_to(Path(log), place)
+        last = _log_to(Path(log), place)
         function(**arguments)
     except CapmapError as error:
         logger.error("%s", error)
@@ -50,6 +50,9 @@ def run_job(function: Callable[..., None], job: Any) -> None:
         else:
             logger.exception("This is a fault of capmap, not of your data; please report it.")
         sys.exit(1)
+    # Where a terminal has bars that move.
+    if not sys.stderr.isatty():
+        print(f"{place}: {last.text}", file=sys.stderr)
 
 
 def _as_plain(value: Any) -> Any:
@@ -63,15 +66,27 @@ def _is_file_list(value: Any) -> bool:
     return type(value).__name__ == "Namedlist" or type(value).__module__.startswith("snakemake")
 
 
-def _log_to(path: Path, place: str) -> None:
+class _Last(logging.Handler):
+    """Keeps what a job said last."""
+
+    text = "done"
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno == logging.INFO:
+            self.text = record.getMessage()
+
+
+def _log_to(path: Path, place: str) -> _Last:
     terminal = logging.StreamHandler()
     terminal.setLevel(logging.WARNING)
     told = logging.Formatter(f"{place}: {{message}}", style="{")
     terminal.setFormatter(told)
-    logging.basicConfig(level=logging.INFO, handlers=[terminal])
+    last = _Last()
+    logging.basicConfig(level=logging.INFO, handlers=[terminal, last])
     # A log that cannot be written, as the disk is full, is no fault to report beside that.
     logging.raiseExceptions = False
     path.parent.mkdir(parents=True, exist_ok=True)
     log = logging.FileHandler(path, mode="w", encoding="utf-8", errors="backslashreplace")
     log.setFormatter(told)
     logging.getLogger().addHandler(log)
+    return last

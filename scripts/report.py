@@ -1,5 +1,6 @@
 """Put the tables and figures of a study on one page, and write the folder of its paper."""
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from capmap.pages.report import (
     render_report,
 )
 from capmap.paper.document import render_paper, write_paper
+
+logger = logging.getLogger(__name__)
 
 
 def report(
@@ -85,6 +88,7 @@ def report(
     write_paper(paper, written)
     write_text(report, render_report(results, study=study, title=title))
     save_state(previous, read, settings, ranks)
+    logger.info("%d tables and %d figures on the page", len({*sheets.values()}), len(pictures))
 
 
 def _find_reason(name: str, reasons: Mapping[str, str]) -> str:

@@ -51,6 +51,7 @@ def run_steps(
         parts = [*step.tables, *step.files]
         counts = ", ".join(f"{len(made[part])} rows of {part}" for part in parts)
         logger.info("%s: %s", name, counts)
+    logger.info("%d steps done", len(steps))
     return reasons
 
 

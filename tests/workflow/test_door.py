@@ -134,6 +134,7 @@ def test_what_has_to_be_decided_stops_the_first_run_only(capmap: Path, tmp_path:
         assert "Every model has one run per dataset" in checked.stderr
     second = call(capmap, tmp_path, "run", "mine.yaml", "--", TARGET)
     assert second.returncode == 0, second.stderr
+    assert "mine, rank: 3 models" in second.stderr
     assert (tmp_path / TARGET).is_file()
 
 
