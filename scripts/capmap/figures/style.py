@@ -442,7 +442,7 @@ def shorten_names(names: Iterable[str], *, width: float, size: float) -> dict[st
     {'resnet50_pretrained_on_imagenet': 'resnet50…magenet'}
     >>> alike = ["resnet50_with_moco_on_sentinel2", "resnet50_with_dino_on_sentinel2"]
     >>> list(shorten_names(alike, width=1.0, size=7).values())
-    ['…dino_on_sentinel2', '…moco_…sentinel2']
+    ['resnet5…dino_on…', 'resnet5…moco_o…']
     """
     texts = {name: printable_text(name) for name in sorted(set(names))}
     whole = {name for name, text in texts.items() if text_width(text, size=size) <= width}
