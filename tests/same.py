@@ -36,8 +36,7 @@ def list_runs() -> Iterator[tuple[str, list[str]]]:
     """Name each configuration, and the arguments of snakemake that run it."""
     yield "shipped", ["--config", "run=all"]
     for name, (paper, studies) in PAPERS.items():
-        options = [f"run=[{studies}]", "mirror=../shared/data"]
-        yield name, ["--configfile", f"papers/{paper}.yaml", "--config", *options]
+        yield name, ["--configfile", f"papers/{paper}.yaml", "--config", f"run=[{studies}]"]
     for path in STUDIES:
         yield path.stem, ["--configfile", f"tests/workflow/studies/{path.name}"]
 
@@ -53,6 +52,7 @@ def lay_out(folder: Path, revision: str) -> Path:
     else:
         subprocess.run(["cp", "-a", "--parents", *PARTS, project], cwd=PROJECT, check=True)
     (folder / "shared").symlink_to(SHARED)
+    (project / "downloads").symlink_to(SHARED / "data")
     bounds = pd.read_csv(SHARED / "data/atari100k/baselines.csv")
     bounds.set_axis(["dataset", "low", "high"], axis=1).to_csv(project / "bounds.csv", index=False)
     return project
