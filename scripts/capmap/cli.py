@@ -124,7 +124,9 @@ def _draft(options: argparse.Namespace, _rest: list[str]) -> int:
 
     files: list[str] = options.files
     if addresses := [name for name in files if "://" in name]:
-        raise ConfigError(f"{addresses[0]}: a draft looks at files here. Load it first.")
+        kind, _, place = addresses[0].partition("://")
+        place = place.rpartition("@")[2]
+        raise ConfigError(f"{kind}://{place}: a draft looks at files here. Load it first.")
     name = name_study(files)
     path = Path(f"{name}.yaml")
     if path.exists():

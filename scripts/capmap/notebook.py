@@ -216,9 +216,11 @@ class Finished:
         """
         self._require(name)
         declared = load_analysis(name)
+        # That of groups of datasets stands in the ranking.
         paths = {own: self.folder / declared.folder / f"{own}.csv" for own in declared.tables}
+        paths = paths or {"ranking": self.folder / "tables/ranking.csv"}
         tables = Results(
-            {own: path for own, path in paths.items() if path.is_file()}, read_declared
+            {own: path for own, path in paths.items() if path.is_file()}, self._read_table
         )
         if not tables:
             remedy = "Ask for it under analyses, and run the study again."
@@ -390,8 +392,8 @@ class Study(Finished):
     def _tell(self, name: str) -> dict[str, str]:
         from capmap.analyses.rendering import describe_analysis, tell_words
 
-        folders = {self.folder / made["folder"] for made in INDEX.values()}
-        paths = sorted(path for folder in folders for path in folder.glob("*.csv"))
+        folders = {"normalized", *(made["folder"] for made in INDEX.values())}
+        paths = sorted(path for own in folders for path in (self.folder / own).glob("*.csv"))
         places = {path.relative_to(self.folder).with_suffix("").as_posix(): path for path in paths}
         options = given.read_facts(self._study)[name]
         reasons = [self._reasons.get(f"{own}.csv", "") for own in load_analysis(name).tables]

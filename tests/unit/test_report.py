@@ -120,7 +120,7 @@ def test_what_has_nothing_to_show_is_left_out(tmp_path: Path) -> None:
     tables |= {name: tables[name].head(0) for name in ("changes", "dropped")}
     page = Page(write_study(tmp_path, ["A", "B"], ["D1"], tables=tables, nothing=FIGURES))
     assert page.find("svg") == []
-    assert not any("since the former run" in word for word in page.words)
+    assert not any("Since the former run" in word for word in page.words)
     assert not any("Models and datasets left out" in word for word in page.words)
 
 

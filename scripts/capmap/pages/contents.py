@@ -456,3 +456,21 @@ def show_analysis(
             for place, table in places.items()
         ],
     )
+
+
+def find_changes(changes: pd.DataFrame) -> dict[str, Any]:
+    """What came, went and changed since the former run, and the largest move of a rank."""
+    parts = []
+    for kind in ("model", "dataset", "run", "setting"):
+        own = changes[changes["kind"] == kind]
+        is_new, is_gone = own["before"].isna(), own["after"].isna()
+        ways = {"new": is_new, "removed": is_gone, "changed": ~is_new & ~is_gone}
+        if kind == "setting":
+            ways = {"changed": own["name"].notna()}
+        found = {f"{way} {kind}": own.loc[chosen, "name"].tolist() for way, chosen in ways.items()}
+        parts += [(noun, names) for noun, names in found.items() if names]
+    ranks = changes[changes["kind"] == "rank"].dropna(subset=["before", "after"])
+    ranks = ranks.astype({"before": int, "after": int})
+    moves = (ranks["after"] - ranks["before"]).abs().to_numpy()
+    largest = ranks.iloc[int(moves.argmax())].to_dict() if len(ranks) else {}
+    return {"parts": parts, "largest": largest}

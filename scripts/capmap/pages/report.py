@@ -18,6 +18,7 @@ from capmap.artifacts import read_index
 from capmap.claims import ranks_apart
 from capmap.pages import render_page
 from capmap.pages.contents import (
+    find_changes,
     list_doubts,
     show_analysis,
     show_tables,
@@ -193,7 +194,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         validation=results.validation,
         ranked=_count_ranked(tables),
         doubts=list_doubts(results.validation),
-        changes=tables["changes"].groupby("kind", sort=False).size().to_dict(),
+        changes=find_changes(tables["changes"]),
         methods=write_page(main["methods"]),
         pictures=pictures,
         blank={name for name, picture in pictures.items() if not picture.files},

@@ -58,7 +58,9 @@ SECTIONS = r"""\section{{Methods}}
 MOST_FLOATS = 4
 COMPARISONS = ("pairwise_reference", "critical_difference")
 TABLE = r"\begin{table}"
-WRITTEN = "% Written by each run of capmap: \\input it, and do not edit it.\n"
+WRITTEN = (
+    "% Written by each run of capmap, which undoes edits: put your own words into other files.\n"
+)
 
 
 def render_paper(
