@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import capmap
-from capmap.analyses import ANALYSES, find_table, list_analyses, list_tables, load_analysis
+from capmap.analyses import ANALYSES, find_table, list_analyses, list_tables, place_read
 from capmap.ranking.table import choose
 from capmap.settings.study import OF_SCORES
 from tests.toy_settings import make_settings
@@ -89,7 +89,7 @@ def test_a_table_in_memory_has_the_bytes_of_the_workflow(examples: Checkout, nam
         assert own.methods == theirs.methods
         assert [*own.figures] == [*theirs.figures]
         for table in theirs.tables:
-            place = f"{load_analysis(analysis).folder}/{table}.csv"
+            place = place_read(table, analysis)
             assert (study.folder / place).read_bytes() == (finished.folder / place).read_bytes()
         for figure in theirs.figures:
             assert own.plot(figure)._repr_svg_() == theirs.plot(figure)._repr_svg_()
