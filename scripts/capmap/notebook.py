@@ -347,9 +347,11 @@ class Study(Finished):
 
     def _require(self, name: str) -> None:
         super()._require(name)
+        if name in OF_FILES:
+            text = f"The analysis {name!r} needs more than a table: run the workflow, and load it."
+            raise ConfigError(text)
         if name not in ["main", *list_analyses(self._study.settings)]:
-            needs = INDEX[name]["needs"] or "files that only the workflow reads"
-            raise ConfigError(f"The analysis {name!r} needs {needs}.")
+            raise ConfigError(f"The analysis {name!r} needs {INDEX[name]['needs']}.")
         declared = load_analysis(name)
         for own in [*declared.tables, *list_parameters(declared.find_facts, behind_star=False)]:
             self._make(place_read(own, name))

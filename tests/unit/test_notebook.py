@@ -47,6 +47,8 @@ def test_an_analysis_has_table_figure_and_text_and_is_made_once() -> None:
     assert (study.folder / "comparisons/pairwise.csv").stat().st_mtime_ns == made
     with pytest.raises(ConfigError, match="needs frontier/against"):
         study.analysis("frontier")
+    with pytest.raises(ConfigError, match="run the workflow"):
+        study.analysis("conditions")
     with pytest.raises(ConfigError, match="Did you mean 'profiles'"):
         study.analysis("profile")
     with pytest.raises(ValueError, match="nothing to show"):

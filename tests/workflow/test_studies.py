@@ -83,7 +83,8 @@ def test_a_table_in_memory_has_the_bytes_of_the_workflow(examples: Checkout, nam
         study = capmap.Study(frame, name=name, **settings)
     finished = capmap.load(examples.folder / "results" / name)
     asked = ["main", *list_analyses(make_settings(**settings))]
-    for analysis in asked:
+    # Of another study, which a table does not have.
+    for analysis in [name for name in asked if name != "conditions"]:
         own, theirs = study.analysis(analysis), finished.analysis(analysis)
         assert own.text == theirs.text
         assert own.methods == theirs.methods
