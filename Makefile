@@ -11,7 +11,7 @@ COMPILE := uv pip compile --universal --generate-hashes --no-emit-index-url pypr
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all compile examples help same test test-browser test-cluster test-envs test-latex lint format docs bench lock clean
+.PHONY: all compile examples help same test test-browser test-cluster test-envs test-latex lint format docs bench release lock clean
 
 # Compiled once, as each of a run's processes would do it anew where PYTHONDONTWRITEBYTECODE is set.
 compile: $(VENV)/runtime.stamp
@@ -75,6 +75,12 @@ same: $(VENV)/development.stamp ## compare all tables with those of the commit t
 bench: export PYTHONPATH := scripts:.
 bench: $(VENV)/development.stamp compile ## measure speed, memory and coverage
 	@set -e; for script in benchmarks/*.py; do echo "$$script"; $(VENV)/bin/python "$$script"; done
+
+release: $(VENV)/development.stamp ## build wheel, sdist and bill of materials in dist/, and check them
+	$(VENV)/bin/uv build --quiet --clear --out-dir dist
+	$(VENV)/bin/uv tool run --quiet twine check --strict dist/*.whl dist/*.tar.gz
+	$(VENV)/bin/uv tool run --quiet --from cyclonedx-bom cyclonedx-py requirements requirements.lock \
+		--output-file dist/capmap.cdx.json
 
 lock: $(VENV)/development.stamp ## pin the dependencies of pyproject.toml anew
 	$(VENV)/bin/$(COMPILE) -o requirements.lock >/dev/null

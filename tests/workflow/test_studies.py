@@ -4,9 +4,11 @@ import re
 import warnings
 from pathlib import Path
 
+import nbformat
 import pandas as pd
 import pytest
 import yaml
+from nbclient import NotebookClient
 
 import capmap
 from capmap.analyses import ANALYSES, find_table, list_analyses, list_tables, place_read
@@ -94,6 +96,24 @@ def test_a_table_in_memory_has_the_bytes_of_the_workflow(examples: Checkout, nam
             assert (study.folder / place).read_bytes() == (finished.folder / place).read_bytes()
         for figure in theirs.figures:
             assert own.plot(figure)._repr_svg_() == theirs.plot(figure)._repr_svg_()
+
+
+def test_the_cells_of_the_page_on_notebooks_run(
+    examples: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(PROJECT / "scripts"))
+    frame = pd.read_csv(PROJECT / "data/tutorial/toy.csv")
+    names = {"model": "backbone", "dataset": "task", "score": "test score"}
+    frame.rename(columns=names).to_csv(tmp_path / "results.csv", index=False)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/mine").symlink_to(examples.folder / "results/toy")
+    page = (PROJECT / "docs/notebook.md").read_text()
+    cells = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [cell.outputs[-1].data for cell in notebook.cells if cell.outputs]
+    assert len(shown) >= 2
+    assert "<svg" in shown[0]["text/html"]
 
 
 def test_every_result_of_the_examples_exists(examples: Checkout) -> None:
