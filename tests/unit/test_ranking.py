@@ -14,7 +14,7 @@ from scipy import stats
 
 from capmap.errors import ValidationError
 from capmap.normalization.bounds import find_limits
-from capmap.ranking import aggregation, rank_sets
+from capmap.ranking import aggregation, choose, rank_sets
 from capmap.ranking.estimates import (
     Options,
     bootstrap_models,
@@ -28,7 +28,6 @@ from capmap.ranking.holes import Effects, fit_effects
 from capmap.ranking.normalized import normalize_study
 from capmap.ranking.rank_sets import RankSets, SamplingErrors, find_rank_sets
 from capmap.ranking.resampling import evaluate_runs, stratify_runs
-from capmap.ranking.table import choose
 from capmap.rng import make_stream
 from capmap.settings.choices import Statistic, Unit
 from tests.steps import make_scope

@@ -11,6 +11,7 @@ from capmap.analyses import Analysis, Figure, Step, Table
 from capmap.claims import BAYESIAN, claim_decisions, claim_pairs, has_letters
 from capmap.normalization.items import NO_ITEMS
 from capmap.problems import require_known
+from capmap.ranking import choose
 from capmap.ranking.aggregation import arrange_runs, order_runs
 from capmap.ranking.dependence import Dependence
 from capmap.ranking.items import measure_items
@@ -20,7 +21,6 @@ from capmap.ranking.pairs import (
     estimate_improvement,
     scale_means,
 )
-from capmap.ranking.table import choose
 from capmap.rng import make_stream
 from capmap.settings.choices import DECIDED, POSTERIOR_SAMPLES, Unit
 from capmap.wording import can_separate, have_common_letter
@@ -43,28 +43,7 @@ def compare_models(
     confidence_level: float,
     seed: int,
 ) -> pd.DataFrame:
-    """Compare every pair of models: differences, tests, probability of improvement, equivalence.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Normalized runs of all models.
-    ranking, bounds, dependence, items : pandas.DataFrame
-        The ranking, which says what intervals are over and whose first model is the reference
-        unless one is named, the bounds, what datasets and seeds have in common, and the scores of
-        items.
-    study : str
-        Name of the study, part of the names of its random streams.
-    reference, rope_setting, n_resamples
-        As in the setting `comparison`.
-    confidence_level, seed
-        As in the setting `bootstrap`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table ``pairwise``.
-    """
+    """Compare every pair of models: differences, tests, probability of improvement, equivalence."""
     unit: Unit = ranking["unit"].iloc[0]
     known = Dependence.read(dependence.iloc[0].to_dict())
     matrix = arrange_runs(runs, by_seed=unit in ("seeds", "items") or known.needs_seeds)

@@ -13,6 +13,7 @@ from capmap.artifacts import read_parquet
 from capmap.errors import ValidationError
 from capmap.normalization.precedence import drop_incomplete
 from capmap.problems import require_known
+from capmap.ranking import COLUMNS
 from capmap.ranking.aggregation import FloatArray, IntArray, arrange_runs, summarize_cells
 from capmap.ranking.dependence import INDEPENDENT, Dependence, Scope, measure_dependence
 from capmap.ranking.holes import Effects, find_ranked, fit_effects
@@ -37,7 +38,6 @@ from capmap.ranking.standard_errors import (
     measure_error,
     percentile_interval,
 )
-from capmap.ranking.table import COLUMNS
 from capmap.rng import make_stream
 from capmap.settings.choices import Cut, Incomplete, IntervalMethod, Statistic, Unit
 from capmap.wording import write_key
@@ -78,29 +78,8 @@ def choose_groups(
     incomplete: Incomplete,
     min_datasets: str | float,
 ) -> list[Group]:
-    """Choose the runs of each group.
+    """Choose the runs of each group of datasets, by name; all groups with a fault are named.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score``, normalized, of all models that are ranked.
-    definitions : mapping
-        The setting ``groups``: ``datasets`` by the name of the group.
-    incomplete, min_datasets
-        The settings of these names.
-
-    Returns
-    -------
-    list of Group
-        By name; none where no model is ranked.
-
-    Raises
-    ------
-    ValidationError
-        If a dataset is unknown, or a group has nothing left. All groups with a fault are named.
-
-    Notes
-    -----
     ``drop_models`` leaves out models that lack one of the group's datasets, ``drop_datasets``
     leaves out datasets that one of the models with any run in the group lacks, and ``adjust`` ranks
     each model that has enough of the datasets with the scores that are expected on the others as
@@ -222,51 +201,10 @@ def bootstrap_model(
     resolutions: Mapping[str, float] | None = None,
     items: CellErrors | None = None,
 ) -> list[Estimate]:
-    """Estimate statistics of one model with intervals.
+    """Estimate statistics of one model with intervals, all from the same resamples.
 
-    Parameters
-    ----------
-    scores : array_like, shape (runs,)
-        Finite normalized scores.
-    datasets : sequence of str, shape (runs,)
-        The dataset of each run.
-    statistics : sequence of {"iqm", "mean", "median", "optimality_gap"}
-        What to estimate, all from the same resamples.
-    options : Options
-        How to bootstrap.
-    rng : numpy.random.Generator
-        The model's own stream.
-    pool : DatasetPool, optional
-        The study's datasets, where they are resampled.
-    seeds : sequence of str, shape (runs,), optional
-        The seed of each run; needed where `Options.needs_seeds` says so.
-    effects : Effects, optional
-        Of the datasets on which the model is scored; on those that it lacks, it has the score that
-        is expected.
-    resolutions : mapping of str to float, optional
-        The unit in which the scores of a dataset are written.
-    items : CellErrors, optional
-        Errors of the model's cells on other items.
-
-    Returns
-    -------
-    list of Estimate
-        One per statistic, in the order given.
-
-    Raises
-    ------
-    ValueError
-        If there is no run, or a score is NaN or infinite.
-
-    Notes
-    -----
     Which models have an interval says `measure_error`. Datasets with a single run contribute
     nothing to the spread of a bootstrap.
-
-    References
-    ----------
-    Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical
-    precipice. NeurIPS 34.
 
     Examples
     --------
@@ -326,36 +264,8 @@ def bootstrap_models(
 ) -> pd.DataFrame:
     """Estimate statistics of each model of a table of runs.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset``, ``seed`` and ``score`` (normalized, finite), a row per run,
-        ``resolution`` where it is known, and ``ranked`` where some models are not.
-    statistics, options
-        As in `bootstrap_model`.
-    make_rng : callable
-        Makes a random generator: ``make_rng()`` draws datasets, ``make_rng(model)`` a model's runs.
-    effects : Effects, optional
-        As in `bootstrap_model`.
-    models : collection of str, optional
-        The models to estimate, without which all are. Datasets and seeds are drawn from those of
-        all models.
-    items : ItemErrors, optional
-        Errors of cells on other items.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per model and statistic, models by name: ``model``, ``statistic``, ``estimate``,
-        ``ci_low``, ``ci_high``, ``standard_error``, ``freedom``, ``runs``, ``datasets``, ``filled``
-        (how many more have expected scores, of a ranked model), ``missing`` (how many have none),
-        ``ranked``, ``replicates`` (array; empty without a bootstrap) and ``parts`` (array; what
-        models have in common adds to the error, empty where they have nothing).
-
-    Raises
-    ------
-    ValueError
-        If a score is NaN or infinite.
+    Datasets are drawn by ``make_rng()`` from those of all models, the runs of a model by
+    ``make_rng(model)``.
     """
     rows = []
     datasets = sorted(runs["dataset"].unique())
@@ -503,23 +413,7 @@ def list_parts(
 ) -> Iterator[Part]:
     """List the sets of runs of a study on which models are ranked.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Normalized runs of the study.
-    scope : mapping
-        That of `Normalized`.
-    study : str
-        Name of the study, part of the names of its random streams.
-    settings : mapping
-        Those below ``bootstrap``.
-    groups : sequence of Group, optional
-        Groups of datasets that are ranked on their own.
-    dimensions : mapping of str to sequence of str, optional
-        The datasets of each dimension of a leaderboard, which also has the single datasets, on
-        which only runs are drawn.
-    items : ItemErrors, optional
-        Errors of cells on other items.
+    On single datasets, which a leaderboard with dimensions has, only runs are drawn.
     """
     known = Dependence.read(scope["dependence"])
     options = Options(
@@ -573,11 +467,7 @@ def estimate_models(
 ) -> pd.DataFrame:
     """Estimate models, some or all of a study, with intervals.
 
-    Returns
-    -------
-    pandas.DataFrame
-        As `bootstrap_models`, with ``unit``, ``kind`` and ``group`` of each part; replicates are
-        kept where intervals are their percentiles.
+    Replicates are kept where intervals are their percentiles.
     """
     tables = []
     for part in parts:
@@ -601,22 +491,8 @@ def rank_study(
 ) -> pd.DataFrame:
     """Rank the models of a study on all datasets and on groups of them.
 
-    Parameters
-    ----------
-    read : callable
-        Gives the rows of `estimate_models` of all models whose columns have these values.
-    scope : mapping
-        That of `Normalized`.
-    groups : collection of str, optional
-        Names of the groups.
-    confidence_level : float
-        Of intervals, sets of ranks and tie groups.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `COLUMNS`: the headline's ranking first, that over datasets, that by other statistics, and
-        those of each group; in each the best first, and last the models that are not ranked.
+    `read` gives the rows of `estimate_models` whose columns have some values. The headline's
+    ranking comes first, then that over datasets, that by other statistics, and those of each group.
     """
     unit, rank_by, limits = scope["unit"], scope["rank_by"], read_limits(scope)
     others = [name for name in STATISTICS if name != rank_by]

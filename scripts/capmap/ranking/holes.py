@@ -63,30 +63,10 @@ class Effects:
 def fit_effects(cells: pd.DataFrame) -> Effects | None:
     """Fit models and datasets as additive effects to the cells that have runs.
 
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``mean``, a row per cell with runs.
+    None where no cell is empty. Groups of models without a common dataset raise ValidationError.
 
-    Returns
-    -------
-    Effects or None
-        None where no cell is empty.
-
-    Raises
-    ------
-    ValidationError
-        If the models fall into groups without a common dataset, which nothing compares.
-
-    Notes
-    -----
     Least squares of ``mean = model + dataset``, cells of equal weight: the two-way layout with
     missing observations (Yates 1933). A missing cell is expected at the fitted value.
-
-    References
-    ----------
-    Yates, F. (1933). The analysis of replicated experiments when the field results are incomplete.
-    Empire Journal of Experimental Agriculture 1, 129–142.
 
     Examples
     --------
@@ -171,12 +151,7 @@ def require_connected(filled: pd.DataFrame) -> None:
 def find_ranked(cells: pd.DataFrame, min_datasets: str | float) -> list[str]:
     """Models with enough datasets to be ranked.
 
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Columns ``model`` and ``dataset``, a row per cell with runs.
-    min_datasets : {"all"}, int or float
-        As in the setting of that name; of more than there are, all are needed.
+    Of more datasets than there are, all are needed.
 
     Examples
     --------

@@ -34,19 +34,10 @@ class Spread(NamedTuple):
 
 
 def spread_items(scores: FloatArray, starts: IntArray) -> Spread:
-    """Split the errors of means over items by cluster.
+    """Split the errors of means over items by cluster (Bell and McCaffrey 2002).
 
-    Parameters
-    ----------
-    scores : numpy.ndarray, shape (means, items)
-        Items of a cluster side by side; NaN where a mean has no such item.
-    starts : numpy.ndarray of int, shape (clusters,)
-        Where each cluster begins.
-
-    References
-    ----------
-    Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression
-    with multi-stage samples. Survey Methodology 28, 169–181.
+    Scores have a row per mean, NaN where it has no such item; items of a cluster stand side by
+    side, and `starts` says where each begins.
     """
     has = ~np.isnan(scores)
     n = np.maximum(has.sum(axis=1, keepdims=True), 1)
@@ -137,14 +128,8 @@ class CellErrors(NamedTuple):
     def weigh(self, slopes: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """What a statistic with these slopes in the means of cells has of their errors.
 
-        Returns
-        -------
-        parts : numpy.ndarray, shape (parts,)
-            What clusters add to its error.
-        common, own : numpy.ndarray, shape (datasets,)
-            Variances, of the parts and beside them.
-        freedom : numpy.ndarray, shape (datasets,)
-            Degrees of freedom of both.
+        The parts are what clusters add to its error; then come, by dataset, the variances of the
+        parts and beside them, and the degrees of freedom of both.
         """
         every = np.zeros(len(self.freedom))
         every[self.places] = slopes
@@ -194,19 +179,8 @@ def arrange_items(items: pd.DataFrame, models: Sequence[str]) -> dict[str, Sheet
 def measure_items(items: pd.DataFrame, runs: pd.DataFrame) -> ItemErrors | None:
     """Measure how far means of cells may be off on other items like these.
 
-    Parameters
-    ----------
-    items : pandas.DataFrame
-        Normalized scores of items, from `normalize_items`; no rows where they are not known.
-    runs : pandas.DataFrame
-        Normalized runs, perhaps with ``item_variance``, that of a mean over the items of a test
-        set, NaN where nothing is known.
-
-    Returns
-    -------
-    ItemErrors or None
-        None where nothing is known of any dataset. A cell whose items all have one score has the
-        error of a share with a success more and a failure more, in parts of the dataset's range.
+    None where nothing is known of any dataset. A cell whose items all have one score has the error
+    of a share with a success more and a failure more, in parts of the dataset's range.
     """
     models, datasets = (sorted(map(str, runs[kind].unique())) for kind in ("model", "dataset"))
     shape = len(models), len(datasets)
