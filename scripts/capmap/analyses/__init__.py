@@ -52,6 +52,7 @@ TOO_MANY = (
 SETTINGS = {
     "against": "frontier/against",
     "alpha": "bootstrap/alpha",
+    "comparison": "comparison",
     "confidence_level": "bootstrap/confidence",
     "cut": "iqm",
     "datasets": "datasets",
@@ -59,7 +60,7 @@ SETTINGS = {
     "n_resamples": "bootstrap/of_comparisons",
     "reference": "comparison/reference",
     "renamed": "figures/names",
-    "rope_setting": "comparison/rope",
+    "resampling": "bootstrap/resampling",
     "seed": "bootstrap/seed",
 }
 

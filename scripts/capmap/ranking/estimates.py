@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from capmap.artifacts import read_parquet
@@ -17,7 +16,7 @@ from capmap.ranking import COLUMNS
 from capmap.ranking.aggregation import FloatArray, IntArray, arrange_runs, summarize_cells
 from capmap.ranking.dependence import INDEPENDENT, Dependence, Scope, measure_dependence
 from capmap.ranking.holes import Effects, find_ranked, fit_effects
-from capmap.ranking.items import CellErrors, ItemErrors
+from capmap.ranking.items import ItemErrors
 from capmap.ranking.rank_sets import rank_models
 from capmap.ranking.resampling import (
     STATISTICS,
@@ -34,6 +33,7 @@ from capmap.ranking.standard_errors import (
     Filling,
     Interval,
     StandardError,
+    WeighItems,
     bound_estimate,
     measure_error,
     percentile_interval,
@@ -189,17 +189,14 @@ class Estimate:
 
 
 def bootstrap_model(
-    scores: npt.ArrayLike,
-    datasets: Sequence[str],
+    strata: Strata,
     *,
     statistics: Sequence[Statistic],
     options: Options,
     rng: np.random.Generator,
     pool: DatasetPool | None = None,
-    seeds: Sequence[str] | None = None,
     effects: Effects | None = None,
-    resolutions: Mapping[str, float] | None = None,
-    items: CellErrors | None = None,
+    items: WeighItems | None = None,
 ) -> list[Estimate]:
     """Estimate statistics of one model with intervals, all from the same resamples.
 
@@ -210,7 +207,7 @@ def bootstrap_model(
     --------
     >>> from capmap.rng import make_stream
     >>> [iqm] = bootstrap_model(
-    ...     [0.8, 0.9, 0.4, 0.4], ["A", "A", "B", "B"],
+    ...     stratify_runs([0.8, 0.9, 0.4, 0.4], ["A", "A", "B", "B"]),
     ...     statistics=["iqm"],
     ...     options=Options(n_resamples=100, interval="percentile"),
     ...     rng=make_stream(0, "docs"),
@@ -218,31 +215,25 @@ def bootstrap_model(
     >>> round(iqm.estimate, 3), round(iqm.low, 3), round(iqm.high, 3)
     (0.6, 0.6, 0.65)
     """
-    strata = stratify_runs(scores, datasets, seeds=seeds, resolutions=resolutions, cut=options.cut)
-    filling, names = None, sorted(set(datasets))
-    if effects is not None and len(names) < len(effects.datasets):
-        strata, filling = _fill_datasets(strata, names, effects, options.cut)
-        names = sorted(effects.datasets)
+    filling = None
+    if effects is not None and len(strata.names) < len(effects.datasets):
+        strata, filling = _fill_datasets(strata, effects, options.cut)
+    unit, known_of_all = options.unit, options.dependence
     errors = {
         name: measure_error(
-            name,
-            strata,
-            unit=options.unit,
-            filling=filling,
-            dependence=options.dependence,
-            items=items,
+            name, strata, unit=unit, filling=filling, dependence=known_of_all, items=items
         )
         for name in statistics
     }
     known = [name for name, error in errors.items() if error is not None]
-    is_drawn = known and options.unit not in ("seeds", "items")
+    is_drawn = known and unit not in ("seeds", "items")
     n_resamples = options.n_resamples if is_drawn else 0
     replicates = {name: np.empty(n_resamples if name in known else 0) for name in statistics}
     for block in iterate_blocks(n_resamples, runs=len(strata.scores)):
         width = block.stop - block.start
         times = None
         if pool is not None:
-            times = draw_datasets(names, pool=pool, n_resamples=width, rng=rng)
+            times = draw_datasets(strata.names, pool=pool, n_resamples=width, rng=rng)
         resamples = draw_resamples(strata, n_resamples=width, rng=rng, times=times)
         for name in known:
             replicates[name][block] = evaluate_statistic(name, strata, resamples)
@@ -273,30 +264,31 @@ def bootstrap_models(
     over_datasets = options.unit == "runs_and_datasets"
     chosen = runs if models is None else runs[runs["model"].isin(models)]
     for model, own in chosen.groupby("model", sort=True, observed=True):
-        count, filled = own["dataset"].nunique(), 0
-        is_ranked = "ranked" not in own or bool(own["ranked"].iloc[0])
-        expected = effects if is_ranked else None
-        if expected is not None:
-            filled = len(expected.datasets) - count
-        places, size = _place_parts(own, (datasets, seeds), options, expected)
-        cells = items.take(str(model), own["dataset"].unique().tolist()) if items else None
         units = own.drop_duplicates("dataset").set_index("dataset").get("resolution")
-        for found in bootstrap_model(
+        strata = stratify_runs(
             own["score"],
             own["dataset"].tolist(),
+            seeds=own["seed"].tolist() if options.needs_seeds else None,
+            resolutions=None if units is None else dict(zip(units.index, units, strict=True)),
+            cut=options.cut,
+        )
+        is_ranked = "ranked" not in own or bool(own["ranked"].iloc[0])
+        expected = effects if is_ranked else None
+        count = len(strata.names)
+        filled = len(expected.datasets) - count if expected else 0
+        places, size = _place_parts(own, (datasets, seeds), options, expected)
+        for found in bootstrap_model(
+            strata,
             statistics=statistics,
             options=options,
             rng=make_rng(str(model)),
             pool=DatasetPool(datasets, make_rng()) if over_datasets else None,
-            seeds=own["seed"].tolist() if options.needs_seeds else None,
             effects=expected,
-            resolutions=None if units is None else dict(zip(units.index, units, strict=True)),
-            items=cells,
+            items=partial(items.weigh, str(model), strata.names) if items else None,
         ):
-            error, parts = found.error or NO_ERROR, np.empty(0)
-            if error.parts is not None and options.unit == "items":
-                parts = error.parts
-            elif error.parts is not None:
+            error = found.error or NO_ERROR
+            parts = np.empty(0) if error.parts is None else error.parts
+            if len(parts) and options.unit != "items":
                 parts = np.zeros(size)
                 parts[places] = error.parts
             rows.append(
@@ -334,11 +326,9 @@ def _place_parts(
     return cells.ravel(), len(known[0]) * len(known[1])
 
 
-def _fill_datasets(
-    strata: Strata, names: Sequence[str], effects: Effects, cut: Cut
-) -> tuple[Strata, Filling]:
+def _fill_datasets(strata: Strata, effects: Effects, cut: Cut) -> tuple[Strata, Filling]:
     """Put expected scores beside the runs, as many on each dataset as is usual for the model."""
-    means = np.bincount(strata.datasets, strata.scores) / strata.draws
+    names, means = strata.names, np.bincount(strata.datasets, strata.scores) / strata.draws
     expected = effects.fill(dict(zip(names, means.tolist(), strict=True)))
     times = round(float(np.median(strata.draws)))
     more = [name for name in expected for _ in range(times)]

@@ -94,13 +94,20 @@ class ItemErrors:
     variances: FloatArray
     freedom: FloatArray
 
-    def take(self, model: str, datasets: Sequence[str]) -> "CellErrors":
-        """The errors of a model's cells on some datasets, by name."""
-        row = self.models.index(model)
-        places = np.searchsorted(np.array(self.datasets, dtype=object), sorted(datasets))
-        return CellErrors(
-            self.parts[row], self.owners, places, self.variances[row], self.freedom[row]
-        )
+    def weigh(
+        self, model: str, datasets: Sequence[str], slopes: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """What a statistic of a model with these slopes in its means of datasets has of errors.
+
+        The parts are what clusters add to its error; then come, by dataset, the variances of the
+        parts and beside them, and the degrees of freedom of both.
+        """
+        row, every = self.models.index(model), np.zeros(len(self.datasets))
+        places = np.searchsorted(np.array(self.datasets, dtype=object), datasets)
+        every[places] = slopes
+        parts = every[self.owners] * self.parts[row]
+        common = sum_by_dataset(parts[None] ** 2, self.owners, len(every))[0, places]
+        return parts, common, slopes**2 * self.variances[row, places], self.freedom[row, places]
 
     def vary_pairs(self, pairs: Pairs, shared: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Variance of the sum of each pair's differences over shared datasets, and its freedom."""
@@ -114,28 +121,6 @@ class ItemErrors:
         total = squares.sum(axis=1)
         spread = np.where(shared, squares**2 / freedom, 0).sum(axis=1)
         return total, np.divide(total**2, spread, out=np.ones(len(total)), where=spread > 0)
-
-
-class CellErrors(NamedTuple):
-    """Errors of a model's cells, as in `ItemErrors`; ``places`` are those of its datasets."""
-
-    parts: FloatArray
-    owners: IntArray
-    places: IntArray
-    variances: FloatArray
-    freedom: FloatArray
-
-    def weigh(self, slopes: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """What a statistic with these slopes in the means of cells has of their errors.
-
-        The parts are what clusters add to its error; then come, by dataset, the variances of the
-        parts and beside them, and the degrees of freedom of both.
-        """
-        every = np.zeros(len(self.freedom))
-        every[self.places] = slopes
-        parts = every[self.owners] * self.parts
-        common = sum_by_dataset(parts[None] ** 2, self.owners, len(every))[0, self.places]
-        return parts, common, slopes**2 * self.variances[self.places], self.freedom[self.places]
 
 
 def sum_by_dataset(values: FloatArray, owners: IntArray, datasets: int) -> FloatArray:

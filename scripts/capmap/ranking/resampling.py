@@ -55,6 +55,8 @@ class Strata:
     ----------
     parts : tuple of Stratum
         By number of runs.
+    names : list
+        Names of the datasets, in order.
     resolutions : numpy.ndarray, shape (datasets,)
         The unit in which the scores of each dataset are written, 0 where they are not rounded.
     trimmed : float, optional
@@ -62,6 +64,7 @@ class Strata:
     """
 
     parts: tuple[Stratum, ...]
+    names: list[Any]
     resolutions: FloatArray
     trimmed: float = TRIMMED
 
@@ -148,10 +151,10 @@ def stratify_runs(
         rows = starts[members] + np.arange(size)[:, None]
         runs = order[rows]
         parts.append(Stratum(numbers[runs], members, marks[runs]))
-    units = np.array([(resolutions or {}).get(name, 0.0) for name in names.tolist()])
+    units = np.array([(resolutions or {}).get(name, 0.0) for name in names])
     n = len(numbers)
     trimmed = TRIMMED if cut == "exact" else int(TRIMMED * n) / n
-    return Strata(tuple(parts), units, trimmed)
+    return Strata(tuple(parts), names.tolist(), units, trimmed)
 
 
 def draw_resamples(

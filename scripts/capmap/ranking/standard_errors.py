@@ -5,6 +5,7 @@ its score, each times its share of the weight. The variance of a statistic is th
 influences over what is drawn independently: runs within each dataset, or datasets.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,12 +14,13 @@ import scipy
 
 from capmap.ranking.aggregation import FloatArray, bound_variance
 from capmap.ranking.dependence import FEWEST_EFFECTIVE, INDEPENDENT, Dependence, has_enough_runs
-from capmap.ranking.items import CellErrors
 from capmap.ranking.resampling import OPTIMUM, Strata, stratify_runs
 from capmap.rng import make_stream
 from capmap.settings.choices import FEWEST_DATASETS, Statistic, Unit
 
 Interval = tuple[float, float]
+# `capmap.ranking.items.ItemErrors.weigh` of a model on its datasets.
+WeighItems = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray, FloatArray]]
 
 NEGLIGIBLE = 1e-12
 N_MIDDLE_DRAWS = 1000
@@ -153,7 +155,7 @@ def measure_error(
     unit: Unit,
     filling: Filling | None = None,
     dependence: Dependence = INDEPENDENT,
-    items: CellErrors | None = None,
+    items: WeighItems | None = None,
 ) -> StandardError | None:
     """Standard error of a statistic with its degrees of freedom, over new draws of `unit`.
 
@@ -247,14 +249,14 @@ def _over_items(
     statistic: Statistic,
     strata: Strata,
     filling: Filling | None,
-    items: CellErrors | None,
+    items: WeighItems | None,
 ) -> StandardError | None:
     """The error over items of the same datasets, and over the runs that there are."""
     influences, own = _choose_own(measure_influences(statistic, strata), strata, filling)
     slopes = np.bincount(own.datasets, influences.slopes).astype(np.float64)
     if items is None:
         return None
-    parts, common, alone, freedom = items.weigh(slopes)
+    parts, common, alone, freedom = items(slopes)
     if np.isnan(freedom).any():
         return None
     known = satterthwaite_freedom(common, freedom)
