@@ -243,21 +243,53 @@ def bootstrap_model(
     ]
 
 
-def bootstrap_models(
-    runs: pd.DataFrame,
-    *,
-    statistics: Sequence[Statistic],
-    options: Options,
-    make_rng: Callable[..., np.random.Generator],
-    effects: Effects | None = None,
-    models: Collection[str] | None = None,
-    items: ItemErrors | None = None,
-) -> pd.DataFrame:
-    """Estimate statistics of each model of a table of runs.
+@dataclass(frozen=True)
+class Part:
+    """Runs on which models are ranked, and how.
 
-    Datasets are drawn by ``make_rng()`` from those of all models, the runs of a model by
-    ``make_rng(model)``.
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Columns ``model``, ``dataset``, ``seed`` and ``score`` (normalized, finite), a row per run,
+        ``resolution`` where it is known, and ``ranked`` where some models are not.
+    statistics : sequence of {"iqm", "mean", "median", "optimality_gap"}
+        What to estimate.
+    options : Options
+        How to bootstrap.
+    make_rng : callable
+        Makes a random generator: ``make_rng()`` draws datasets, ``make_rng(model)`` a model's runs.
+    effects : Effects, optional
+        Of the datasets, for models that lack some.
+    items : ItemErrors, optional
+        Errors of cells on other items.
+    kind, group : str
+        "study", "group", "dimension" or "dataset", and its name, empty for the study.
     """
+
+    runs: pd.DataFrame
+    statistics: Sequence[Statistic]
+    options: Options
+    make_rng: Callable[..., np.random.Generator]
+    effects: Effects | None = None
+    items: ItemErrors | None = None
+    kind: str = "study"
+    group: str = ""
+
+
+def estimate_models(
+    parts: Iterable[Part], *, models: Collection[str] | None = None
+) -> pd.DataFrame:
+    """Estimate models, some or all of a study, with intervals: a row per part, model and statistic.
+
+    Datasets and seeds are drawn from those of all models. Replicates are kept where intervals are
+    their percentiles.
+    """
+    tables = [_estimate_part(part, models) for part in parts]
+    return pd.concat([table for table in tables if len(table)], ignore_index=True)
+
+
+def _estimate_part(part: Part, models: Collection[str] | None) -> pd.DataFrame:
+    runs, options, items = part.runs, part.options, part.items
     rows = []
     datasets = sorted(runs["dataset"].unique())
     seeds = sorted(runs["seed"].unique()) if options.needs_seeds else []
@@ -273,16 +305,16 @@ def bootstrap_models(
             cut=options.cut,
         )
         is_ranked = "ranked" not in own or bool(own["ranked"].iloc[0])
-        expected = effects if is_ranked else None
+        expected = part.effects if is_ranked else None
         count = len(strata.names)
         filled = len(expected.datasets) - count if expected else 0
         places, size = _place_parts(own, (datasets, seeds), options, expected)
         for found in bootstrap_model(
             strata,
-            statistics=statistics,
+            statistics=part.statistics,
             options=options,
-            rng=make_rng(str(model)),
-            pool=DatasetPool(datasets, make_rng()) if over_datasets else None,
+            rng=part.make_rng(str(model)),
+            pool=DatasetPool(datasets, part.make_rng()) if over_datasets else None,
             effects=expected,
             items=partial(items.weigh, str(model), strata.names) if items else None,
         ):
@@ -291,15 +323,17 @@ def bootstrap_models(
             if len(parts) and options.unit != "items":
                 parts = np.zeros(size)
                 parts[places] = error.parts
+            is_kept = options.interval == "percentile"
             rows.append(
                 (
                     *(model, found.statistic, found.estimate, found.low, found.high, *found.boot),
                     *(error.value, error.freedom, error.parts_freedom, error.own_freedom),
                     *(len(own), count, filled, len(datasets) - count - filled),
-                    *(is_ranked, found.replicates, parts),
+                    *(is_ranked, found.replicates if is_kept else np.empty(0), parts),
                 )
             )
-    return pd.DataFrame(rows, columns=ESTIMATES)
+    table = pd.DataFrame(rows, columns=ESTIMATES)
+    return table.assign(unit=options.unit, kind=part.kind, group=part.group)
 
 
 def _place_parts(
@@ -359,38 +393,6 @@ def _estimate_interval(
     return Estimate(statistic, estimate, *interval, boot, error, replicates)
 
 
-@dataclass(frozen=True)
-class Part:
-    """Runs on which models are ranked, and how.
-
-    Parameters
-    ----------
-    kind, group : str
-        "study", "group", "dimension" or "dataset", and its name, empty for the study.
-    runs : pandas.DataFrame
-        Those of all models.
-    statistics : sequence of {"iqm", "mean", "median", "optimality_gap"}
-        What to estimate.
-    options : Options
-        How to bootstrap.
-    make_rng : callable
-        As in `bootstrap_models`.
-    effects : Effects, optional
-        Of the datasets, for models that lack some.
-    items : ItemErrors, optional
-        As in `bootstrap_models`.
-    """
-
-    kind: str
-    group: str
-    runs: pd.DataFrame
-    statistics: Sequence[Statistic]
-    options: Options
-    make_rng: Callable[..., np.random.Generator]
-    effects: Effects | None = None
-    items: ItemErrors | None = None
-
-
 def list_parts(
     runs: pd.DataFrame,
     scope: Scope,
@@ -431,49 +433,25 @@ def list_parts(
     def draw(*model: str) -> np.random.Generator:
         return stream(*(("bootstrap", *model) if model else ("datasets",)))
 
-    yield Part("study", "", runs, statistics, options, draw, effects, items)
+    yield Part(runs, statistics, options, draw, effects, items)
     if options.unit != "runs_and_datasets":
         other = replace(options, unit="runs_and_datasets", interval="calibrated")
-        yield Part("study", "", runs, ["mean"], other, draw, effects)
+        yield Part(runs, ["mean"], other, draw, effects)
     for group in groups:
         draw_group = partial(stream, "groups", group.name)
-        own = adapt(group.runs)
-        about = group.runs, statistics, own, draw_group, group.effects, items
-        yield Part("group", group.name, *about)
+        own = group.runs, statistics, adapt(group.runs), draw_group
+        yield Part(*own, group.effects, items, kind="group", group=group.name)
     if dimensions is None:
         return
     for name, members in dimensions.items():
         inside = runs[runs["dataset"].isin(members)]
         draw_inside = partial(stream, "leaderboard", name)
-        yield Part("dimension", name, inside, rank_by, adapt(inside), draw_inside, items=items)
+        own = inside, rank_by, adapt(inside), draw_inside
+        yield Part(*own, items=items, kind="dimension", group=name)
     alone = replace(plain, unit="runs")
     for dataset, cells in runs.groupby("dataset", sort=True, observed=True):
         draw_cell = partial(stream, "leaderboard_cells", str(dataset))
-        yield Part("dataset", str(dataset), cells, rank_by, alone, draw_cell)
-
-
-def estimate_models(
-    parts: Iterator[Part], *, models: Collection[str] | None = None
-) -> pd.DataFrame:
-    """Estimate models, some or all of a study, with intervals.
-
-    Replicates are kept where intervals are their percentiles.
-    """
-    tables = []
-    for part in parts:
-        table = bootstrap_models(
-            part.runs,
-            statistics=part.statistics,
-            options=part.options,
-            make_rng=part.make_rng,
-            effects=part.effects,
-            models=models,
-            items=part.items,
-        )
-        if part.options.interval == "calibrated":
-            table["replicates"] = pd.Series([np.empty(0)] * len(table), dtype="object")
-        tables.append(table.assign(unit=part.options.unit, kind=part.kind, group=part.group))
-    return pd.concat([table for table in tables if len(table)], ignore_index=True)
+        yield Part(cells, rank_by, alone, draw_cell, kind="dataset", group=str(dataset))
 
 
 def rank_study(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -548,10 +548,16 @@ def estimate_improvement(
     pairs = list_pairs(len(matrix.models))
     known, datasets = matrix.is_filled, np.array(matrix.datasets, dtype=object)
     drawn = resample_models(runs, n_resamples=n_resamples, make_rng=make_rng)
-    cells = [
-        _split_cells(datasets[own], *draw) for own, draw in zip(known, drawn.values(), strict=True)
-    ]
-    draw_shared = cache(partial(_draw_shared, n_resamples=n_resamples, make_rng=make_dataset_rng))
+    cells = [_split_cells(*draw) for draw in drawn.values()]
+
+    @cache
+    def draw_shared(names: tuple[str, ...]) -> IntArray:
+        """How often datasets count that two models share: once in the estimate, then as drawn."""
+        rng = make_dataset_rng(names)
+        pool = DatasetPool(names, rng)
+        times = draw_datasets(names, pool=pool, n_resamples=n_resamples, rng=rng)
+        return np.insert(times, 0, 1, axis=1)
+
     tail = (1 - confidence_level) / 2
     found = np.full((3, len(pairs.first)), np.nan)
     for place, (first, second) in enumerate(zip(*pairs, strict=True)):
@@ -579,24 +585,11 @@ def estimate_improvement(
     )
 
 
-def _split_cells(names: Sequence[str], strata: Strata, drawn: Resamples) -> dict[str, Cell]:
+def _split_cells(strata: Strata, drawn: Resamples) -> dict[str, Cell]:
     """The runs of a model by dataset; they count once, and then as they are drawn."""
     counts = np.insert(drawn.counts, 0, 1, axis=1)
-    rows = [strata.datasets == place for place in range(len(names))]
-    return {name: (strata.scores[own], counts[own]) for name, own in zip(names, rows, strict=True)}
-
-
-def _draw_shared(
-    names: tuple[str, ...],
-    *,
-    n_resamples: int,
-    make_rng: Callable[[Sequence[str]], np.random.Generator],
-) -> IntArray:
-    """How often datasets count that two models share: once in the estimate, then as drawn."""
-    rng = make_rng(names)
-    pool = DatasetPool(names, rng)
-    times = draw_datasets(names, pool=pool, n_resamples=n_resamples, rng=rng)
-    return np.insert(times, 0, 1, axis=1)
+    rows = {name: strata.datasets == place for place, name in enumerate(strata.names)}
+    return {name: (strata.scores[own], counts[own]) for name, own in rows.items()}
 
 
 def _share_wins(one: Cell, other: Cell) -> FloatArray:

@@ -119,33 +119,34 @@ def measure_influences(statistic: Statistic, strata: Strata) -> Influences:
     median when noise of its own size is added to all means, scaled to the variance of these
     medians.
     """
+    scores, lost = strata.scores, np.zeros(len(strata.draws))
+    shares = strata.run_weights / strata.run_weights.sum()
+    if statistic == "iqm":
+        return _winsorize(strata)
+    if statistic == "optimality_gap":
+        short = np.maximum(OPTIMUM - scores, 0)
+        return Influences(short * shares, -shares * (short > 0), lost)
+    if statistic == "median":
+        shares = (_share_of_middle(strata) / strata.draws)[strata.datasets]
+    return Influences(scores * shares, shares, lost)
+
+
+def _winsorize(strata: Strata) -> Influences:
+    """Influences on the interquartile mean."""
     scores, weights = strata.scores, strata.run_weights
-    none_lost = np.zeros(len(strata.draws))
-    match statistic:
-        case "iqm":
-            order = np.argsort(scores, kind="stable")
-            reached = np.cumsum(weights[order])
-            ends = strata.trimmed * reached[-1], (1 - strata.trimmed) * reached[-1]
-            tolerance = NEGLIGIBLE * reached[-1]
-            first = int(np.searchsorted(reached, ends[0] + tolerance))
-            last = int(np.searchsorted(reached, ends[1] - tolerance))
-            low, high = scores[order[first]], scores[order[last]]
-            shares = weights / (reached[-1] * (1 - 2 * strata.trimmed))
-            is_kept = (scores >= low) & (scores <= high)
-            kept = np.bincount(strata.datasets, is_kept)
-            beyond = np.where(kept > 0, strata.draws - kept, 0)
-            lost = beyond**2 / max(beyond.sum(), 1)
-            return Influences(np.clip(scores, low, high) * shares, shares * is_kept, lost)
-        case "median":
-            shares = (_share_of_middle(strata) / strata.draws)[strata.datasets]
-            return Influences(scores * shares, shares, none_lost)
-        case "optimality_gap":
-            shares = weights / weights.sum()
-            short = np.maximum(OPTIMUM - scores, 0)
-            return Influences(short * shares, -shares * (short > 0), none_lost)
-        case _:
-            shares = weights / weights.sum()
-            return Influences(scores * shares, shares, none_lost)
+    order = np.argsort(scores, kind="stable")
+    reached = np.cumsum(weights[order])
+    ends = strata.trimmed * reached[-1], (1 - strata.trimmed) * reached[-1]
+    tolerance = NEGLIGIBLE * reached[-1]
+    first = int(np.searchsorted(reached, ends[0] + tolerance))
+    last = int(np.searchsorted(reached, ends[1] - tolerance))
+    low, high = scores[order[first]], scores[order[last]]
+    shares = weights / (reached[-1] * (1 - 2 * strata.trimmed))
+    is_kept = (scores >= low) & (scores <= high)
+    kept = np.bincount(strata.datasets, is_kept)
+    beyond = np.where(kept > 0, strata.draws - kept, 0)
+    lost = beyond**2 / max(beyond.sum(), 1)
+    return Influences(np.clip(scores, low, high) * shares, shares * is_kept, lost)
 
 
 def measure_error(
@@ -192,32 +193,22 @@ def measure_error(
         return None
     if unit == "items":
         error = _over_items(statistic, strata, filling, items)
+    elif unit == "runs_and_datasets":
+        error = _over_new_datasets(statistic, strata, filling, dependence)
     else:
-        error = _measure_own(statistic, strata, unit, filling, dependence)
+        influences, own = _choose_own(statistic, strata, filling)
+        if not _center_runs(influences.values, own).any():
+            influences, own = _choose_own("mean", strata, filling)
+        if unit == "seeds":
+            error = _over_seeds(influences, own)
+        else:
+            error = _over_runs(influences, own, paired=dependence.paired)
     if filling is None or error is None:
         return error
     slopes = _slopes_of_filled(measure_influences(statistic, strata), strata, filling)
     own = np.count_nonzero(~filling.datasets)
     added = filling.variance * float((slopes**2).sum() + slopes.sum() ** 2 / own)
     return None if np.isnan(added) else error.add(added, filling.freedom)
-
-
-def _measure_own(
-    statistic: Statistic,
-    strata: Strata,
-    unit: Unit,
-    filling: Filling | None,
-    dependence: Dependence,
-) -> StandardError | None:
-    """The error but for that of expected scores."""
-    if unit == "runs_and_datasets":
-        return _over_new_datasets(statistic, strata, filling, dependence)
-    influences, own = _choose_own(measure_influences(statistic, strata), strata, filling)
-    if not _center_runs(influences.values, own).any():
-        influences, own = _choose_own(measure_influences("mean", strata), strata, filling)
-    if unit == "seeds":
-        return _over_seeds(influences, own)
-    return _over_runs(influences, own, paired=dependence.paired)
 
 
 def _over_new_datasets(
@@ -239,7 +230,7 @@ def _over_new_datasets(
         error = _over_datasets(center_datasets(values, strata), effective, trimmed=trimmed)
     if dependence.seed_variance == 0:
         return error
-    influences, own = _choose_own(measure_influences(statistic, strata), strata, filling)
+    influences, own = _choose_own(statistic, strata, filling)
     seeds = _over_seeds(influences, own)
     found = 0.0 if seeds is None else seeds.value**2
     return error.add(max(found, dependence.seed_variance), dependence.seed_freedom)
@@ -252,7 +243,7 @@ def _over_items(
     items: WeighItems | None,
 ) -> StandardError | None:
     """The error over items of the same datasets, and over the runs that there are."""
-    influences, own = _choose_own(measure_influences(statistic, strata), strata, filling)
+    influences, own = _choose_own(statistic, strata, filling)
     slopes = np.bincount(own.datasets, influences.slopes).astype(np.float64)
     if items is None:
         return None
@@ -271,9 +262,10 @@ def _over_items(
 
 
 def _choose_own(
-    influences: Influences, strata: Strata, filling: Filling | None
+    statistic: Statistic, strata: Strata, filling: Filling | None
 ) -> tuple[Influences, Strata]:
     """Influences of the runs on a statistic, also through the expected scores, and the runs."""
+    influences = measure_influences(statistic, strata)
     if filling is None:
         return influences, strata
     is_own = ~filling.datasets[strata.datasets]
