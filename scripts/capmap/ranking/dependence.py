@@ -160,26 +160,23 @@ class SeedCorrelation:
 
     Parameters
     ----------
-    correlation : float
-        Mean correlation of two datasets over the seeds of a model, from −1 to 1; NaN where no model
-        has two datasets with the same two seeds or more, and varying scores.
+    correlation : float or None
+        Mean correlation of two datasets over the seeds of a model, from −1 to 1; None where no
+        model has two datasets with the same two seeds or more, and varying scores.
     p : float
         One-sided p-value, from 1 / 1000 to 1.
     models : int
         How many models have such datasets.
     """
 
-    correlation: float
-    p: float
-    models: int
+    correlation: float | None = None
+    p: float = 1.0
+    models: int = 0
 
     @property
     def is_found(self) -> bool:
         """Whether they do, at the level of 5%."""
         return self.p <= LEVEL
-
-
-UNKNOWN = SeedCorrelation(np.nan, 1.0, 0)
 
 
 def has_enough_runs(draws: npt.NDArray[np.integer[Any]]) -> bool:
@@ -266,7 +263,7 @@ def correlate_seeds(runs: pd.DataFrame) -> SeedCorrelation:
             places = (*np.searchsorted(datasets, rows),), (*np.searchsorted(seeds, columns),)
             blocks[places].append(directions.to_numpy())
     if not blocks:
-        return UNKNOWN
+        return SeedCorrelation()
     stacks = {places: np.stack(values) for places, values in blocks.items()}
     pairs = sum(len(rows) * (len(rows) - 1) * len(blocks[rows, _]) for rows, _ in blocks)
     found = _correlate(stacks, np.tile(np.arange(float(len(seeds))), (len(datasets), 1)))

@@ -5,16 +5,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from capmap.errors import ValidationError
-from capmap.ranking.aggregation import FloatArray
+from capmap.ranking.aggregation import BoolArray, FloatArray
 from capmap.wording import count_things, list_names
 
 # Eigenvalues below this part of the largest are rounding.
 SINGULAR = 1e-12
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,9 @@ from capmap.normalization.precedence import (
     select_runs,
 )
 from capmap.ranking.aggregation import arrange_runs, summarize_cells, unstack_cells
-from capmap.ranking.dependence import UNKNOWN as NO_SEEDS
 from capmap.ranking.dependence import (
     Scope,
+    SeedCorrelation,
     correlate_seeds,
     has_own_seeds,
     measure_dependence,
@@ -162,7 +162,7 @@ def _describe_scope(
     if settings["incomplete"] == "adjust" and runs["ranked"].any():
         effects = fit_effects(summarize_cells(runs[runs["ranked"]]))
     ranked = runs[runs["ranked"]] if runs["ranked"].any() else runs
-    seeds = correlate_seeds(runs) if own_seeds else NO_SEEDS
+    seeds = correlate_seeds(runs) if own_seeds else SeedCorrelation()
     known = have_items(runs, items)
     if settings["unit"] == "items" and not known:
         raise ValidationError(NO_ITEM_ERRORS)
@@ -181,8 +181,6 @@ def _describe_scope(
         "dependence": {
             "datasets": len(matrix.datasets),
             **asdict(dependence),
-            "correlation": None if np.isnan(seeds.correlation) else seeds.correlation,
-            "p": seeds.p,
-            "models": seeds.models,
+            **asdict(seeds),
         },
     }

@@ -11,12 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
+from capmap.ranking.aggregation import BoolArray, FloatArray, IntArray, rank_competitors
 from capmap.ranking.resampling import STATISTICS
 from capmap.settings.choices import Statistic
 from capmap.wording import MOST_LETTERED
-
-BoolArray = npt.NDArray[np.bool_]
 
 NEGLIGIBLE = 1e-12
 FEW_DEGREES = 5
@@ -236,7 +234,7 @@ def keep_within(
     )
 
 
-def list_groups(tied: npt.NDArray[np.bool_]) -> list[list[int]]:
+def list_groups(tied: BoolArray) -> list[list[int]]:
     """List groups of models in which all pairs are tied, so that they cover all such pairs.
 
     Models are in order, best first. Each pair that no group covers yet starts one, which then takes
@@ -268,7 +266,7 @@ def list_groups(tied: npt.NDArray[np.bool_]) -> list[list[int]]:
     return sorted(groups)
 
 
-def display_letters(tied: npt.NDArray[np.bool_]) -> list[str]:
+def display_letters(tied: BoolArray) -> list[str]:
     """Letters of the groups of tied models that each belongs to: a compact letter display.
 
     Groups are named a, b, …, z, a2, b2, …, and a model's names stand side by side (``"ab"``).
