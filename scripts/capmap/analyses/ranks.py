@@ -64,11 +64,11 @@ def measure_allowance(runs: pd.DataFrame, dependence: Dependence) -> Allowance:
     matrix = arrange_runs(
         ranked.drop(columns="resolution", errors="ignore"), by_seed=dependence.seed_variance > 0
     )
-    n_models, n = len(matrix.models), len(matrix.datasets)
-    if n_models < 2 or n < 2:
+    many, n = matrix.is_filled.sum(axis=0) > 1, len(matrix.datasets)
+    if n < 2 or not many.any():
         return NONE
     # Of the mean difference of two equal models, on average over all pairs.
-    plain = 2 * float(np.nanmean(np.nanvar(matrix.means, axis=0, ddof=1))) / n
+    plain = 2 * float(np.nanmean(np.nanvar(matrix.means[:, many], axis=0, ddof=1))) / n
     effective = float(dependence.count_effective(n))
     variance = plain * (n - 1) / max(effective - 1, 1)
     found, freedom = vary_by_seed(matrix)
