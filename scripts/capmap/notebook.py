@@ -29,8 +29,8 @@ from capmap.errors import CapmapError, ConfigError, ValidationError
 from capmap.inputs import analyses as given
 from capmap.inputs.studies import check_config, find_references, find_study
 from capmap.ranking import choose
+from capmap.ranking.clusters import measure_items
 from capmap.ranking.estimates import choose_groups, estimate_models, list_parts, rank_study
-from capmap.ranking.items import measure_items
 from capmap.ranking.normalized import normalize_study, summarize_study
 from capmap.steps import read_place, run_steps
 from capmap.tables import read_declared, write_declared

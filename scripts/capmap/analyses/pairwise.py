@@ -13,8 +13,8 @@ from capmap.normalization.items import NO_ITEMS
 from capmap.problems import require_known
 from capmap.ranking import choose
 from capmap.ranking.aggregation import arrange_runs, order_runs
+from capmap.ranking.clusters import measure_items
 from capmap.ranking.dependence import Dependence
-from capmap.ranking.items import measure_items
 from capmap.ranking.pairs import (
     compare_pairs,
     compare_posteriors,

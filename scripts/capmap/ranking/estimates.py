@@ -14,9 +14,9 @@ from capmap.normalization.precedence import drop_incomplete
 from capmap.problems import require_known
 from capmap.ranking import COLUMNS
 from capmap.ranking.aggregation import FloatArray, IntArray, arrange_runs, summarize_cells
+from capmap.ranking.clusters import ItemErrors
 from capmap.ranking.dependence import INDEPENDENT, Dependence, Scope, measure_dependence
 from capmap.ranking.holes import Effects, find_ranked, fit_effects
-from capmap.ranking.items import ItemErrors
 from capmap.ranking.rank_sets import rank_models
 from capmap.ranking.resampling import (
     STATISTICS,

@@ -20,8 +20,8 @@ from capmap.ranking.aggregation import (
     arrange_runs,
     list_pairs,
 )
+from capmap.ranking.clusters import ItemErrors
 from capmap.ranking.dependence import INDEPENDENT, Dependence, vary_by_seed
-from capmap.ranking.items import ItemErrors
 from capmap.ranking.resampling import (
     Counts,
     DatasetPool,

@@ -19,7 +19,7 @@ from capmap.rng import make_stream
 from capmap.settings.choices import FEWEST_DATASETS, Statistic, Unit
 
 Interval = tuple[float, float]
-# `capmap.ranking.items.ItemErrors.weigh` of a model on its datasets.
+# `capmap.ranking.clusters.ItemErrors.weigh` of a model on its datasets.
 WeighItems = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray, FloatArray]]
 
 NEGLIGIBLE = 1e-12
