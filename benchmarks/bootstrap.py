@@ -18,6 +18,7 @@ import pandas as pd
 from evaluma import load_df
 
 from capmap.ranking.estimates import Options, bootstrap_model
+from capmap.ranking.resampling import stratify_runs
 from capmap.rng import make_stream
 from capmap.tables import write_table
 
@@ -69,8 +70,7 @@ def bootstrap_all(runs: pd.DataFrame, *, n_resamples: int = N_RESAMPLES) -> None
     options = Options(n_resamples=n_resamples)
     for model, own in runs.groupby("model"):
         bootstrap_model(
-            own["score"],
-            own["dataset"].tolist(),
+            stratify_runs(own["score"], own["dataset"].tolist()),
             statistics=["iqm"],
             options=options,
             rng=make_stream(0, "benchmark", str(model)),

@@ -22,9 +22,9 @@ from shapes import Shape
 from capmap.analyses.ranks import compare_mean_ranks, measure_allowance, tabulate_rank_tests
 from capmap.claims import claim_decisions, claim_mean_ranks, claim_nemenyi, claim_pairs
 from capmap.ranking.aggregation import arrange_runs
+from capmap.ranking.clusters import bound_flat, spread_items
 from capmap.ranking.dependence import INDEPENDENT, Dependence, measure_dependence
-from capmap.ranking.estimates import Options, bootstrap_models
-from capmap.ranking.items import bound_flat, spread_items
+from capmap.ranking.estimates import Options, Part, estimate_models
 from capmap.ranking.pairs import compare_pairs, compare_posteriors
 from capmap.ranking.rank_sets import SamplingErrors, find_rank_sets, rank_models
 from capmap.ranking.standard_errors import StandardError, bound_estimate
@@ -56,12 +56,13 @@ def rank_runs(
     dependence: Dependence = INDEPENDENT,
 ) -> pd.DataFrame:
     """The ranking of models with runs of the shape (datasets, seeds) each."""
-    estimates = bootstrap_models(
+    part = Part(
         tabulate(np.array(runs)),
         statistics=[statistic],
         options=Options(n_resamples=0, unit=unit, dependence=dependence),
         make_rng=lambda *names: make_stream(0, "claims", *names),
     )
+    estimates = estimate_models([part])
     return rank_models(estimates, statistic, confidence_level=LEVEL).set_index("model")
 
 

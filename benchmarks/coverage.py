@@ -70,9 +70,8 @@ def is_held_by_percentiles(
     """Whether the percentile interval holds the truth."""
     names = [f"{place:03d}" for place, own in enumerate(runs) for _ in own]
     options = Options(N_RESAMPLES, LEVEL, "percentile")
-    [iqm] = bootstrap_model(
-        np.concatenate(runs), names, statistics=["iqm"], options=options, rng=rng
-    )
+    strata = stratify_runs(np.concatenate(runs), names)
+    [iqm] = bootstrap_model(strata, statistics=["iqm"], options=options, rng=rng)
     return bool(iqm.low <= truth <= iqm.high)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
-from capmap.analyses import Analysis, Table, list_settings, load_analysis
+from capmap.analyses import USUAL, Analysis, Table, list_settings, load_analysis
 from capmap.analyses.columns import MEANINGS
 
 INDEX = Path(__file__).parents[1] / "scripts/capmap/analyses/index.json"
@@ -36,8 +36,18 @@ def load_analyses() -> dict[str, Analysis]:
 
 def render_index() -> str:
     """Render what the rules need of the declarations."""
-    index = {name: _list_declared(analysis) for name, analysis in load_analyses().items()}
-    return json.dumps(index, indent=1) + "\n"
+    parts = [
+        f" {json.dumps(name)}: {{\n  {_render_lines(analysis)}\n }}"
+        for name, analysis in load_analyses().items()
+    ]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _render_lines(analysis: Analysis) -> str:
+    """Render a line per key whose value is not the usual one."""
+    declared = _list_declared(analysis).items()
+    lines = (f'"{key}": {json.dumps(value)}' for key, value in declared if value != USUAL[key])
+    return ",\n  ".join(lines)
 
 
 def _list_declared(analysis: Analysis) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import pandas as pd
 
 from capmap.artifacts import read_json, read_parquet, write_parquet
 from capmap.normalization.items import NO_ITEMS
+from capmap.ranking.clusters import measure_items
 from capmap.ranking.estimates import choose_groups, estimate_models, list_parts
-from capmap.ranking.items import measure_items
 
 NONE = pd.DataFrame(columns=["kind", "group", "unit", "statistic", "model"], dtype="str")
 

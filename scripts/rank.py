@@ -4,8 +4,8 @@ import logging
 from functools import partial
 
 from capmap.artifacts import read_json
+from capmap.ranking import choose
 from capmap.ranking.estimates import join_estimates, rank_study
-from capmap.ranking.table import choose
 from capmap.tables import write_table
 
 logger = logging.getLogger(__name__)

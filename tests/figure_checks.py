@@ -14,7 +14,7 @@ from matplotlib.transforms import Bbox
 
 from capmap.figures.canvas import NothingToDraw
 from capmap.figures.style import save_figure
-from capmap.ranking.table import choose
+from capmap.ranking import choose
 from tests.steps import make_figure
 
 DPI = 100

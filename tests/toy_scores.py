@@ -12,10 +12,7 @@ from capmap.ranking.rank_sets import rank_models
 from tests.steps import find_step, read_step, run_step
 
 COMMON = {
-    "alpha": 0.05,
-    "n_resamples": 100,
-    "confidence_level": 0.95,
-    "seed": 0,
+    "resampling": {"n_resamples": 50, "confidence_level": 0.95, "seed": 0},
 }
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from capmap.artifacts import read_table, render_csv, replace_file, write_text
-from capmap.ranking.table import choose_ranked
+from capmap.ranking import choose_ranked
 
 COLUMNS = ["kind", "name", "before", "after"]
 KEY = ["model", "dataset", "seed"]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from capmap.ranking.table import choose, choose_of_groups
+from capmap.ranking import choose, choose_of_groups
 from capmap.settings.choices import DECIDED, find_alpha
 from capmap.wording import format_count, have_common_letter
 

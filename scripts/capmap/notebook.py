@@ -28,10 +28,10 @@ from capmap.artifacts import read_json, render_csv, write_json, write_parquet, w
 from capmap.errors import CapmapError, ConfigError, ValidationError
 from capmap.inputs import analyses as given
 from capmap.inputs.studies import check_config, find_references, find_study
+from capmap.ranking import choose
+from capmap.ranking.clusters import measure_items
 from capmap.ranking.estimates import choose_groups, estimate_models, list_parts, rank_study
-from capmap.ranking.items import measure_items
 from capmap.ranking.normalized import normalize_study, summarize_study
-from capmap.ranking.table import choose
 from capmap.steps import read_place, run_steps
 from capmap.tables import read_declared, write_declared
 from capmap.validation.study import Validation, check_exports, describe_exports, group_problems

@@ -48,11 +48,11 @@ def bootstrap(
     scores = [score for values in runs.values() for score in values]
     datasets = [name for name, values in runs.items() for _ in values]
     settings = {"n_resamples": 2000, "interval": "percentile"} | options
+    chosen = Options(**settings)  # type: ignore[arg-type]
     [estimate] = bootstrap_model(
-        scores,
-        datasets,
+        stratify_runs(scores, datasets, cut=chosen.cut),
         statistics=[statistic],
-        options=Options(**settings),  # type: ignore[arg-type]
+        options=chosen,
         rng=make_stream(0, stream),
         pool=DatasetPool(pool, make_stream(0, "datasets")) if pool else None,
     )
@@ -126,8 +126,7 @@ def test_atari_agrees_with_rliable() -> None:
     runs["score"] = (runs["score"] - floor) / (ceiling - floor)
     for model, own in runs.groupby("model"):
         results = bootstrap_model(
-            own["score"],
-            own["dataset"].tolist(),
+            stratify_runs(own["score"], own["dataset"].tolist(), cut="whole"),
             statistics=ALL,
             options=Options(cut="whole", n_resamples=2000, interval="percentile"),
             rng=make_stream(0, "atari", str(model)),
@@ -360,8 +359,7 @@ def test_a_model_is_not_moved_by_other_models() -> None:
     def bootstrap(models: list[str]) -> dict[str, list[float]]:
         return {
             model: bootstrap_model(
-                table[model],
-                names,
+                stratify_runs(table[model], names),
                 statistics=["iqm"],
                 options=options,
                 rng=make_stream(0, "study", "bootstrap", model),
@@ -393,8 +391,7 @@ def test_evaluma_agrees(data: st.DataObject) -> None:
         theirs = bench.iqm_ranking(n_bootstrap=100, random_state=0).table.set_index("model")
     for model, own in table.groupby("model"):
         [iqm] = bootstrap_model(
-            (own["score"] + 1) / 3,
-            own["dataset"].tolist(),
+            stratify_runs((own["score"] + 1) / 3, own["dataset"].tolist(), cut="whole"),
             statistics=["iqm"],
             options=Options(n_resamples=4000, interval="percentile", cut="whole"),
             rng=make_stream(0, "evaluma", str(model)),

@@ -14,7 +14,7 @@ from capmap.figures.lines import trace_steps
 from capmap.figures.scatter import Label, place_labels, scale_points
 from capmap.figures.style import GRID_COLOR, figure_style, model_colors, save_figure
 from capmap.multilabel import rankings
-from capmap.ranking.table import choose
+from capmap.ranking import choose
 from tests.figure_checks import (
     HOSTILE,
     assert_legible,

@@ -13,7 +13,7 @@ from capmap.analyses.items import compare_items
 from capmap.errors import ValidationError
 from capmap.notebook import Study
 from capmap.ranking.aggregation import arrange_runs
-from capmap.ranking.items import measure_items, spread_items
+from capmap.ranking.clusters import measure_items, spread_items
 from capmap.ranking.pairs import compare_pairs
 
 COLUMNS = {"item": "item", "cluster": "cluster"}

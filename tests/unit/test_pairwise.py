@@ -238,13 +238,13 @@ class Study:
         bounds = {"dataset": datasets, "metric": metric, "direction": "min", "low": 0, "high": 10}
         self.bounds = pd.DataFrame(bounds)
 
-    def run(self, **options: object) -> pd.DataFrame:
+    def run(self, *, unit: str = "runs", **own: object) -> pd.DataFrame:
         """Run the step and read its table."""
-        settings = {"reference": "", "rope_setting": 0.01, "n_resamples": 50}
-        ranking = self.ranking.assign(unit=options.pop("unit", "runs"))
-        own = {"ranking": ranking, "bounds": self.bounds}
-        options = settings | options
-        tables = run_on_runs("compare_models", self.path, self.runs, tables=own, **options)
+        given = {"ranking": self.ranking.assign(unit=unit), "bounds": self.bounds}
+        chosen = {"reference": "", "rope": 0.01} | own
+        tables = run_on_runs(
+            "compare_models", self.path, self.runs, tables=given, comparison=chosen
+        )
         return tables["pairwise"]
 
 
@@ -253,13 +253,13 @@ def test_region_in_raw_units_is_that_of_normalized_ones(tmp_path: Path) -> None:
     runs = draw_benchmark(5, models=3, datasets=5, seeds=2)
     runs["score"] = 0.5 + 0.05 * runs["score"]
     study = Study(tmp_path, runs)
-    raw = study.run(rope_setting={"rmse": 0.2})
-    normalized = study.run(rope_setting=0.02)
+    raw = study.run(rope={"rmse": 0.2})
+    normalized = study.run(rope=0.02)
     pd.testing.assert_frame_equal(raw, normalized)
 
 
 def test_the_bayesian_test_is_asked_for(tmp_path: Path) -> None:
-    found = Study(tmp_path, draw_benchmark(5, models=3, datasets=5)).run(rope_setting={})
+    found = Study(tmp_path, draw_benchmark(5, models=3, datasets=5)).run(rope={})
     assert found[["p_a_better", "p_equivalent", "p_b_better", "decision"]].isna().all(axis=None)
     assert claim_decisions(found, reference="M0", probability=0.95, alpha=0.05) == []
     assert found["wilcoxon_p"].notna().all()
@@ -269,7 +269,7 @@ def test_the_bayesian_test_is_asked_for(tmp_path: Path) -> None:
     ("options", "message"),
     [
         (
-            {"rope_setting": {"mae": 1}},
+            {"rope": {"mae": 1}},
             "'RMSE' has no half-width. Give each metric of the study one",
         ),
         ({"reference": "m0"}, "no model 'm0' is analysed. Did you mean 'M0'?"),
@@ -295,7 +295,7 @@ def test_step_bears_little_data(
     tmp_path: Path, rows: list[tuple[str, str, float]], unit: str
 ) -> None:
     runs = make_runs(*rows)
-    pairs = Study(tmp_path, runs).run(unit=unit, rope_setting=0)
+    pairs = Study(tmp_path, runs).run(unit=unit, rope=0)
     models = runs["model"].nunique()
     assert len(pairs) == models * (models - 1) / 2
     is_apart = pairs["datasets"] == 0

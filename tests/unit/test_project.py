@@ -69,7 +69,7 @@ APART = {
     # The bootstrap of dimensions and groups of datasets is a part of that of the ranking.
     ("analyses", "groups"): "ranking",
     ("analyses", "rendering"): "rendering",
-    ("ranking", "table"): "ranking table",
+    ("ranking", "__init__"): "ranking table",
     **{("paper", name): "latex" for name in ("latex", "references")},
 }
 GENERATORS = {"Generator", "BitGenerator", "SeedSequence", "SFC64"}
@@ -280,9 +280,9 @@ def find_room(name):
     head, room, part, *_ = [*name.split("."), "", ""]
     if head != "capmap":
         return ""
-    if room == "analyses" and (ROOT / f"scripts/capmap/analyses/{part}.py").is_file():
-        return APART.get((room, part), "methods")
-    return APART.get((room, part), room)
+    if not (ROOT / f"scripts/capmap/{room}/{part}.py").is_file():
+        part = "__init__"
+    return APART.get((room, part), "methods" if room == "analyses" else room)
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from scipy import stats
 
 from capmap.errors import ValidationError
 from capmap.normalization.bounds import find_limits
-from capmap.ranking import aggregation, rank_sets
+from capmap.ranking import aggregation, choose, rank_sets
 from capmap.ranking.estimates import (
     Options,
-    bootstrap_models,
+    Part,
     choose_groups,
     estimate_models,
     list_parts,
@@ -28,7 +28,6 @@ from capmap.ranking.holes import Effects, fit_effects
 from capmap.ranking.normalized import normalize_study
 from capmap.ranking.rank_sets import RankSets, SamplingErrors, find_rank_sets
 from capmap.ranking.resampling import evaluate_runs, stratify_runs
-from capmap.ranking.table import choose
 from capmap.rng import make_stream
 from capmap.settings.choices import Statistic, Unit
 from tests.steps import make_scope
@@ -145,13 +144,10 @@ def mask(runs: pd.DataFrame, share: float, number: int = 0) -> pd.DataFrame:
 
 
 def estimate(runs: pd.DataFrame, *, unit: Unit = "runs", adjust: bool = True) -> pd.DataFrame:
-    return bootstrap_models(
-        runs,
-        statistics=["iqm", "mean"],
-        options=Options(unit=unit),
-        make_rng=lambda *_: make_stream(0, "test"),
-        effects=fit_effects(aggregation.summarize_cells(runs)) if adjust else None,
-    ).set_index(["statistic", "model"])
+    effects = fit_effects(aggregation.summarize_cells(runs)) if adjust else None
+    options = Options(unit=unit)
+    part = Part(runs, ["iqm", "mean"], options, lambda *_: make_stream(0, "test"), effects)
+    return estimate_models([part]).set_index(["statistic", "model"])
 
 
 def fill(cells: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from scipy import stats
 
 from capmap.ranking.aggregation import arrange_runs
 from capmap.ranking.dependence import correlate_seeds, resolve_unit
-from capmap.ranking.estimates import Options, bootstrap_models
+from capmap.ranking.estimates import Options, Part, estimate_models
 from capmap.ranking.pairs import compare_pairs
 from capmap.rng import make_stream
 from capmap.settings.choices import Unit
@@ -85,14 +85,14 @@ def test_the_unit_follows_from_the_runs() -> None:
     assert correlate_seeds(draw(0.6)).is_found
 
 
+def estimate(runs: pd.DataFrame, unit: Unit) -> pd.DataFrame:
+    part = Part(runs, ["mean"], Options(unit=unit), lambda *_: make_stream(0, "test"))
+    return estimate_models([part])
+
+
 def test_the_error_over_seeds_is_that_of_seed_means() -> None:
     runs = draw(0.5, models=1)
-    table = bootstrap_models(
-        runs,
-        statistics=["mean"],
-        options=Options(unit="seeds"),
-        make_rng=lambda *_: make_stream(0, "test"),
-    )
+    table = estimate(runs, "seeds")
     means = runs.groupby("seed")["score"].mean()
     low, high = stats.t.interval(0.95, 4, loc=means.mean(), scale=stats.sem(means))
     row = table.iloc[0]
@@ -103,15 +103,7 @@ def test_the_error_over_seeds_is_that_of_seed_means() -> None:
 def test_single_runs_add_the_variance_of_the_others() -> None:
     runs = draw(0.5, models=1)
     lone = runs[(runs["dataset"] > "d00") | (runs["seed"] == "s00")]
-    tables = [
-        bootstrap_models(
-            own,
-            statistics=["mean"],
-            options=Options(unit="seeds"),
-            make_rng=lambda *_: make_stream(0, "test"),
-        )
-        for own in (runs, lone)
-    ]
+    tables = [estimate(own, "seeds") for own in (runs, lone)]
     full, single = (table.iloc[0] for table in tables)
     assert single["standard_error"] > full["standard_error"]
     # What single runs add is the model's own, and no part that models have in common.
@@ -123,15 +115,7 @@ def test_seeds_of_their_own_on_each_dataset_are_runs() -> None:
     # With names that nothing shares, the variance is that over runs.
     runs = draw(models=1).assign(seed=lambda table: table["dataset"] + table["seed"])
     units: list[Unit] = ["runs", "seeds"]
-    one, other = (
-        bootstrap_models(
-            runs,
-            statistics=["mean"],
-            options=Options(unit=unit),
-            make_rng=lambda *_: make_stream(0, "test"),
-        ).iloc[0]
-        for unit in units
-    )
+    one, other = (estimate(runs, unit).iloc[0] for unit in units)
     assert other["standard_error"] == pytest.approx(one["standard_error"])
     assert other["freedom"] == 4
 

@@ -10,7 +10,7 @@ import pytest
 from aggregate import aggregate
 from bootstrap import bootstrap
 from capmap.artifacts import read_parquet, read_table, write_json, write_parquet
-from capmap.ranking.table import choose
+from capmap.ranking import choose
 from capmap.tables import read_declared
 from rank import rank
 from tests.steps import make_scope

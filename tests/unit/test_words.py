@@ -21,7 +21,7 @@ from markupsafe import Markup
 from capmap.analyses import INDEX, load_analysis, place_read, rendering
 from capmap.claims import find_candidates
 from capmap.paper.latex import name_reference, read_references
-from capmap.ranking.table import choose
+from capmap.ranking import choose
 from capmap.settings.study import OF_SCORES
 from capmap.tables import LATEX
 from tests.whole_studies import PROJECT, Told, open_workflow, run_study, tell
@@ -285,9 +285,11 @@ def test_literal_text_has_no_character_that_is_special(path: Path) -> None:
     assert literal.isascii()
 
 
-def test_every_analysis_has_a_template_and_is_rendered_here(told: Any) -> None:
-    assert {path.stem for path in TEMPLATES.glob("*.j2")} == {*INDEX}
-    assert {name for study in CHANGES for name in told(study).words} == {*INDEX}
+def test_every_block_is_rendered_here(told: Any) -> None:
+    blocks = re.findall(r"{% block (\w+) %}", "".join(map(Path.read_text, TEMPLATES.glob("*.j2"))))
+    words = [item for study in CHANGES for item in told(study).words.items()]
+    assert {name for name, _ in words} == {*INDEX}
+    assert sorted(blocks) == sorted({f"{name}_{block}" for name, said in words for block in said})
 
 
 @each

@@ -52,7 +52,8 @@ ANALYSIS = Analysis(
 )
 '''
 TEMPLATE = (
-    "{% set methods %}{% endset %}{% set answer %}There are {{ runs }} best runs.{% endset %}"
+    "{% block top_runs_methods %}{% endblock %}"
+    "{% block top_runs_answer %}There are {{ runs }} best runs.{% endblock %}"
 )
 FIGURE = '''"""Dots of best runs."""
 

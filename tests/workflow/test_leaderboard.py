@@ -13,7 +13,7 @@ import yaml
 
 from capmap.analyses import load_analysis
 from capmap.artifacts import read_table
-from capmap.ranking.table import choose
+from capmap.ranking import choose
 from capmap.tables import read_declared
 from tests.workflow.checkouts import PROJECT, Checkout, Run, copy_project
 

@@ -1,4 +1,4 @@
-"""The analyses of a study, each in a file of its name, with its words in a template beside it.
+"""The analyses of a study, each in a file of its name, with its words in a template of its family.
 
 The rules read ``index.json``, which needs no NumPy; ``make docs`` writes it from the declarations.
 """
@@ -18,9 +18,13 @@ HEADLINE = "headline.txt"
 # Figures of all models, which leaderboards that rank within methods do not show.
 TOGETHER = ("intervals", "rank_shift")
 
-INDEX: dict[str, dict[str, Any]] = json.loads(
-    Path(__file__).with_name("index.json").read_text(encoding="utf-8")
-)
+# What the index leaves out.
+USUAL: dict[str, Any] = {"folder": FOLDER, "default": False, "needs": "", "tables": []}
+USUAL |= {key: {} for key in ["figures", "drawn", "steps", "files", "options"]}
+INDEX: dict[str, dict[str, Any]] = {
+    name: USUAL | own
+    for name, own in json.loads(Path(__file__).with_name("index.json").read_text("utf-8")).items()
+}
 # In the order of the page.
 ANALYSES = [name for name in INDEX if name != "main"]
 # The analysis of each table (by its place in the study's folder, without suffix), figure and step.
@@ -48,6 +52,7 @@ TOO_MANY = (
 SETTINGS = {
     "against": "frontier/against",
     "alpha": "bootstrap/alpha",
+    "comparison": "comparison",
     "confidence_level": "bootstrap/confidence",
     "cut": "iqm",
     "datasets": "datasets",
@@ -55,7 +60,7 @@ SETTINGS = {
     "n_resamples": "bootstrap/of_comparisons",
     "reference": "comparison/reference",
     "renamed": "figures/names",
-    "rope_setting": "comparison/rope",
+    "resampling": "bootstrap/resampling",
     "seed": "bootstrap/seed",
 }
 
@@ -169,7 +174,7 @@ class Step:
 
 @dataclass
 class Analysis:
-    """An analysis that a study may ask for. Its template, of the same name, holds its words.
+    """An analysis that a study may ask for. A template has its words, in blocks of its name.
 
     Parameters
     ----------
@@ -182,10 +187,10 @@ class Analysis:
     steps : mapping of str to Step
         What computes its tables, by name. Tables of no step are made by rules of the pipeline.
     find_facts : callable
-        What its template says: a mapping of numbers and names. It takes tables of any analysis by
+        What its words need: a mapping of numbers and names. It takes tables of any analysis by
         name before the star, and settings behind it.
     options : mapping of str to str
-        Settings that its template takes, as parameter and path, beside those of `find_facts` and
+        Settings that its words take, as parameter and path, beside those of `find_facts` and
         of its steps.
     folder : str
         Where its tables are, in the study's folder.
@@ -218,13 +223,7 @@ class Analysis:
 
 
 def list_analyses(study: Mapping[str, Any]) -> list[str]:
-    """List a study's analyses in the order of the page, without those that have nothing to do.
-
-    Parameters
-    ----------
-    study : mapping
-        The study's settings, checked and with defaults.
-    """
+    """List a study's analyses in the order of the page, without those that have nothing to do."""
     return [
         name
         for name in ANALYSES
@@ -272,18 +271,8 @@ def read_setting(study: Mapping[str, Any], path: str) -> Any:
 def place_read(name: str, reader: str) -> str:
     """Where a table or file is, in the study's folder, that an analysis calls by its name alone.
 
-    Parameters
-    ----------
-    name : str
-        Name of a table or of a file that a step makes.
-    reader : str
-        An analysis. Its own tables come first, then those of the ranking, of the map and of the
-        others.
-
-    Returns
-    -------
-    str
-        The path; "" where nothing has the name.
+    The analysis's own tables come first, then those of the ranking, of the map and of the others;
+    "" is where nothing has the name.
     """
     for folder in (INDEX[reader]["folder"], "tables", "capabilities", FOLDER):
         if f"{folder}/{name}" in TABLES:

@@ -7,8 +7,8 @@ import pandas as pd
 
 from capmap.analyses import Analysis, Figure, Step, Table
 from capmap.attributes import read_model_attributes
+from capmap.ranking import choose_ranked
 from capmap.ranking.aggregation import round_significant
-from capmap.ranking.table import choose_ranked
 from capmap.wording import rename_column
 
 COLUMNS = ["model", "cost", "score", "ci_low", "ci_high", "on_front", "datasets"]

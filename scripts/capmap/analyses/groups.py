@@ -6,7 +6,7 @@ import pandas as pd
 
 from capmap.analyses import Analysis, Figure
 from capmap.claims import find_rivals
-from capmap.ranking.table import choose_of_groups
+from capmap.ranking import choose_of_groups
 
 
 def find_facts(ranking: pd.DataFrame) -> dict[str, Any]:

@@ -7,9 +7,9 @@ import pandas as pd
 import scipy
 
 from capmap.analyses import Analysis, Figure, Step, Table
+from capmap.ranking import choose_ranked
 from capmap.ranking.aggregation import FloatArray, Pairs, list_pairs
-from capmap.ranking.items import FEWEST_CLUSTERS, Sheet, arrange_items, bound_flat, spread_items
-from capmap.ranking.table import choose_ranked
+from capmap.ranking.clusters import FEWEST_CLUSTERS, Sheet, arrange_items, bound_flat, spread_items
 
 # Share of studies that are to find a difference that there is.
 POWER = 0.8

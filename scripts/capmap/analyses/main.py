@@ -6,9 +6,9 @@ import pandas as pd
 
 from capmap.analyses import Analysis, Figure, Table
 from capmap.claims import claim_ranking, find_candidates
+from capmap.ranking import COLUMNS, choose, compare_ranks
 from capmap.ranking.dependence import Dependence
 from capmap.ranking.rank_sets import BEHIND
-from capmap.ranking.table import COLUMNS, choose, compare_ranks
 from capmap.wording import name_statistic
 
 

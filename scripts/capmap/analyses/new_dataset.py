@@ -19,17 +19,9 @@ ROUNDING = 1e-9
 
 
 def bound_ranks(means: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The best and the worst rank that each model may have on each dataset.
+    """The best and the worst rank that each model may have on each dataset, models × datasets.
 
-    Parameters
-    ----------
-    means : numpy.ndarray, shape (models, datasets)
-        Mean scores; NaN where there are none.
-
-    Returns
-    -------
-    low, high : numpy.ndarray, shape (models, datasets)
-        They differ where models tie, and where a model has no score, which may be any.
+    They differ where models tie, and where a model has no score, which may be any.
     """
     scores = round_significant(means)
     better = np.array([(scores > own).sum(axis=0) for own in scores], dtype=np.float64)
@@ -40,35 +32,13 @@ def bound_ranks(means: FloatArray) -> tuple[FloatArray, FloatArray]:
 def predict_rank(
     low: npt.ArrayLike, high: npt.ArrayLike, *, models: int, confidence_level: float
 ) -> tuple[int, int]:
-    """Prediction set of a model's rank on a new dataset, by full conformal prediction.
+    """Prediction set of a model's rank on a new dataset (Vovk et al. 2005), from `bound_ranks`.
 
-    Parameters
-    ----------
-    low, high : array_like, shape (datasets,)
-        From `bound_ranks`, of one model.
-    models : int
-        How many models are ranked.
-    confidence_level : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    tuple of int
-        The best and the worst rank in the set.
-
-    Notes
-    -----
     A dataset is the more unusual the farther its ranks reach from the mean rank, that of the new
     one included. A rank on the new one is in the set if more than a share of 1 − `confidence_level`
     of all datasets is as unusual as the new one would be. Order statistics of the ranks, as Neuhof
     and Benjamini take, need 19 datasets for 90%; these sets hold from 9 on. They are for the ranks
     of means of as many runs; where the new dataset has ties, all ranks of these are in the set.
-
-    References
-    ----------
-    Neuhof, B. and Benjamini, Y. (2026). Rank intervals for leaderboards: a hierarchical framework
-    for model evaluation. arXiv:2606.08679.
-    Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
 
     Examples
     --------
@@ -97,20 +67,10 @@ def _count_unusual(datasets: int, confidence_level: float) -> int:
 
 
 def predict_ranks(runs: pd.DataFrame, dependence: pd.DataFrame) -> pd.DataFrame:
-    """Predict the rank of each model on a new dataset.
+    """Predict the rank of each model on a new dataset, best mean rank first.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Normalized runs of the ranked models.
-    dependence : pandas.DataFrame
-        Whether datasets are alike: then they are no random choice, which the sets assume.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `COLUMNS`, best mean rank first. There are no sets of fewer than 9 datasets, nor where they
-        are alike.
+    There are no sets of fewer than 9 datasets, nor where datasets are alike: then they are no
+    random choice, which the sets assume.
     """
     matrix = arrange_runs(order_runs(runs))
     models, datasets = matrix.means.shape

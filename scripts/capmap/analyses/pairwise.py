@@ -11,16 +11,16 @@ from capmap.analyses import Analysis, Figure, Step, Table
 from capmap.claims import BAYESIAN, claim_decisions, claim_pairs, has_letters
 from capmap.normalization.items import NO_ITEMS
 from capmap.problems import require_known
+from capmap.ranking import choose
 from capmap.ranking.aggregation import arrange_runs, order_runs
+from capmap.ranking.clusters import measure_items
 from capmap.ranking.dependence import Dependence
-from capmap.ranking.items import measure_items
 from capmap.ranking.pairs import (
     compare_pairs,
     compare_posteriors,
     estimate_improvement,
     scale_means,
 )
-from capmap.ranking.table import choose
 from capmap.rng import make_stream
 from capmap.settings.choices import DECIDED, POSTERIOR_SAMPLES, Unit
 from capmap.wording import can_separate, have_common_letter
@@ -37,40 +37,17 @@ def compare_models(
     items: pd.DataFrame = NO_ITEMS,
     *,
     study: str,
-    reference: str,
-    rope_setting: float | Mapping[str, float],
-    n_resamples: int,
-    confidence_level: float,
-    seed: int,
+    comparison: Mapping[str, Any],
+    resampling: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """Compare every pair of models: differences, tests, probability of improvement, equivalence.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Normalized runs of all models.
-    ranking, bounds, dependence, items : pandas.DataFrame
-        The ranking, which says what intervals are over and whose first model is the reference
-        unless one is named, the bounds, what datasets and seeds have in common, and the scores of
-        items.
-    study : str
-        Name of the study, part of the names of its random streams.
-    reference, rope_setting, n_resamples
-        As in the setting `comparison`.
-    confidence_level, seed
-        As in the setting `bootstrap`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table ``pairwise``.
-    """
+    """Compare every pair of models: differences, tests, probability of improvement, equivalence."""
     unit: Unit = ranking["unit"].iloc[0]
     known = Dependence.read(dependence.iloc[0].to_dict())
     matrix = arrange_runs(runs, by_seed=unit in ("seeds", "items") or known.needs_seeds)
-    reference = reference or str(ranking["model"].iloc[0])
-    require_known([reference], matrix.models, option="comparison.reference", kind="model")
-    ordered = order_runs(runs)
+    if reference := comparison["reference"]:
+        require_known([reference], matrix.models, option="comparison.reference", kind="model")
+    ordered, confidence_level = order_runs(runs), resampling["confidence_level"]
+    stream = partial(make_stream, resampling["seed"], study)
     pairs = compare_pairs(
         matrix,
         unit=unit,
@@ -81,33 +58,34 @@ def compare_models(
     )
     improvement = estimate_improvement(
         ordered,
-        n_resamples=n_resamples,
+        n_resamples=resampling["n_resamples"],
         confidence_level=confidence_level,
         unit=unit,
-        make_rng=partial(make_stream, seed, study, "improvement"),
-        make_dataset_rng=lambda names: make_stream(seed, study, "improvement_datasets", *names),
+        make_rng=partial(stream, "improvement"),
+        make_dataset_rng=lambda names: stream("improvement_datasets", *names),
     )
     # All have a row per pair in the same order.
     table = pd.concat([pairs, improvement.iloc[:, 2:]], axis=1)
-    if rope_setting == {}:
+    rope = comparison["rope"]
+    if rope == {}:
         return table.assign(**dict.fromkeys(POSTERIOR))
-    if isinstance(rope_setting, Mapping):
-        matrix = scale_means(matrix, bounds=bounds, widths=rope_setting)
+    if isinstance(rope, Mapping):
+        matrix, rope = scale_means(matrix, bounds=bounds, widths=rope), 1.0
     posterior = compare_posteriors(
         matrix,
-        rope=1.0 if isinstance(rope_setting, Mapping) else float(rope_setting),
+        rope=float(rope),
         probability=DECIDED,
         n_samples=POSTERIOR_SAMPLES,
-        make_rng=lambda datasets: make_stream(seed, study, "signed_rank", str(datasets)),
+        make_rng=lambda datasets: stream("signed_rank", str(datasets)),
     )
     return pd.concat([table, posterior], axis=1)
 
 
 def find_facts(
-    pairwise: pd.DataFrame, ranking: pd.DataFrame, *, reference: str, alpha: float
+    pairwise: pd.DataFrame, ranking: pd.DataFrame, *, comparison: Mapping[str, Any], alpha: float
 ) -> dict[str, Any]:
     """How many pairs differ, and what the Bayesian test says of a reference."""
-    reference = reference or next(iter(ranking["model"]), "")
+    reference = comparison["reference"] or next(iter(ranking["model"]), "")
     tested = pairwise.dropna(subset="wilcoxon_p_holm")
     decided: dict[str, list[str]] = {relation: [] for relation in BAYESIAN}
     for claim in claim_decisions(pairwise, reference=reference, probability=DECIDED, alpha=alpha):

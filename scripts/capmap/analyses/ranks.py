@@ -58,25 +58,17 @@ NONE = Allowance()
 
 
 def measure_allowance(runs: pd.DataFrame, dependence: Dependence) -> Allowance:
-    """Measure how alike datasets, and what seeds share, change the variance of mean ranks.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Normalized runs of all models; they are ranked within datasets.
-    dependence : Dependence
-        Of the same runs.
-    """
+    """Measure how alike datasets, and what seeds share, change the variance of mean ranks."""
     ranked = order_runs(runs)
     ranked = ranked.assign(score=ranked.groupby("dataset", observed=True)["score"].rank())
     matrix = arrange_runs(
         ranked.drop(columns="resolution", errors="ignore"), by_seed=dependence.seed_variance > 0
     )
-    n_models, n = len(matrix.models), len(matrix.datasets)
-    if n_models < 2 or n < 2:
+    many, n = matrix.is_filled.sum(axis=0) > 1, len(matrix.datasets)
+    if n < 2 or not many.any():
         return NONE
     # Of the mean difference of two equal models, on average over all pairs.
-    plain = 2 * float(np.nanmean(np.nanvar(matrix.means, axis=0, ddof=1))) / n
+    plain = 2 * float(np.nanmean(np.nanvar(matrix.means[:, many], axis=0, ddof=1))) / n
     effective = float(dependence.count_effective(n))
     variance = plain * (n - 1) / max(effective - 1, 1)
     found, freedom = vary_by_seed(matrix)
@@ -92,18 +84,8 @@ def measure_allowance(runs: pd.DataFrame, dependence: Dependence) -> Allowance:
 def rank_within_datasets(means: FloatArray) -> FloatArray:
     """Rank the models on each dataset, among those that have runs there.
 
-    Parameters
-    ----------
-    means : numpy.ndarray, shape (models, datasets)
-        Mean scores, higher is better; NaN where there are no runs.
+    1 is best; equal models share the mean of their ranks.
 
-    Returns
-    -------
-    numpy.ndarray, shape (models, datasets)
-        1 is best; equal models share the mean of their ranks. NaN where there are no runs.
-
-    Notes
-    -----
     Scores are compared after rounding to 12 significant digits.
 
     Examples
@@ -117,19 +99,9 @@ def rank_within_datasets(means: FloatArray) -> FloatArray:
 def rescale_ranks(ranks: FloatArray) -> FloatArray:
     """Rescale the ranks of each dataset to the range from 1 to the number of models.
 
-    Parameters
-    ----------
-    ranks : numpy.ndarray, shape (models, datasets)
-        From `rank_within_datasets`.
+    A rank r among the ``k_d`` of k models that have runs on the dataset becomes
+    ``1 + (r - 1) (k - 1) / (k_d - 1)``.
 
-    Returns
-    -------
-    numpy.ndarray, shape (models, datasets)
-        ``1 + (r - 1) (k - 1) / (k_d - 1)`` for a rank r among the ``k_d`` of k models that have
-        runs on the dataset. NaN where there are no runs.
-
-    Notes
-    -----
     The best and the worst of any number of models thus get the same ranks on every dataset. A rank
     among one is no comparison, so a dataset that a single model has is NaN for it, unless there is
     only one model at all. Complete datasets keep their ranks exactly.
@@ -157,28 +129,13 @@ def average_ranks(ranks: FloatArray) -> FloatArray:
 
 
 def compute_friedman(ranks: FloatArray) -> tuple[float, int]:
-    """Friedman's test, corrected for ties as in `scipy.stats.friedmanchisquare`.
+    """Friedman's test (1937), corrected for ties as in `scipy.stats.friedmanchisquare`.
 
-    Parameters
-    ----------
-    ranks : numpy.ndarray, shape (models, datasets)
-        Ranks within complete datasets, two models and one dataset at least.
+    Ranks are within complete datasets. Returned are chi-squared and its degrees of freedom.
 
-    Returns
-    -------
-    statistic, df : float, int
-        Chi-squared, with one degree of freedom less than models.
-
-    Notes
-    -----
     With k models on N datasets and rank sums R, the statistic is ``N (k - 1) W``, where Kendall's W
     is the sum of squares of the R about their mean, over its largest possible value. Where all
     models are equal on all datasets the statistic is 0 and p is 1.
-
-    References
-    ----------
-    Friedman, M. (1937). The use of ranks to avoid the assumption of normality implicit in the
-    analysis of variance. JASA 32, 675–701.
 
     Examples
     --------
@@ -197,29 +154,14 @@ def compute_friedman(ranks: FloatArray) -> tuple[float, int]:
 def compute_skillings_mack(ranks: FloatArray) -> tuple[float, int] | None:
     """Skillings and Mack's test, Friedman's for datasets that lack some of the models.
 
-    Parameters
-    ----------
-    ranks : numpy.ndarray, shape (models, datasets)
-        Ranks within datasets; NaN where a model has no runs.
+    Returned are chi-squared and its degrees of freedom; None where no dataset has two models.
 
-    Returns
-    -------
-    statistic, df : float, int
-        Chi-squared and its degrees of freedom; None where no dataset has two models.
-
-    Notes
-    -----
     Each dataset adds ``sqrt((k_d - 1) / v_d) (r - (k_d + 1) / 2)`` to the sums A of the ``k_d``
     models that it has, v_d being the variance of its ranks: ``(k_d² - 1) / 12`` without ties. The
     statistic is ``A' C⁻ A``; C, the covariance of A, has minus the number of common datasets of two
     models beside its diagonal, and rows that sum to zero. There are as many degrees of freedom as
     models, less one for each set of models that datasets connect. Where all models of a dataset are
     tied, it does not count. On complete datasets without ties this is Friedman's statistic.
-
-    References
-    ----------
-    Skillings, J. H. and Mack, G. A. (1981). On the use of a Friedman-type statistic in balanced and
-    unbalanced block designs. Technometrics 23, 171–177.
     """
     is_ranked = ~np.isnan(ranks)
     if not (is_ranked.sum(axis=0) > 1).any():
@@ -243,20 +185,10 @@ def compute_skillings_mack(ranks: FloatArray) -> tuple[float, int] | None:
 
 
 def tabulate_rank_tests(matrix: ScoreMatrix, allowance: Allowance = NONE) -> pd.DataFrame:
-    """Test whether the models differ at all.
+    """Test whether the models differ at all, in a single row; none where no two models meet.
 
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        All cells.
-    allowance : Allowance, optional
-        For what datasets and seeds have in common.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `TESTS`, with a single row: ``friedman``, or ``skillings_mack`` on all datasets that two
-        models have if cells are empty. No row where no two models meet.
+    Friedman's test is for complete cells; otherwise Skillings and Mack's is on all datasets that
+    two models have.
     """
     ranks, name, rows = rank_within_datasets(matrix.means), "friedman", []
     if not matrix.is_filled.all():
@@ -273,26 +205,10 @@ def tabulate_rank_tests(matrix: ScoreMatrix, allowance: Allowance = NONE) -> pd.
 def find_critical_difference(
     *, models: int, datasets: int, alpha: float, allowance: Allowance = NONE
 ) -> float:
-    """The difference of mean ranks that Nemenyi's test calls significant.
+    """The difference of mean ranks that Nemenyi's test calls significant (Demšar 2006).
 
-    Parameters
-    ----------
-    models, datasets : int
-        How many were ranked; two models and one dataset at least.
-    alpha : float
-        Significance level, between 0 and 1.
-    allowance : Allowance, optional
-        For what datasets and seeds have in common.
-
-    Returns
-    -------
-    float
-        ``q sqrt(k (k + 1) / (6 N))`` with q the upper quantile of the studentized range with
-        infinite degrees of freedom, over the square root of 2.
-
-    References
-    ----------
-    Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. JMLR 7, 1–30.
+    It is ``q sqrt(k (k + 1) / (6 N))`` with q the upper quantile of the studentized range with
+    infinite degrees of freedom, over the square root of 2.
 
     Examples
     --------
@@ -306,36 +222,15 @@ def find_critical_difference(
 def compare_mean_ranks(
     matrix: ScoreMatrix, *, alpha: float, allowance: Allowance = NONE
 ) -> pd.DataFrame:
-    """Compare the mean ranks of all pairs of models by Nemenyi's test.
+    """Compare the mean ranks of all pairs of models by Nemenyi's test (1963).
 
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        All cells.
-    alpha : float
-        Significance level, between 0 and 1.
-    allowance : Allowance, optional
-        For what datasets and seeds have in common.
+    Below zero, a is better. Only datasets that all models have count; without any, or with a single
+    model, there are no rows.
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row per pair, by names: ``model_a``, ``model_b``, ``rank_difference`` (mean rank of a
-        minus that of b, so negative where a is better), ``critical_difference``, ``p``,
-        ``separated`` and ``datasets``. Only datasets that all models have count; without any, or
-        with a single model, there are no rows.
-
-    Notes
-    -----
     Two models are separated when their mean ranks differ by the critical difference or more. The
     verdict on two models depends on which others are compared: they change the ranks between the
     two, and the critical difference. p is that of `scikit_posthocs.posthoc_nemenyi_friedman`. Ties
     are not corrected for.
-
-    References
-    ----------
-    Nemenyi, P. B. (1963). Distribution-free multiple comparisons. PhD thesis, Princeton.
-    Demšar, J. (2006). Statistical comparisons of classifiers over multiple data sets. JMLR 7, 1–30.
     """
     n_models, common = len(matrix.models), average_common(matrix)
     if common is None or n_models < 2:
@@ -371,21 +266,6 @@ def _scale_differences(models: int, datasets: int) -> float:
 def tabulate_mean_ranks(matrix: ScoreMatrix, nemenyi: pd.DataFrame) -> pd.DataFrame:
     """Rank the models by their mean rank over datasets, with groups that cannot be separated.
 
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        All cells.
-    nemenyi : pandas.DataFrame
-        From `compare_mean_ranks`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``model``, ``mean_rank``, ``datasets`` and ``nemenyi_group``; best first, equal mean
-        ranks by name.
-
-    Notes
-    -----
     Where cells are empty, a model's rank on a dataset is that among the models there, stretched to
     the number of all models (`rescale_ranks`). A model that never meets another has no mean rank,
     0 datasets and stands last.
@@ -421,22 +301,7 @@ def _order_models(mean_ranks: FloatArray) -> list[int]:
 def compare_ranks(
     runs: pd.DataFrame, dependence: pd.DataFrame, *, alpha: float
 ) -> dict[str, pd.DataFrame]:
-    """Test whether mean ranks differ, and which.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Normalized runs of all models.
-    dependence : pandas.DataFrame
-        What datasets and seeds have in common.
-    alpha
-        As in the setting `comparison`.
-
-    Returns
-    -------
-    dict
-        The tables ``friedman``, ``nemenyi`` and ``mean_ranks``.
-    """
+    """Test whether mean ranks differ, and which: ``friedman``, ``nemenyi`` and ``mean_ranks``."""
     matrix = arrange_runs(order_runs(runs))
     allowance = measure_allowance(runs, Dependence.read(dependence.iloc[0].to_dict()))
     nemenyi = compare_mean_ranks(matrix, alpha=alpha, allowance=allowance)

@@ -1,4 +1,4 @@
-"""The words of an analysis: what its template sets, as HTML, plain text or LaTeX.
+"""The words of an analysis: its blocks in the templates, as HTML, plain text or LaTeX.
 
 A text is rendered once, as HTML with two elements: ``<bdi>`` around names and ``<cite>`` around
 keys of ``references.bib``. Plain text and LaTeX are made of that.
@@ -32,6 +32,8 @@ from capmap.wording import (
 )
 
 SHOWN_NAMES = 3
+# What an analysis may say; its block for methods is ``<analysis>_methods``, and so on.
+BLOCKS = ("headline", "note", "aggregation", "answer", "methods")
 AN = ("iqm", "optimality_gap")
 NAME = Markup('<bdi class="name">{}</bdi>')
 SPACED = re.compile(r"(<bdi.*?</bdi>)| ([.,;:)])")
@@ -74,6 +76,13 @@ def _make_environment() -> jinja2.Environment:
     environment.filters |= FILTERS
     environment.globals |= {"cite": cite, "interval": format_interval}
     return environment
+
+
+def _load_template(name: str) -> jinja2.Template:
+    """Load the template that has the blocks of an analysis."""
+    files = Path(__file__).parent.glob("*.j2")
+    found = next(file for file in files if f" {name}_methods " in file.read_text("utf-8"))
+    return _make_environment().get_template(found.name)
 
 
 def cite(*keys: str) -> Markup:
@@ -170,23 +179,10 @@ FILTERS: dict[str, Callable[..., Any]] = {
 def describe_analysis(
     name: str, tables: Mapping[str, pd.DataFrame], options: Mapping[str, Any], reason: str = ""
 ) -> dict[str, Markup]:
-    """Render what the template of an analysis sets: ``methods``, ``answer`` and others.
+    """Render the blocks of an analysis: ``methods``, ``answer`` and others, each on one line.
 
-    Parameters
-    ----------
-    name : str
-        The analysis.
-    tables : mapping of str to pandas.DataFrame
-        Finished tables by their place, such as ``comparisons/elo``.
-    options : mapping
-        What `find_facts` of the analysis is given, by parameter.
-    reason : str
-        Why its tables are empty, which is then all that it says.
-
-    Returns
-    -------
-    dict of str to markupsafe.Markup
-        A paragraph on one line by its name; empty where there is nothing to say.
+    Tables are by their place, such as ``comparisons/elo``; `options` are what `find_facts` is
+    given. A reason why its tables are empty is all that it says then.
     """
     if reason:
         return {"methods": Markup(""), "answer": Markup.escape(reason)}
@@ -196,8 +192,10 @@ def describe_analysis(
         if place in tables:
             known[parameter] = tables[place]
     facts = {**options, **call_with(declared.find_facts, known)}
-    made = vars(_make_environment().get_template(f"{name}.j2").make_module(facts))
-    return {block: _tidy(text) for block, text in made.items() if isinstance(text, Markup)}
+    template = _load_template(name)
+    context = template.new_context(facts)
+    blocks = {block: template.blocks.get(f"{name}_{block}") for block in BLOCKS}
+    return {block: _tidy("".join(own(context))) for block, own in blocks.items() if own}
 
 
 def tell_words(words: Mapping[str, Markup]) -> dict[str, str]:
@@ -206,7 +204,7 @@ def tell_words(words: Mapping[str, Markup]) -> dict[str, str]:
     return {"text": write_plain(said), "methods": write_plain(words.get("methods", Markup("")))}
 
 
-def _tidy(text: Markup) -> Markup:
+def _tidy(text: str) -> Markup:
     """A text on one line, without the spaces before signs that lines of a template leave."""
     line = " ".join(text.split())
     return Markup(SPACED.sub(lambda found: found[1] or found[2], line))  # noqa: S704

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.analyses import Analysis, Step, Table
+from capmap.ranking import choose_ranked
 from capmap.ranking.aggregation import (
     TRIMMED,
     compute_kendall_tau,
@@ -16,7 +17,6 @@ from capmap.ranking.aggregation import (
     summarize_cells,
 )
 from capmap.ranking.resampling import evaluate_statistic, repeat_datasets, stratify_runs
-from capmap.ranking.table import choose_ranked
 from capmap.settings.choices import Cut
 
 BOUNDS = ("configured", "observed", "ranks")

@@ -8,10 +8,10 @@ import pandas as pd
 import scipy
 
 from capmap.analyses import Analysis, Step, Table
+from capmap.ranking import choose
 from capmap.ranking.aggregation import FloatArray, IntArray, bound_variance
 from capmap.ranking.resampling import stratify_runs
 from capmap.ranking.standard_errors import measure_influences, satterthwaite_freedom
-from capmap.ranking.table import choose
 from capmap.settings.choices import Cut
 
 SEEDS = (3, 5, 10, 20)

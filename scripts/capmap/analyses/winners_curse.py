@@ -27,19 +27,8 @@ NEGLIGIBLE = 1e-9
 def bound_selection(scores: FloatArray, slopes: FloatArray, leader: int) -> tuple[float, float]:
     """Between what scores of the leader it leads, given what others have that it does not share.
 
-    Parameters
-    ----------
-    scores : numpy.ndarray, shape (models,)
-        Estimates, higher is better.
-    slopes : numpy.ndarray, shape (models,)
-        By how much each is expected to rise where the leader's error raises its own by 1.
-    leader : int
-        Place of the highest.
-
-    Returns
-    -------
-    low, high : float
-        Infinite where nothing bounds it.
+    `slopes` say by how much each model is expected to rise where the leader's error raises its own
+    by 1. Ends are infinite where nothing bounds it.
     """
     others = np.arange(len(scores)) != leader
     rest, slack = scores - slopes * scores[leader], 1 - slopes
@@ -61,34 +50,14 @@ def correct_score(
 ) -> tuple[float, float, float]:
     """Hybrid estimate and confidence interval of the score of a model that was chosen for it.
 
-    Parameters
-    ----------
-    score, error, freedom : float
-        The estimate, its standard error, above 0, and the degrees of freedom of that.
-    selected : tuple of float
-        From `bound_selection`.
-    models : int
-        How many the leader was chosen from.
-    confidence_level : float
-        Between 0 and 1.
+    The estimate is as often too high as too low; the interval is made to hold the score (Andrews,
+    Kitagawa and McCloskey 2024).
 
-    Returns
-    -------
-    estimate, low, high : float
-        The estimate is as often too high as too low; the interval is made to hold the score.
-
-    Notes
-    -----
     Given that it was chosen and is within its simultaneous interval (Bonferroni), the score has a
     t distribution truncated at both; the ends are the true scores under which it would be at the
     quantiles of half the error left, the estimate that under which it would be the median. The
     estimate is by the normal distribution: heavy tails of t, which stand for what is not known of
     the standard error, would pull it far below the true score.
-
-    References
-    ----------
-    Andrews, I., Kitagawa, T. and McCloskey, A. (2024). Inference on winners. Quarterly Journal of
-    Economics 139, 305–358.
 
     Examples
     --------
@@ -125,23 +94,7 @@ def correct_score(
 def correct_leaders(
     estimates: Sequence[str], scope: Sequence[str], *, confidence_level: float
 ) -> pd.DataFrame:
-    """Correct the leader's score in both scopes.
-
-    Parameters
-    ----------
-    estimates : sequence of str
-        Files of estimates with standard errors.
-    scope : sequence of str
-        The file of what all models have in common, as the only element.
-    confidence_level : float
-        Of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `COLUMNS`, a row per scope that has a single leader of two ranked models or more, with an
-        interval.
-    """
+    """Correct the leader's score in both scopes, if one model leads others and has an interval."""
     common, rows = read_json(scope[0]), []
     statistics = {common["unit"]: common["rank_by"]}
     # As in the ranking, means decide over datasets where the headline is over something else.

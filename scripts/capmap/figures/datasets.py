@@ -37,7 +37,7 @@ from capmap.figures.style import (
     figure_style,
     model_colors,
 )
-from capmap.ranking.table import choose, choose_of_groups
+from capmap.ranking import choose, choose_of_groups
 from capmap.wording import find_statistic
 
 MOST_KEYED = len(PALETTE)

@@ -37,7 +37,7 @@ from capmap.figures.style import (
     shorten_names,
     widest,
 )
-from capmap.ranking.table import choose
+from capmap.ranking import choose
 from capmap.wording import SHARED_LETTERS, depends_on_ridge, spell_statistic
 
 MIN_AXES = 0.9

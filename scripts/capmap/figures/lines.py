@@ -48,7 +48,7 @@ from capmap.figures.style import (
     widest,
     wrap_text,
 )
-from capmap.ranking.table import compare_ranks
+from capmap.ranking import compare_ranks
 from capmap.wording import AGGREGATION_NAMES, count_things
 
 MAX_COLORED = 10

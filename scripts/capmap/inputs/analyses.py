@@ -22,10 +22,16 @@ from capmap.wording import find_nearest, list_names, write_key
 # What no look of a figure has.
 SHARED = {"formats", "names", "only", "skip"}
 
+RESAMPLING = {
+    "n_resamples": "bootstrap/of_comparisons",
+    "confidence_level": "bootstrap/confidence",
+    "seed": "bootstrap/seed",
+}
 # Options that are worked out from several settings.
 WORKED_OUT: dict[str, Callable[[Study], Any]] = {
     "bootstrap/alpha": lambda study: find_alpha(study.read("bootstrap/confidence")),
     "bootstrap/of_comparisons": lambda study: min(2000, study.read("bootstrap/replicates")),
+    "bootstrap/resampling": lambda study: _read_options(study, RESAMPLING),
     "bootstrap/of_images": lambda study: count_of_images(study),
     "leaderboard/dimensions": find_dimensions,
     # As configured, each with its name for readers.

@@ -13,7 +13,7 @@ from capmap.analyses import Best, Table, load_analysis
 from capmap.analyses.columns import explain_column, spell_column
 from capmap.analyses.rendering import write_page
 from capmap.claims import find_candidates, has_letters
-from capmap.ranking.table import choose
+from capmap.ranking import choose
 from capmap.tables import count_decimals, find_best, format_numbers, is_number, write_scores
 from capmap.wording import SHARED_LETTERS, spell_statistic
 

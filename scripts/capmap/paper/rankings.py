@@ -20,7 +20,7 @@ from capmap.paper.latex import (
     shorten,
     write_name,
 )
-from capmap.ranking.table import choose_ranked
+from capmap.ranking import choose_ranked
 from capmap.tables import write_scores
 from capmap.wording import (
     SHARED_LETTERS,

@@ -33,26 +33,10 @@ def require_finite(values: npt.ArrayLike) -> FloatArray:
 
 
 def summarize_cells(runs: pd.DataFrame) -> pd.DataFrame:
-    """Summarize the runs of each model on each dataset.
+    """Summarize the runs of each model on each dataset, ordered by both.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score``, a row per run.
+    ``std`` and ``sem`` are NaN for a single run. A score that is NaN or infinite raises ValueError.
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row per cell that has runs, ordered by model and dataset: ``model``, ``dataset``, ``n``,
-        ``mean``, ``std`` and ``sem``, which are NaN for a single run but for the mean.
-
-    Raises
-    ------
-    ValueError
-        If a score is NaN or infinite.
-
-    Notes
-    -----
     Distances to a cell's lowest score are averaged, so equal scores have exactly their value as
     mean and a deviation of exactly zero.
     """
@@ -71,18 +55,7 @@ def summarize_cells(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def unstack_cells(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cell means as a matrix of models × datasets.
-
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``mean``, as `summarize_cells` returns them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``model``, then a column per dataset, both by name; NaN where a cell has no runs.
-    """
+    """Cell means as a matrix of models × datasets, both by name; NaN where a cell has no runs."""
     table = cells.pivot_table(index="model", columns="dataset", values="mean", observed=True)
     matrix = pd.DataFrame(table.to_numpy(), columns=table.columns.astype(object))
     matrix.insert(0, "model", table.index.astype(object), allow_duplicates=True)
@@ -90,27 +63,8 @@ def unstack_cells(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank_competitors(values: npt.ArrayLike, *, best: Direction = "max") -> IntArray:
-    """Competition ranks (1, 2, 2, 4).
+    """Competition ranks (1, 2, 2, 4) of finite numbers.
 
-    Parameters
-    ----------
-    values : array_like, shape (competitors,)
-        Finite numbers.
-    best : {"max", "min"}, optional
-        Which end has rank 1.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (competitors,)
-        One more than the number of competitors that are better.
-
-    Raises
-    ------
-    ValueError
-        If a number is NaN or infinite.
-
-    Notes
-    -----
     Numbers are compared after rounding to 12 significant digits, so that floating-point noise makes
     no order.
 
@@ -211,25 +165,9 @@ class ScoreMatrix:
 
 
 def arrange_runs(runs: pd.DataFrame, *, by_seed: bool = False) -> ScoreMatrix:
-    """Arrange normalized runs as a matrix of cells.
+    """Arrange normalized runs, one at least, as a matrix of cells.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score``, a row per run, at least one, ``seed`` if
-        `by_seed`, and ``resolution`` where it is known.
-    by_seed : bool, optional
-        Whether to keep what each seed adds to means.
-
-    Returns
-    -------
-    ScoreMatrix
-        The order of the rows has no influence.
-
-    Raises
-    ------
-    ValueError
-        If a score is NaN or infinite.
+    `by_seed` keeps what each seed adds to means.
     """
     cells = summarize_cells(runs)
     models, rows = np.unique(cells["model"].astype(object), return_inverse=True)
@@ -275,21 +213,11 @@ def list_pairs(models: int) -> Pairs:
 def bound_variance(
     means: FloatArray, counts: npt.NDArray[np.integer[Any]], resolutions: FloatArray
 ) -> FloatArray:
-    """The least variance of runs whose scores are rounded.
+    """The least variance of runs whose scores are rounded to a unit (0 where they are not).
 
-    Parameters
-    ----------
-    means, counts : numpy.ndarray, shape (..., datasets)
-        Mean score of the runs of a cell, and how many they are.
-    resolutions : numpy.ndarray, shape (datasets,)
-        The unit in which scores are written, 0 where they are not rounded.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., datasets)
-        A twelfth of the squared unit, what runs that agree to the last digit may differ by
-        (Sheppard 1898). Of outcomes that are 0 or 1, that of a share with a success and a failure
-        more (Agresti and Coull 1998).
+    It is a twelfth of the squared unit, what runs that agree to the last digit may differ by
+    (Sheppard 1898). Of outcomes that are 0 or 1, it is that of a share with a success and a failure
+    more (Agresti and Coull 1998).
 
     Examples
     --------

@@ -85,15 +85,7 @@ INDEPENDENT = Dependence()
 
 
 def measure_dependence(matrix: ScoreMatrix, *, paired: bool = False) -> Dependence:
-    """Measure what the runs of a study, or of some of its datasets, have in common.
-
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        With what each seed adds, if a seed can mean the same on several datasets.
-    paired : bool, optional
-        Handed on.
-    """
+    """Measure what the runs of a study, or of some of its datasets, have in common."""
     n = len(matrix.datasets)
     share = count_effective(matrix.means) / max(n, 1), expect_share(len(matrix.models), n)
     variances, freedom = vary_by_seed(matrix)
@@ -108,18 +100,6 @@ def measure_dependence(matrix: ScoreMatrix, *, paired: bool = False) -> Dependen
 def count_effective(means: FloatArray) -> float:
     """Effective number of datasets: how many independent ones say as much about new datasets.
 
-    Parameters
-    ----------
-    means : numpy.ndarray, shape (models, datasets)
-        Mean scores; NaN where a model has none.
-
-    Returns
-    -------
-    float
-        At most the number of datasets, which it is for fewer than five models.
-
-    Notes
-    -----
     Each dataset's scores are regressed on the models' mean scores: what is left is what a dataset
     adds to the order. Where m datasets of a kind are alike with correlation r, n datasets say as
     much as n / (1 + (m − 1) r). Of r this takes the root of the mean signed square of all
@@ -161,17 +141,8 @@ def expect_share(models: int, datasets: int) -> float:
 def vary_by_seed(matrix: ScoreMatrix, *, every: bool = False) -> tuple[FloatArray, FloatArray]:
     """Variance over seeds of models' mean scores, and its degrees of freedom.
 
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        With `ScoreMatrix.seed_parts`, or without: then nothing is known.
-    every : bool, optional
-        Of every model, and not only those with two runs or more on half of their datasets.
-
-    Returns
-    -------
-    variances, freedom : numpy.ndarray, shape (models,)
-        They have no rows where nothing is known.
+    Without what each seed adds, nothing is known, and there are no rows. Models count that have two
+    runs or more on half of their datasets, or `every` one.
     """
     if matrix.seed_parts is None:
         return np.empty(0), np.empty(0)
@@ -189,26 +160,23 @@ class SeedCorrelation:
 
     Parameters
     ----------
-    correlation : float
-        Mean correlation of two datasets over the seeds of a model, from −1 to 1; NaN where no model
-        has two datasets with the same two seeds or more, and varying scores.
+    correlation : float or None
+        Mean correlation of two datasets over the seeds of a model, from −1 to 1; None where no
+        model has two datasets with the same two seeds or more, and varying scores.
     p : float
         One-sided p-value, from 1 / 1000 to 1.
     models : int
         How many models have such datasets.
     """
 
-    correlation: float
-    p: float
-    models: int
+    correlation: float | None = None
+    p: float = 1.0
+    models: int = 0
 
     @property
     def is_found(self) -> bool:
         """Whether they do, at the level of 5%."""
         return self.p <= LEVEL
-
-
-UNKNOWN = SeedCorrelation(np.nan, 1.0, 0)
 
 
 def has_enough_runs(draws: npt.NDArray[np.integer[Any]]) -> bool:
@@ -219,12 +187,8 @@ def has_enough_runs(draws: npt.NDArray[np.integer[Any]]) -> bool:
 def has_own_seeds(runs: pd.DataFrame) -> bool:
     """Whether a seed can mean the same on several datasets.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        As validated. The runs that stand for a summary (``summary``) and rows that count as runs
-        (``numbered``) are only numbered: the first of one dataset has nothing in common with the
-        first of another.
+    Runs that stand for a summary (``summary``), and rows that count as runs (``numbered``), are
+    only numbered: the first of one dataset has nothing in common with the first of another.
     """
     return not any(runs[name].any() for name in NUMBERED if name in runs)
 
@@ -239,25 +203,10 @@ def resolve_unit(
 ) -> Unit:
     """What the intervals of a study generalize to.
 
-    Parameters
-    ----------
-    unit : {"auto", "runs", "seeds", "items", "runs_and_datasets"}
-        As configured.
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset``, ``seed`` and ``score``, of the whole study.
-    interval : {"percentile", "calibrated"}
-        Kind of interval; only calibrated ones can be over seeds or items.
-    shared : bool, optional
-        Whether runs of a seed move together over datasets.
-    items : bool, optional
-        Whether the error of every dataset's items is known.
-
-    Returns
-    -------
-    str
-        `unit`, unless it is "auto". Then "items" where `items` is true; "runs" where some model has
-        two runs or more on half of its datasets, or "seeds" where `shared` is true besides;
-        otherwise "runs_and_datasets" where some model has four datasets.
+    "auto" is "items" where the error of every dataset's items is known; "runs" where some model has
+    two runs or more on half of its datasets, or "seeds" where besides runs of a seed move together;
+    otherwise "runs_and_datasets" where some model has four datasets. Only calibrated intervals can
+    be over seeds or items.
     """
     if unit != "auto":
         return unit
@@ -278,21 +227,8 @@ def resolve_statistic(
 ) -> Statistic:
     """What ranks the models of a study.
 
-    Parameters
-    ----------
-    rank_by : {"auto", "iqm", "mean", "median", "optimality_gap"}
-        As configured.
-    runs : pandas.DataFrame
-        Column ``score`` (normalized), a row per run, of the whole study.
-    unit : {"runs", "seeds", "items", "runs_and_datasets"}, optional
-        What intervals are over.
-
-    Returns
-    -------
-    str
-        `rank_by`, unless it is "auto". Then "mean" where intervals are over items or datasets,
-        whose difficulty an interquartile mean cannot pair, or where `are_outcomes` holds; otherwise
-        "iqm".
+    "auto" is "mean" where intervals are over items or datasets, whose difficulty an interquartile
+    mean cannot pair, or where `are_outcomes` holds; otherwise "iqm".
 
     Examples
     --------
@@ -310,25 +246,9 @@ def resolve_statistic(
 def correlate_seeds(runs: pd.DataFrame) -> SeedCorrelation:
     """Test whether the runs of a seed on different datasets move together.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset``, ``seed`` and ``score``, a row per run.
-
-    Returns
-    -------
-    SeedCorrelation
-        From the datasets on which a model has its most common set of seeds.
-
-    Notes
-    -----
     The sum of all correlations of two datasets, over all models, is compared with the same when the
     seeds of each dataset are permuted, for all models alike: models that share seeds may be
     correlated on each dataset. Of studies of more than 100 000 runs the first models are taken.
-
-    References
-    ----------
-    Good, P. I. (2005). Permutation, Parametric, and Bootstrap Tests of Hypotheses. Springer.
     """
     datasets, seeds = (sorted(runs[name].unique()) for name in ("dataset", "seed"))
     blocks: dict[Places, list[FloatArray]] = defaultdict(list)
@@ -343,7 +263,7 @@ def correlate_seeds(runs: pd.DataFrame) -> SeedCorrelation:
             places = (*np.searchsorted(datasets, rows),), (*np.searchsorted(seeds, columns),)
             blocks[places].append(directions.to_numpy())
     if not blocks:
-        return UNKNOWN
+        return SeedCorrelation()
     stacks = {places: np.stack(values) for places, values in blocks.items()}
     pairs = sum(len(rows) * (len(rows) - 1) * len(blocks[rows, _]) for rows, _ in blocks)
     found = _correlate(stacks, np.tile(np.arange(float(len(seeds))), (len(datasets), 1)))

@@ -6,17 +6,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from capmap.artifacts import read_parquet
 from capmap.errors import ValidationError
 from capmap.normalization.precedence import drop_incomplete
 from capmap.problems import require_known
+from capmap.ranking import COLUMNS
 from capmap.ranking.aggregation import FloatArray, IntArray, arrange_runs, summarize_cells
+from capmap.ranking.clusters import ItemErrors
 from capmap.ranking.dependence import INDEPENDENT, Dependence, Scope, measure_dependence
 from capmap.ranking.holes import Effects, find_ranked, fit_effects
-from capmap.ranking.items import CellErrors, ItemErrors
 from capmap.ranking.rank_sets import rank_models
 from capmap.ranking.resampling import (
     STATISTICS,
@@ -33,11 +33,11 @@ from capmap.ranking.standard_errors import (
     Filling,
     Interval,
     StandardError,
+    WeighItems,
     bound_estimate,
     measure_error,
     percentile_interval,
 )
-from capmap.ranking.table import COLUMNS
 from capmap.rng import make_stream
 from capmap.settings.choices import Cut, Incomplete, IntervalMethod, Statistic, Unit
 from capmap.wording import write_key
@@ -78,29 +78,8 @@ def choose_groups(
     incomplete: Incomplete,
     min_datasets: str | float,
 ) -> list[Group]:
-    """Choose the runs of each group.
+    """Choose the runs of each group of datasets, by name; all groups with a fault are named.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score``, normalized, of all models that are ranked.
-    definitions : mapping
-        The setting ``groups``: ``datasets`` by the name of the group.
-    incomplete, min_datasets
-        The settings of these names.
-
-    Returns
-    -------
-    list of Group
-        By name; none where no model is ranked.
-
-    Raises
-    ------
-    ValidationError
-        If a dataset is unknown, or a group has nothing left. All groups with a fault are named.
-
-    Notes
-    -----
     ``drop_models`` leaves out models that lack one of the group's datasets, ``drop_datasets``
     leaves out datasets that one of the models with any run in the group lacks, and ``adjust`` ranks
     each model that has enough of the datasets with the scores that are expected on the others as
@@ -210,69 +189,25 @@ class Estimate:
 
 
 def bootstrap_model(
-    scores: npt.ArrayLike,
-    datasets: Sequence[str],
+    strata: Strata,
     *,
     statistics: Sequence[Statistic],
     options: Options,
     rng: np.random.Generator,
     pool: DatasetPool | None = None,
-    seeds: Sequence[str] | None = None,
     effects: Effects | None = None,
-    resolutions: Mapping[str, float] | None = None,
-    items: CellErrors | None = None,
+    items: WeighItems | None = None,
 ) -> list[Estimate]:
-    """Estimate statistics of one model with intervals.
+    """Estimate statistics of one model with intervals, all from the same resamples.
 
-    Parameters
-    ----------
-    scores : array_like, shape (runs,)
-        Finite normalized scores.
-    datasets : sequence of str, shape (runs,)
-        The dataset of each run.
-    statistics : sequence of {"iqm", "mean", "median", "optimality_gap"}
-        What to estimate, all from the same resamples.
-    options : Options
-        How to bootstrap.
-    rng : numpy.random.Generator
-        The model's own stream.
-    pool : DatasetPool, optional
-        The study's datasets, where they are resampled.
-    seeds : sequence of str, shape (runs,), optional
-        The seed of each run; needed where `Options.needs_seeds` says so.
-    effects : Effects, optional
-        Of the datasets on which the model is scored; on those that it lacks, it has the score that
-        is expected.
-    resolutions : mapping of str to float, optional
-        The unit in which the scores of a dataset are written.
-    items : CellErrors, optional
-        Errors of the model's cells on other items.
-
-    Returns
-    -------
-    list of Estimate
-        One per statistic, in the order given.
-
-    Raises
-    ------
-    ValueError
-        If there is no run, or a score is NaN or infinite.
-
-    Notes
-    -----
     Which models have an interval says `measure_error`. Datasets with a single run contribute
     nothing to the spread of a bootstrap.
-
-    References
-    ----------
-    Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical
-    precipice. NeurIPS 34.
 
     Examples
     --------
     >>> from capmap.rng import make_stream
     >>> [iqm] = bootstrap_model(
-    ...     [0.8, 0.9, 0.4, 0.4], ["A", "A", "B", "B"],
+    ...     stratify_runs([0.8, 0.9, 0.4, 0.4], ["A", "A", "B", "B"]),
     ...     statistics=["iqm"],
     ...     options=Options(n_resamples=100, interval="percentile"),
     ...     rng=make_stream(0, "docs"),
@@ -280,31 +215,25 @@ def bootstrap_model(
     >>> round(iqm.estimate, 3), round(iqm.low, 3), round(iqm.high, 3)
     (0.6, 0.6, 0.65)
     """
-    strata = stratify_runs(scores, datasets, seeds=seeds, resolutions=resolutions, cut=options.cut)
-    filling, names = None, sorted(set(datasets))
-    if effects is not None and len(names) < len(effects.datasets):
-        strata, filling = _fill_datasets(strata, names, effects, options.cut)
-        names = sorted(effects.datasets)
+    filling = None
+    if effects is not None and len(strata.names) < len(effects.datasets):
+        strata, filling = _fill_datasets(strata, effects, options.cut)
+    unit, known_of_all = options.unit, options.dependence
     errors = {
         name: measure_error(
-            name,
-            strata,
-            unit=options.unit,
-            filling=filling,
-            dependence=options.dependence,
-            items=items,
+            name, strata, unit=unit, filling=filling, dependence=known_of_all, items=items
         )
         for name in statistics
     }
     known = [name for name, error in errors.items() if error is not None]
-    is_drawn = known and options.unit not in ("seeds", "items")
+    is_drawn = known and unit not in ("seeds", "items")
     n_resamples = options.n_resamples if is_drawn else 0
     replicates = {name: np.empty(n_resamples if name in known else 0) for name in statistics}
     for block in iterate_blocks(n_resamples, runs=len(strata.scores)):
         width = block.stop - block.start
         times = None
         if pool is not None:
-            times = draw_datasets(names, pool=pool, n_resamples=width, rng=rng)
+            times = draw_datasets(strata.names, pool=pool, n_resamples=width, rng=rng)
         resamples = draw_resamples(strata, n_resamples=width, rng=rng, times=times)
         for name in known:
             replicates[name][block] = evaluate_statistic(name, strata, resamples)
@@ -314,90 +243,97 @@ def bootstrap_model(
     ]
 
 
-def bootstrap_models(
-    runs: pd.DataFrame,
-    *,
-    statistics: Sequence[Statistic],
-    options: Options,
-    make_rng: Callable[..., np.random.Generator],
-    effects: Effects | None = None,
-    models: Collection[str] | None = None,
-    items: ItemErrors | None = None,
-) -> pd.DataFrame:
-    """Estimate statistics of each model of a table of runs.
+@dataclass(frozen=True)
+class Part:
+    """Runs on which models are ranked, and how.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         Columns ``model``, ``dataset``, ``seed`` and ``score`` (normalized, finite), a row per run,
         ``resolution`` where it is known, and ``ranked`` where some models are not.
-    statistics, options
-        As in `bootstrap_model`.
+    statistics : sequence of {"iqm", "mean", "median", "optimality_gap"}
+        What to estimate.
+    options : Options
+        How to bootstrap.
     make_rng : callable
         Makes a random generator: ``make_rng()`` draws datasets, ``make_rng(model)`` a model's runs.
     effects : Effects, optional
-        As in `bootstrap_model`.
-    models : collection of str, optional
-        The models to estimate, without which all are. Datasets and seeds are drawn from those of
-        all models.
+        Of the datasets, for models that lack some.
     items : ItemErrors, optional
         Errors of cells on other items.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per model and statistic, models by name: ``model``, ``statistic``, ``estimate``,
-        ``ci_low``, ``ci_high``, ``standard_error``, ``freedom``, ``runs``, ``datasets``, ``filled``
-        (how many more have expected scores, of a ranked model), ``missing`` (how many have none),
-        ``ranked``, ``replicates`` (array; empty without a bootstrap) and ``parts`` (array; what
-        models have in common adds to the error, empty where they have nothing).
-
-    Raises
-    ------
-    ValueError
-        If a score is NaN or infinite.
+    kind, group : str
+        "study", "group", "dimension" or "dataset", and its name, empty for the study.
     """
+
+    runs: pd.DataFrame
+    statistics: Sequence[Statistic]
+    options: Options
+    make_rng: Callable[..., np.random.Generator]
+    effects: Effects | None = None
+    items: ItemErrors | None = None
+    kind: str = "study"
+    group: str = ""
+
+
+def estimate_models(
+    parts: Iterable[Part], *, models: Collection[str] | None = None
+) -> pd.DataFrame:
+    """Estimate models, some or all of a study, with intervals: a row per part, model and statistic.
+
+    Datasets and seeds are drawn from those of all models. Replicates are kept where intervals are
+    their percentiles.
+    """
+    tables = [_estimate_part(part, models) for part in parts]
+    return pd.concat([table for table in tables if len(table)], ignore_index=True)
+
+
+def _estimate_part(part: Part, models: Collection[str] | None) -> pd.DataFrame:
+    runs, options, items = part.runs, part.options, part.items
     rows = []
     datasets = sorted(runs["dataset"].unique())
     seeds = sorted(runs["seed"].unique()) if options.needs_seeds else []
     over_datasets = options.unit == "runs_and_datasets"
     chosen = runs if models is None else runs[runs["model"].isin(models)]
     for model, own in chosen.groupby("model", sort=True, observed=True):
-        count, filled = own["dataset"].nunique(), 0
-        is_ranked = "ranked" not in own or bool(own["ranked"].iloc[0])
-        expected = effects if is_ranked else None
-        if expected is not None:
-            filled = len(expected.datasets) - count
-        places, size = _place_parts(own, (datasets, seeds), options, expected)
-        cells = items.take(str(model), own["dataset"].unique().tolist()) if items else None
         units = own.drop_duplicates("dataset").set_index("dataset").get("resolution")
-        for found in bootstrap_model(
+        strata = stratify_runs(
             own["score"],
             own["dataset"].tolist(),
-            statistics=statistics,
-            options=options,
-            rng=make_rng(str(model)),
-            pool=DatasetPool(datasets, make_rng()) if over_datasets else None,
             seeds=own["seed"].tolist() if options.needs_seeds else None,
-            effects=expected,
             resolutions=None if units is None else dict(zip(units.index, units, strict=True)),
-            items=cells,
+            cut=options.cut,
+        )
+        is_ranked = "ranked" not in own or bool(own["ranked"].iloc[0])
+        expected = part.effects if is_ranked else None
+        count = len(strata.names)
+        filled = len(expected.datasets) - count if expected else 0
+        places, size = _place_parts(own, (datasets, seeds), options, expected)
+        for found in bootstrap_model(
+            strata,
+            statistics=part.statistics,
+            options=options,
+            rng=part.make_rng(str(model)),
+            pool=DatasetPool(datasets, part.make_rng()) if over_datasets else None,
+            effects=expected,
+            items=partial(items.weigh, str(model), strata.names) if items else None,
         ):
-            error, parts = found.error or NO_ERROR, np.empty(0)
-            if error.parts is not None and options.unit == "items":
-                parts = error.parts
-            elif error.parts is not None:
+            error = found.error or NO_ERROR
+            parts = np.empty(0) if error.parts is None else error.parts
+            if len(parts) and options.unit != "items":
                 parts = np.zeros(size)
                 parts[places] = error.parts
+            is_kept = options.interval == "percentile"
             rows.append(
                 (
                     *(model, found.statistic, found.estimate, found.low, found.high, *found.boot),
                     *(error.value, error.freedom, error.parts_freedom, error.own_freedom),
                     *(len(own), count, filled, len(datasets) - count - filled),
-                    *(is_ranked, found.replicates, parts),
+                    *(is_ranked, found.replicates if is_kept else np.empty(0), parts),
                 )
             )
-    return pd.DataFrame(rows, columns=ESTIMATES)
+    table = pd.DataFrame(rows, columns=ESTIMATES)
+    return table.assign(unit=options.unit, kind=part.kind, group=part.group)
 
 
 def _place_parts(
@@ -424,11 +360,9 @@ def _place_parts(
     return cells.ravel(), len(known[0]) * len(known[1])
 
 
-def _fill_datasets(
-    strata: Strata, names: Sequence[str], effects: Effects, cut: Cut
-) -> tuple[Strata, Filling]:
+def _fill_datasets(strata: Strata, effects: Effects, cut: Cut) -> tuple[Strata, Filling]:
     """Put expected scores beside the runs, as many on each dataset as is usual for the model."""
-    means = np.bincount(strata.datasets, strata.scores) / strata.draws
+    names, means = strata.names, np.bincount(strata.datasets, strata.scores) / strata.draws
     expected = effects.fill(dict(zip(names, means.tolist(), strict=True)))
     times = round(float(np.median(strata.draws)))
     more = [name for name in expected for _ in range(times)]
@@ -459,38 +393,6 @@ def _estimate_interval(
     return Estimate(statistic, estimate, *interval, boot, error, replicates)
 
 
-@dataclass(frozen=True)
-class Part:
-    """Runs on which models are ranked, and how.
-
-    Parameters
-    ----------
-    kind, group : str
-        "study", "group", "dimension" or "dataset", and its name, empty for the study.
-    runs : pandas.DataFrame
-        Those of all models.
-    statistics : sequence of {"iqm", "mean", "median", "optimality_gap"}
-        What to estimate.
-    options : Options
-        How to bootstrap.
-    make_rng : callable
-        As in `bootstrap_models`.
-    effects : Effects, optional
-        Of the datasets, for models that lack some.
-    items : ItemErrors, optional
-        As in `bootstrap_models`.
-    """
-
-    kind: str
-    group: str
-    runs: pd.DataFrame
-    statistics: Sequence[Statistic]
-    options: Options
-    make_rng: Callable[..., np.random.Generator]
-    effects: Effects | None = None
-    items: ItemErrors | None = None
-
-
 def list_parts(
     runs: pd.DataFrame,
     scope: Scope,
@@ -503,23 +405,7 @@ def list_parts(
 ) -> Iterator[Part]:
     """List the sets of runs of a study on which models are ranked.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Normalized runs of the study.
-    scope : mapping
-        That of `Normalized`.
-    study : str
-        Name of the study, part of the names of its random streams.
-    settings : mapping
-        Those below ``bootstrap``.
-    groups : sequence of Group, optional
-        Groups of datasets that are ranked on their own.
-    dimensions : mapping of str to sequence of str, optional
-        The datasets of each dimension of a leaderboard, which also has the single datasets, on
-        which only runs are drawn.
-    items : ItemErrors, optional
-        Errors of cells on other items.
+    On single datasets, which a leaderboard with dimensions has, only runs are drawn.
     """
     known = Dependence.read(scope["dependence"])
     options = Options(
@@ -547,53 +433,25 @@ def list_parts(
     def draw(*model: str) -> np.random.Generator:
         return stream(*(("bootstrap", *model) if model else ("datasets",)))
 
-    yield Part("study", "", runs, statistics, options, draw, effects, items)
+    yield Part(runs, statistics, options, draw, effects, items)
     if options.unit != "runs_and_datasets":
         other = replace(options, unit="runs_and_datasets", interval="calibrated")
-        yield Part("study", "", runs, ["mean"], other, draw, effects)
+        yield Part(runs, ["mean"], other, draw, effects)
     for group in groups:
         draw_group = partial(stream, "groups", group.name)
-        own = adapt(group.runs)
-        about = group.runs, statistics, own, draw_group, group.effects, items
-        yield Part("group", group.name, *about)
+        own = group.runs, statistics, adapt(group.runs), draw_group
+        yield Part(*own, group.effects, items, kind="group", group=group.name)
     if dimensions is None:
         return
     for name, members in dimensions.items():
         inside = runs[runs["dataset"].isin(members)]
         draw_inside = partial(stream, "leaderboard", name)
-        yield Part("dimension", name, inside, rank_by, adapt(inside), draw_inside, items=items)
+        own = inside, rank_by, adapt(inside), draw_inside
+        yield Part(*own, items=items, kind="dimension", group=name)
     alone = replace(plain, unit="runs")
     for dataset, cells in runs.groupby("dataset", sort=True, observed=True):
         draw_cell = partial(stream, "leaderboard_cells", str(dataset))
-        yield Part("dataset", str(dataset), cells, rank_by, alone, draw_cell)
-
-
-def estimate_models(
-    parts: Iterator[Part], *, models: Collection[str] | None = None
-) -> pd.DataFrame:
-    """Estimate models, some or all of a study, with intervals.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `bootstrap_models`, with ``unit``, ``kind`` and ``group`` of each part; replicates are
-        kept where intervals are their percentiles.
-    """
-    tables = []
-    for part in parts:
-        table = bootstrap_models(
-            part.runs,
-            statistics=part.statistics,
-            options=part.options,
-            make_rng=part.make_rng,
-            effects=part.effects,
-            models=models,
-            items=part.items,
-        )
-        if part.options.interval == "calibrated":
-            table["replicates"] = pd.Series([np.empty(0)] * len(table), dtype="object")
-        tables.append(table.assign(unit=part.options.unit, kind=part.kind, group=part.group))
-    return pd.concat([table for table in tables if len(table)], ignore_index=True)
+        yield Part(cells, rank_by, alone, draw_cell, kind="dataset", group=str(dataset))
 
 
 def rank_study(
@@ -601,22 +459,8 @@ def rank_study(
 ) -> pd.DataFrame:
     """Rank the models of a study on all datasets and on groups of them.
 
-    Parameters
-    ----------
-    read : callable
-        Gives the rows of `estimate_models` of all models whose columns have these values.
-    scope : mapping
-        That of `Normalized`.
-    groups : collection of str, optional
-        Names of the groups.
-    confidence_level : float
-        Of intervals, sets of ranks and tie groups.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `COLUMNS`: the headline's ranking first, that over datasets, that by other statistics, and
-        those of each group; in each the best first, and last the models that are not ranked.
+    `read` gives the rows of `estimate_models` whose columns have some values. The headline's
+    ranking comes first, then that over datasets, that by other statistics, and those of each group.
     """
     unit, rank_by, limits = scope["unit"], scope["rank_by"], read_limits(scope)
     others = [name for name in STATISTICS if name != rank_by]

@@ -5,16 +5,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from capmap.errors import ValidationError
-from capmap.ranking.aggregation import FloatArray
+from capmap.ranking.aggregation import BoolArray, FloatArray
 from capmap.wording import count_things, list_names
 
 # Eigenvalues below this part of the largest are rounding.
 SINGULAR = 1e-12
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -63,30 +61,10 @@ class Effects:
 def fit_effects(cells: pd.DataFrame) -> Effects | None:
     """Fit models and datasets as additive effects to the cells that have runs.
 
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``mean``, a row per cell with runs.
+    None where no cell is empty. Groups of models without a common dataset raise ValidationError.
 
-    Returns
-    -------
-    Effects or None
-        None where no cell is empty.
-
-    Raises
-    ------
-    ValidationError
-        If the models fall into groups without a common dataset, which nothing compares.
-
-    Notes
-    -----
     Least squares of ``mean = model + dataset``, cells of equal weight: the two-way layout with
     missing observations (Yates 1933). A missing cell is expected at the fitted value.
-
-    References
-    ----------
-    Yates, F. (1933). The analysis of replicated experiments when the field results are incomplete.
-    Empire Journal of Experimental Agriculture 1, 129–142.
 
     Examples
     --------
@@ -171,12 +149,7 @@ def require_connected(filled: pd.DataFrame) -> None:
 def find_ranked(cells: pd.DataFrame, min_datasets: str | float) -> list[str]:
     """Models with enough datasets to be ranked.
 
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Columns ``model`` and ``dataset``, a row per cell with runs.
-    min_datasets : {"all"}, int or float
-        As in the setting of that name; of more than there are, all are needed.
+    Of more datasets than there are, all are needed.
 
     Examples
     --------

@@ -27,9 +27,9 @@ from capmap.normalization.precedence import (
     select_runs,
 )
 from capmap.ranking.aggregation import arrange_runs, summarize_cells, unstack_cells
-from capmap.ranking.dependence import UNKNOWN as NO_SEEDS
 from capmap.ranking.dependence import (
     Scope,
+    SeedCorrelation,
     correlate_seeds,
     has_own_seeds,
     measure_dependence,
@@ -84,24 +84,8 @@ def normalize_study(
 ) -> Normalized:
     """Normalize the runs of a study.
 
-    Parameters
-    ----------
-    found : pandas.DataFrame
-        Valid runs.
-    settings : mapping
-        The settings ``metrics``, ``datasets``, ``normalization``, ``select``, ``incomplete``,
-        ``min_datasets``, ``rank_by`` and ``iqm`` of the study, and ``unit`` and ``interval`` of its
-        bootstrap; perhaps ``renamed``, new names by those that frozen bounds may have.
-    references, benchmark : sequence of str
-        No file or one with frozen bounds, and with the definition of the benchmark, whose rules of
-        datasets come after those that are configured.
-    items : pandas.DataFrame, optional
-        Scores of single items.
-
-    Raises
-    ------
-    ValidationError
-        When bounds cannot be resolved, or no runs are left.
+    Files are none or one, of frozen bounds and of the definition of the benchmark, whose rules of
+    datasets come after those that are configured.
     """
     datasets, select = settings["datasets"], settings["select"]
     for path in benchmark:
@@ -155,22 +139,7 @@ def summarize_study(
     scope: Scope,
     datasets: Mapping[str, DatasetRule],
 ) -> dict[str, pd.DataFrame]:
-    """Summarize the runs of a study per cell.
-
-    Parameters
-    ----------
-    exported, runs : pandas.DataFrame
-        Valid runs, and those normalized.
-    scope : mapping
-        That of `Normalized`.
-    datasets : mapping
-        The setting of that name.
-
-    Returns
-    -------
-    dict of str to pandas.DataFrame
-        The tables ``scores`` (models × datasets), ``seeds`` and ``dependence``.
-    """
+    """Summarize the runs of a study: the tables ``scores``, ``seeds`` and ``dependence``."""
     cells = summarize_cells(runs)
     # Models and datasets are left out as a whole.
     for kind in ("model", "dataset"):
@@ -193,7 +162,7 @@ def _describe_scope(
     if settings["incomplete"] == "adjust" and runs["ranked"].any():
         effects = fit_effects(summarize_cells(runs[runs["ranked"]]))
     ranked = runs[runs["ranked"]] if runs["ranked"].any() else runs
-    seeds = correlate_seeds(runs) if own_seeds else NO_SEEDS
+    seeds = correlate_seeds(runs) if own_seeds else SeedCorrelation()
     known = have_items(runs, items)
     if settings["unit"] == "items" and not known:
         raise ValidationError(NO_ITEM_ERRORS)
@@ -212,8 +181,6 @@ def _describe_scope(
         "dependence": {
             "datasets": len(matrix.datasets),
             **asdict(dependence),
-            "correlation": None if np.isnan(seeds.correlation) else seeds.correlation,
-            "p": seeds.p,
-            "models": seeds.models,
+            **asdict(seeds),
         },
     }

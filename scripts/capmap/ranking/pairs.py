@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,8 @@ from capmap.ranking.aggregation import (
     arrange_runs,
     list_pairs,
 )
+from capmap.ranking.clusters import ItemErrors
 from capmap.ranking.dependence import INDEPENDENT, Dependence, vary_by_seed
-from capmap.ranking.items import ItemErrors
 from capmap.ranking.resampling import (
     Counts,
     DatasetPool,
@@ -49,17 +49,7 @@ Cell = tuple[FloatArray, Counts]
 
 
 def find_decades(sizes: FloatArray) -> IntArray:
-    """Smallest power of ten that each size does not exceed.
-
-    Parameters
-    ----------
-    sizes : numpy.ndarray
-        0 or more.
-
-    Returns
-    -------
-    numpy.ndarray of int
-        From -280, which is also that of 0, to 300.
+    """Smallest power of ten that each size does not exceed, from -280 (also of 0) to 300.
 
     Examples
     --------
@@ -85,35 +75,18 @@ def round_decimals(values: FloatArray, decimals: IntArray) -> FloatArray:
 
 
 def compute_wilcoxon(differences: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Two-sided signed-rank test of each row of differences.
+    """Two-sided signed-rank test of each row of differences (Wilcoxon 1945).
 
-    Parameters
-    ----------
-    differences : array_like, shape (pairs, datasets)
-        Score of the first model less that of the second; NaN where one of them has no runs.
-        Differences that differ by floating-point noise only must have been rounded.
+    Differences are of pairs (rows) on datasets, NaN where one of the two has no runs; noise must
+    have been rounded off. Returned are p-values, and the matched-pairs rank-biserial correlation
+    (Kerby 2014): the share of the rank sum in favor of the first model less the share against.
+    Where all differences are zero these are 1 and 0, where there is none NaN.
 
-    Returns
-    -------
-    p : numpy.ndarray, shape (pairs,)
-        Two-sided p-values; 1 where all differences are zero, NaN where there is none.
-    effect_size : numpy.ndarray, shape (pairs,)
-        Matched-pairs rank-biserial correlation, from −1 to 1 and positive where the first model is
-        better: the share of the rank sum in favor less the share against. 0 where all differences
-        are zero, NaN where there is none.
-
-    Notes
-    -----
     Zero differences are dropped (Wilcoxon's rule), and equal sizes share their average rank. Of
     those that are left, p is exact for up to 50 without ties, and exact over all signs for up to 13
     with them; otherwise it is the normal approximation, corrected for ties and not for continuity.
     `scipy.stats.wilcoxon` counts zeros too before it chooses, so that five wins among fifteen ties
     have p = 0.043 there, below the least possible one, 0.0625.
-
-    References
-    ----------
-    Wilcoxon, F. (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1, 80–83.
-    Kerby, D. S. (2014). The simple difference formula. Comprehensive Psychology 3, 11.IT.3.1.
 
     Examples
     --------
@@ -146,22 +119,7 @@ def compute_wilcoxon(differences: npt.ArrayLike) -> tuple[FloatArray, FloatArray
 
 
 def correct_holm(p: npt.ArrayLike) -> FloatArray:
-    """Correct p-values for their number by Holm's step-down method.
-
-    Parameters
-    ----------
-    p : array_like, shape (tests,)
-        Uncorrected p-values; NaN is no test and stays.
-
-    Returns
-    -------
-    numpy.ndarray, shape (tests,)
-        Corrected p-values, at most 1 and in the order of the uncorrected ones.
-
-    References
-    ----------
-    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal
-    of Statistics 6, 65–70.
+    """Correct p-values for their number by Holm's step-down method (1979); NaN stays.
 
     Examples
     --------
@@ -193,22 +151,8 @@ def _approximate(rank_sum: FloatArray, used: IntArray, ties: FloatArray) -> Floa
 
 
 def subtract_means(matrix: ScoreMatrix, pairs: Pairs) -> FloatArray:
-    """Differences of cell means, rounded once so that equal ones are equal.
+    """Differences of cell means, pairs × datasets, rounded once so that equal ones are equal.
 
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        Cells of normalized scores.
-    pairs : Pairs
-        Which models to compare.
-
-    Returns
-    -------
-    numpy.ndarray, shape (pairs, datasets)
-        First model less second; NaN where one of them has no runs.
-
-    Notes
-    -----
     Differences are rounded to 12 decimals, if scores are of the usual size. What counts is the size
     of a pair's scores, as root mean square of the runs of a cell: a dataset where one of the two is
     above 1 loses a decimal for each power of ten, and a pair whose scores are 0.1 or less on all
@@ -231,26 +175,11 @@ def compare_signed_ranks(
     n_samples: int,
     make_rng: Callable[[int], np.random.Generator],
 ) -> FloatArray:
-    """Posterior probabilities that the first model is better, equivalent, or worse.
+    """Posterior probabilities that the first model is better, equivalent, or worse, by pair.
 
-    Parameters
-    ----------
-    differences : array_like, shape (pairs, datasets)
-        Score of the first model less that of the second; NaN where one of them has no runs.
-    rope : float
-        Half-width of the region of practical equivalence, in units of the differences, 0 or more.
-    n_samples : int
-        Number of posterior samples.
-    make_rng : callable
-        The random generator for pairs with so many shared datasets.
+    `rope` is the half-width of the region of practical equivalence, in units of the differences;
+    `make_rng` gives the random generator for pairs with so many shared datasets.
 
-    Returns
-    -------
-    numpy.ndarray, shape (pairs, 3)
-        Better, equivalent, worse; they sum to 1. NaN for a pair without a shared dataset.
-
-    Notes
-    -----
     The posterior of the distribution of differences is a Dirichlet process: weights of the observed
     differences (1 each) and of a pseudo-difference 0 (0.5). Per sample, the probability that the
     mean of two differences lies above, within or below the region is found, and the largest of the
@@ -260,12 +189,6 @@ def compare_signed_ranks(
     the models exchanges the values, and no value depends on other pairs. Sums of differences are
     rounded to 12 decimals, counted from the size of the largest difference or the region where
     these are below 0.1.
-
-    References
-    ----------
-    Benavoli, A. et al. (2014). A Bayesian Wilcoxon signed-rank test based on the Dirichlet process.
-    ICML. Benavoli, A. et al. (2017). Time for a change: a tutorial for comparing multiple
-    classifiers through Bayesian analysis. JMLR 18(77).
 
     Examples
     --------
@@ -337,26 +260,8 @@ def scale_means(
 ) -> ScoreMatrix:
     """Measure cell means in half-widths of the region that is configured for their metric.
 
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        Cells of normalized scores.
-    bounds : pandas.DataFrame
-        Columns ``dataset``, ``metric``, ``low`` and ``high``, a row per dataset.
-    widths : mapping of float
-        Half-width of the region in the raw units of each metric, above 0. Names are matched by
-        `capmap.metrics.canonical_name`.
-
-    Returns
-    -------
-    ScoreMatrix
-        Means and variances for a region with a half-width of 1: a normalized score is multiplied by
-        ``(high − low) / half-width``, so differences of lower-is-better metrics have their sign.
-
-    Raises
-    ------
-    ValidationError
-        If a metric of the study has no half-width.
+    A normalized score is multiplied by ``(high − low) / half-width``, so differences of lower-is-
+    better metrics have their sign, and the region has a half-width of 1.
     """
     known = {canonical_name(metric): width for metric, width in widths.items()}
     for metric in sorted(bounds["metric"].unique()):
@@ -379,25 +284,7 @@ def compare_posteriors(
     n_samples: int,
     make_rng: Callable[[int], np.random.Generator],
 ) -> pd.DataFrame:
-    """Compare all pairs of models by the Bayesian signed-rank test.
-
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        Cells in units of `rope`.
-    rope : float
-        Half-width of the region, 0 or more.
-    probability : float
-        What a decision takes at least, more than 0.5.
-    n_samples, make_rng : int, callable
-        As in `compare_signed_ranks`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per pair in the order of `list_pairs`: ``p_a_better``, ``p_equivalent``,
-        ``p_b_better`` and ``decision``, one of `DECISIONS` or ``undecided``.
-    """
+    """Compare all pairs of models by the Bayesian signed-rank test."""
     apart = subtract_means(matrix, list_pairs(len(matrix.models)))
     chances = compare_signed_ranks(apart, rope=rope, n_samples=n_samples, make_rng=make_rng)
     table = pd.DataFrame(chances, columns=["p_a_better", "p_equivalent", "p_b_better"])
@@ -417,33 +304,8 @@ def compare_pairs(
 ) -> pd.DataFrame:
     """Compare every pair of models on the datasets that both have.
 
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        Cells of normalized scores.
-    unit : {"runs", "seeds", "items", "runs_and_datasets"}
-        What the interval of the mean difference generalizes to: new runs, seeds or items on these
-        datasets, or new datasets too. Seeds need `ScoreMatrix.seed_parts`.
-    confidence_level : float
-        Between 0 and 1.
-    dependence : Dependence, optional
-        What datasets, seeds and models have in common.
-    ordered : ScoreMatrix, optional
-        Cells of raw scores (`order_runs`), which tell differences near the bounds.
-    items : ItemErrors, optional
-        Errors of the same models on other items.
+    Raw scores (`ordered`) tell differences near the bounds.
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row per pair with ``model_a`` before ``model_b``, ordered by both: ``datasets`` (that both
-        have), ``mean_difference`` (a less b, mean over datasets), ``ci_low``, ``ci_high``,
-        ``wins``, ``ties``, ``losses`` (datasets where a is better, equal, worse), ``wilcoxon_p``,
-        ``wilcoxon_p_holm`` (over all pairs, of the values from `allow_dependence`) and
-        ``effect_size``, see `compute_wilcoxon`.
-
-    Notes
-    -----
     The interval over runs is Welch's: the variance of the mean difference is the sum of s²/n over
     the cells of both models, divided by the squared number of datasets, with Satterthwaite's
     degrees of freedom. A cell with a single run takes the pooled variance of its model's other
@@ -456,13 +318,6 @@ def compare_pairs(
     The interval over items has the variance of the differences item by item, by cluster, and that
     over runs where it is known.
     Where nothing varies, the interval is the point.
-
-    References
-    ----------
-    Welch, B. L. (1947). The generalization of "Student's" problem when several different
-    population variances are involved. Biometrika 34, 28–35.
-    Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components.
-    Biometrics Bulletin 2, 110–114.
     """
     pairs = list_pairs(len(matrix.models))
     names = np.array(matrix.models, dtype=object)
@@ -494,13 +349,7 @@ def compare_pairs(
 
 
 def has_enough_runs(matrix: ScoreMatrix, pairs: Pairs) -> BoolArray:
-    """Whether at least half of the shared cells of both models have two or more runs.
-
-    Returns
-    -------
-    numpy.ndarray of bool, shape (pairs,)
-        Never true for a pair without a shared dataset.
-    """
+    """Whether at least half of the shared cells of both models of a pair have two or more runs."""
     shared = matrix.is_filled[pairs.first] & matrix.is_filled[pairs.second]
     n = shared.sum(axis=-1)
     enough = n > 0
@@ -518,25 +367,7 @@ def estimate_differences(
     dependence: Dependence = INDEPENDENT,
     items: ItemErrors | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean difference of each pair over its shared datasets, with a closed-form interval.
-
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        Cells of normalized scores.
-    pairs : Pairs
-        Which models to compare.
-    unit : {"runs", "seeds", "items", "runs_and_datasets"}
-        What the interval generalizes to.
-    confidence_level, dependence, items
-        As in `compare_pairs`.
-
-    Returns
-    -------
-    mean, low, high : numpy.ndarray, shape (pairs,)
-        First model less second; NaN for a pair without a shared dataset. The notes of
-        `compare_pairs` say when the interval is empty.
-    """
+    """Mean difference of each pair over its shared datasets, with a closed-form interval."""
     rounded = subtract_means(matrix, pairs)
     shared = ~np.isnan(rounded)
     is_apart = shared & (rounded != 0)
@@ -563,20 +394,8 @@ def vary_over_datasets(
 ) -> tuple[FloatArray, FloatArray]:
     """Variance of each pair's mean difference over datasets like these, with new runs.
 
-    Parameters
-    ----------
-    matrix : ScoreMatrix
-        Cells of normalized scores.
-    pairs : Pairs
-        Which models to compare.
-    dependence : Dependence
-        What datasets and seeds have in common; independent ones leave the variance of the paired
-        t test.
-
-    Returns
-    -------
-    variance, freedom : numpy.ndarray, shape (pairs,)
-        NaN variance for fewer than two datasets.
+    Independent datasets and seeds leave the variance of the paired t test; it is NaN for fewer than
+    two datasets.
     """
     rounded = subtract_means(matrix, pairs)
     shared = ~np.isnan(rounded)
@@ -712,36 +531,9 @@ def estimate_improvement(
 ) -> pd.DataFrame:
     """Estimate for every pair of models how probably a run of the first beats one of the second.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score``, a row per run.
-    n_resamples : int
-        Number of bootstrap replicates.
-    confidence_level : float
-        Between 0 and 1.
-    unit : {"runs", "seeds", "runs_and_datasets"}
-        What is resampled: runs within each dataset, or the shared datasets too. Over seeds there is
-        no interval.
-    make_rng : callable
-        The random generator of a model, by its name, for drawing its runs.
-    make_dataset_rng : callable
-        The random generator for drawing datasets, by the names of those that a pair shares; not
-        called unless datasets are resampled.
+    `make_rng` gives the generator that draws a model's runs, `make_dataset_rng` that of datasets by
+    the names of those that a pair shares.
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row per pair with ``model_a`` before ``model_b``, ordered by both: ``p_improvement``,
-        ``p_improvement_low`` and ``p_improvement_high``. NaN for a pair without a shared dataset.
-
-    Raises
-    ------
-    ValueError
-        If a score is NaN or infinite.
-
-    Notes
-    -----
     Mean over the shared datasets, each with the same weight, of the share of pairs of runs in
     which the first model's run is better; equal runs count half. Runs are compared digit by digit,
     as rliable does: equal raw scores have equal normalized ones. Intervals are percentiles of a
@@ -751,20 +543,21 @@ def estimate_improvement(
     at least half of the shared cells of each model have two or more runs; where datasets are drawn,
     two of them are needed as well. They are also empty where all resamples agree, as where the
     ranges of runs do not overlap on any dataset: that is no certainty.
-
-    References
-    ----------
-    Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical
-    precipice. NeurIPS 34.
     """
     matrix = arrange_runs(runs)
     pairs = list_pairs(len(matrix.models))
     known, datasets = matrix.is_filled, np.array(matrix.datasets, dtype=object)
     drawn = resample_models(runs, n_resamples=n_resamples, make_rng=make_rng)
-    cells = [
-        _split_cells(datasets[own], *draw) for own, draw in zip(known, drawn.values(), strict=True)
-    ]
-    draw_shared = cache(partial(_draw_shared, n_resamples=n_resamples, make_rng=make_dataset_rng))
+    cells = [_split_cells(*draw) for draw in drawn.values()]
+
+    @cache
+    def draw_shared(names: tuple[str, ...]) -> IntArray:
+        """How often datasets count that two models share: once in the estimate, then as drawn."""
+        rng = make_dataset_rng(names)
+        pool = DatasetPool(names, rng)
+        times = draw_datasets(names, pool=pool, n_resamples=n_resamples, rng=rng)
+        return np.insert(times, 0, 1, axis=1)
+
     tail = (1 - confidence_level) / 2
     found = np.full((3, len(pairs.first)), np.nan)
     for place, (first, second) in enumerate(zip(*pairs, strict=True)):
@@ -792,24 +585,11 @@ def estimate_improvement(
     )
 
 
-def _split_cells(names: Sequence[str], strata: Strata, drawn: Resamples) -> dict[str, Cell]:
+def _split_cells(strata: Strata, drawn: Resamples) -> dict[str, Cell]:
     """The runs of a model by dataset; they count once, and then as they are drawn."""
     counts = np.insert(drawn.counts, 0, 1, axis=1)
-    rows = [strata.datasets == place for place in range(len(names))]
-    return {name: (strata.scores[own], counts[own]) for name, own in zip(names, rows, strict=True)}
-
-
-def _draw_shared(
-    names: tuple[str, ...],
-    *,
-    n_resamples: int,
-    make_rng: Callable[[Sequence[str]], np.random.Generator],
-) -> IntArray:
-    """How often datasets count that two models share: once in the estimate, then as drawn."""
-    rng = make_rng(names)
-    pool = DatasetPool(names, rng)
-    times = draw_datasets(names, pool=pool, n_resamples=n_resamples, rng=rng)
-    return np.insert(times, 0, 1, axis=1)
+    rows = {name: strata.datasets == place for place, name in enumerate(strata.names)}
+    return {name: (strata.scores[own], counts[own]) for name, own in rows.items()}
 
 
 def _share_wins(one: Cell, other: Cell) -> FloatArray:

@@ -11,12 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from capmap.ranking.aggregation import FloatArray, IntArray, rank_competitors
+from capmap.ranking.aggregation import BoolArray, FloatArray, IntArray, rank_competitors
 from capmap.ranking.resampling import STATISTICS
 from capmap.settings.choices import Statistic
 from capmap.wording import MOST_LETTERED
-
-BoolArray = npt.NDArray[np.bool_]
 
 NEGLIGIBLE = 1e-12
 FEW_DEGREES = 5
@@ -110,38 +108,13 @@ class RankSets:
 def find_rank_sets(
     scores: FloatArray, errors: SamplingErrors, *, confidence_level: float
 ) -> RankSets:
-    """Confidence sets of ranks.
+    """Confidence sets of ranks (Mogstad et al. 2024); higher scores are better.
 
-    Parameters
-    ----------
-    scores : numpy.ndarray, shape (models,)
-        Estimates, higher is better.
-    errors : SamplingErrors
-        Of the same models.
-    confidence_level : float
-        Between 0 and 1: of each model's own set, of all sets together, and of all separated pairs
-        together.
-
-    Returns
-    -------
-    RankSets
-        Rank 1 is the best.
-
-    Notes
-    -----
     Differences are tested with Student's t and Holm's steps: a model's own pairs together for its
     own set, all pairs together for the sets of all. A model may be the best if its own set
     holds rank 1. Where two models have no error at all, any difference
     separates them. Simulated critical values of the largest difference, which allow for pairs that
     share a model, made the sets 2 to 5% narrower.
-
-    References
-    ----------
-    Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks with
-    applications to mobility across neighbourhoods and academic achievement across countries.
-    Review of Economic Studies 91, 476–518.
-    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal
-    of Statistics 6, 65–70.
 
     Examples
     --------
@@ -203,35 +176,9 @@ def rank_models(
 ) -> pd.DataFrame:
     """Rank models, with confidence sets of ranks and groups of models that cannot be separated.
 
-    Parameters
-    ----------
-    estimates : pandas.DataFrame
-        As `bootstrap_models` returns them, of this statistic.
-    statistic : {"iqm", "mean", "median", "optimality_gap"}
-        Says which end has rank 1.
-    confidence_level : float
-        Between 0 and 1.
-    limits : tuple of float, optional
-        What scores can be, from `find_limits`.
+    Models come by rank, then name, and last those that are not ranked. Without an interval all new
+    columns but ``rank`` are missing; letters are empty of more than 200 models.
 
-    Returns
-    -------
-    pandas.DataFrame
-        `estimates` without ``replicates`` and ``parts``, by rank, then name, with the further
-        columns ``rank`` (competition ranks), ``rank_low`` and ``rank_high`` (of the model's own
-        confidence set), ``rank_low_all`` and ``rank_high_all`` (of the sets of all models at once),
-        ``behind``, ``behind_low`` and ``behind_high`` (how far behind the first, with an interval)
-        and ``tie_group`` (letters of the groups). All but ``rank`` are missing without an interval,
-        ``tie_group`` is empty, as it is for more than 200 models. Models that are not ``ranked``
-        come last, without any of these.
-
-    Raises
-    ------
-    ValueError
-        If an estimate is NaN or infinite.
-
-    Notes
-    -----
     Models without an interval count as not separated from any other.
     """
     best = STATISTICS[statistic].best
@@ -272,22 +219,10 @@ def _read_errors(models: pd.DataFrame) -> SamplingErrors:
 def keep_within(
     table: pd.DataFrame, limits: tuple[float, float], *, statistic: Statistic
 ) -> pd.DataFrame:
-    """Let no interval go beyond what scores can be.
+    """Let no interval go beyond what scores can be, which keeps its coverage.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        With some of the columns ``ci_low``, ``ci_high``, ``boot_low`` and ``boot_high``.
-    limits : tuple of float
-        Of normalized scores, from `find_limits`.
-    statistic : {"iqm", "mean", "median", "optimality_gap"}
-        What the intervals are of; a gap is what a score lacks to 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        `table` with these columns cut off, which keeps their coverage: the truth is within. Those
-        of models with expected scores (``filled``), which may be anything, stay.
+    A gap is what a score lacks to 1. Intervals of expected scores (``filled``), which may be
+    anything, stay.
     """
     low, high = limits
     if statistic == "optimality_gap":
@@ -299,29 +234,15 @@ def keep_within(
     )
 
 
-def list_groups(tied: npt.NDArray[np.bool_]) -> list[list[int]]:
+def list_groups(tied: BoolArray) -> list[list[int]]:
     """List groups of models in which all pairs are tied, so that they cover all such pairs.
 
-    Parameters
-    ----------
-    tied : numpy.ndarray of bool, shape (models, models)
-        Which models cannot be separated, symmetric, models from the best on.
+    Models are in order, best first. Each pair that no group covers yet starts one, which then takes
+    in every model, from the best on, that is tied with all members: a compact letter display
+    (Piepho 2004). A model that is tied with none is a group of its own.
 
-    Returns
-    -------
-    list of list of int
-        Places of the models of each group, by its first models. Two models share a group exactly
-        if they are tied; a model that is tied with none is a group of its own.
-
-    Notes
-    -----
     Each pair that no group covers yet starts one, which then takes in every model, from the best
     on, that is tied with all members: a compact letter display.
-
-    References
-    ----------
-    Piepho, H.-P. (2004). An algorithm for a letter-based representation of all-pairwise
-    comparisons. Journal of Computational and Graphical Statistics 13, 456–466.
 
     Examples
     --------
@@ -345,7 +266,7 @@ def list_groups(tied: npt.NDArray[np.bool_]) -> list[list[int]]:
     return sorted(groups)
 
 
-def display_letters(tied: npt.NDArray[np.bool_]) -> list[str]:
+def display_letters(tied: BoolArray) -> list[str]:
     """Letters of the groups of tied models that each belongs to: a compact letter display.
 
     Groups are named a, b, …, z, a2, b2, …, and a model's names stand side by side (``"ab"``).

@@ -55,6 +55,8 @@ class Strata:
     ----------
     parts : tuple of Stratum
         By number of runs.
+    names : list
+        Names of the datasets, in order.
     resolutions : numpy.ndarray, shape (datasets,)
         The unit in which the scores of each dataset are written, 0 where they are not rounded.
     trimmed : float, optional
@@ -62,6 +64,7 @@ class Strata:
     """
 
     parts: tuple[Stratum, ...]
+    names: list[Any]
     resolutions: FloatArray
     trimmed: float = TRIMMED
 
@@ -126,31 +129,11 @@ def stratify_runs(
     resolutions: Mapping[Any, float] | None = None,
     cut: Cut = "exact",
 ) -> Strata:
-    """Arrange a model's runs by dataset.
+    """Arrange a model's runs by dataset, datasets by name and runs by value.
 
-    Parameters
-    ----------
-    scores : array_like, shape (runs,)
-        Finite scores.
-    datasets : sequence of str or int, shape (runs,)
-        The dataset of each run.
-    seeds : sequence of str or int, shape (runs,), optional
-        The seed of each run; without them no two runs have the same.
-    resolutions : mapping of str to float, optional
-        The unit in which the scores of a dataset are written; others are not rounded.
-    cut : {"exact", "whole"}, optional
-        Whether the interquartile mean cuts a quarter of the weight from each tail, or as many whole
-        runs as fit into a quarter.
-
-    Returns
-    -------
-    Strata
-        Datasets by name and runs by value, so the order given has no influence.
-
-    Raises
-    ------
-    ValueError
-        If there is no run, or a score is NaN or infinite.
+    Without seeds no two runs have the same. The interquartile mean cuts exactly a quarter of the
+    weight from each tail, or as many whole runs as fit into a quarter. No run, or a score that is
+    NaN or infinite, raises ValueError.
     """
     numbers = require_finite(scores)
     if not len(numbers):
@@ -168,10 +151,10 @@ def stratify_runs(
         rows = starts[members] + np.arange(size)[:, None]
         runs = order[rows]
         parts.append(Stratum(numbers[runs], members, marks[runs]))
-    units = np.array([(resolutions or {}).get(name, 0.0) for name in names.tolist()])
+    units = np.array([(resolutions or {}).get(name, 0.0) for name in names])
     n = len(numbers)
     trimmed = TRIMMED if cut == "exact" else int(TRIMMED * n) / n
-    return Strata(tuple(parts), units, trimmed)
+    return Strata(tuple(parts), names.tolist(), units, trimmed)
 
 
 def draw_resamples(
@@ -181,24 +164,7 @@ def draw_resamples(
     rng: np.random.Generator,
     times: IntArray | None = None,
 ) -> Resamples:
-    """Draw runs with replacement within each dataset.
-
-    Parameters
-    ----------
-    strata : Strata
-        A model's runs.
-    n_resamples : int
-        Number of resamples.
-    rng : numpy.random.Generator
-        The model's stream.
-    times : numpy.ndarray of int, shape (datasets, n_resamples), optional
-        How often to draw each dataset, each time with runs of its own; None means once.
-
-    Returns
-    -------
-    Resamples
-        Every resample of each dataset is equally likely.
-    """
+    """Draw runs with replacement within each dataset, each of them once or so many times."""
     most = int(strata.draws.max()) * (1 if times is None else max(int(times.max()), 1))
     kind = np.min_scalar_type(most)
     counts = np.empty((len(strata.scores), n_resamples), dtype=kind)
@@ -217,33 +183,16 @@ def draw_resamples(
 
 
 def repeat_datasets(strata: Strata, times: IntArray) -> Resamples:
-    """Take datasets with all their runs, each some number of times.
-
-    Parameters
-    ----------
-    strata : Strata
-        A model's runs.
-    times : numpy.ndarray of int, shape (datasets, resamples)
-        How often each of the model's datasets is in each resample; once or more in all.
-
-    Returns
-    -------
-    Resamples
-        The runs as they are: nothing is drawn within a dataset.
-    """
+    """Take datasets with all their runs as they are, each some number of times."""
     return _gather(strata, times[strata.datasets], times)
 
 
 def draw_counts(*, rng: np.random.Generator, out: Counts) -> None:
     """Draw from the runs of datasets that all have the same number of them, as many as these.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Consumed once per column where all ``size ** size`` resamples fit a table of 3125 rows
-        (five runs or fewer), otherwise once per draw.
-    out : numpy.ndarray of unsigned int, shape (size, columns)
-        Receives how often each run was drawn; each column is a resample of its own.
+    Each column of `out` receives how often each run was drawn. The generator is consumed once per
+    column where all ``size ** size`` resamples fit a table of 3125 rows (five runs or fewer),
+    otherwise once per draw.
     """
     size, columns = out.shape
     if size**size <= TABLE_LIMIT:
@@ -313,26 +262,10 @@ class DatasetPool:
 def draw_datasets(
     own: Sequence[str], *, pool: DatasetPool, n_resamples: int, rng: np.random.Generator
 ) -> IntArray:
-    """Draw datasets with replacement from those of the study.
+    """How often a model's own datasets are drawn, with replacement, from those of the study.
 
-    Parameters
-    ----------
-    own : sequence of str
-        Those that a model has, of the pool.
-    pool : DatasetPool
-        The datasets to draw from; its generator moves on.
-    n_resamples : int
-        Number of resamples. Several calls in a row draw the same as one.
-    rng : numpy.random.Generator
-        The model's own stream.
+    Several calls in a row draw the same as one.
 
-    Returns
-    -------
-    numpy.ndarray of int, shape (len(own), n_resamples)
-        How often each of the model's datasets is in each resample, once or more in all.
-
-    Notes
-    -----
     Each resample draws as many datasets as the study has. Those that the model lacks are passed
     over. If none is left, as many as the model has are drawn from its own, by its own stream.
     """
@@ -357,33 +290,14 @@ def _count_picks(picks: IntArray, n: int) -> IntArray:
 def evaluate_statistic(statistic: Statistic, strata: Strata, resamples: Resamples) -> FloatArray:
     """Compute a statistic of each resample.
 
-    Parameters
-    ----------
-    statistic : {"iqm", "mean", "trimmed_mean", "median", "optimality_gap"}
-        ``iqm``: 25% trimmed mean of the weighted runs of all datasets. ``mean``: their weighted
-        mean, under equal weights of datasets the mean of dataset means. ``trimmed_mean``: 25%
-        trimmed mean of dataset means, and ``median``: their median. ``optimality_gap``: weighted
-        mean of ``max(1 − score, 0)``; lower is better.
-    strata : Strata
-        A model's runs.
-    resamples : Resamples
-        How often each run was drawn.
+    ``iqm`` is the 25% trimmed mean of the weighted runs of all datasets, ``mean`` their weighted
+    mean (under equal weights the mean of dataset means), ``trimmed_mean`` the 25% trimmed mean of
+    dataset means, ``median`` their median, and ``optimality_gap`` the weighted mean of ``max(1 −
+    score, 0)``.
 
-    Returns
-    -------
-    numpy.ndarray, shape (resamples,)
-        The statistic of each resample.
-
-    Notes
-    -----
     The interquartile mean cuts `Strata.trimmed` of the total weight from each tail and splits the
     run at the cut. Where whole runs of equal weights are cut, this is `scipy.stats.trim_mean` of
     the flat array.
-
-    References
-    ----------
-    Agarwal, R. et al. (2021). Deep reinforcement learning at the edge of the statistical
-    precipice. NeurIPS 34.
     """
     return STATISTICS[statistic].evaluate(strata, resamples)
 
@@ -396,20 +310,7 @@ def evaluate_runs(statistic: Statistic, strata: Strata) -> float:
 
 
 def average_datasets(strata: Strata, resamples: Resamples) -> FloatArray:
-    """Mean of each dataset's drawn runs.
-
-    Parameters
-    ----------
-    strata : Strata
-        A model's runs.
-    resamples : Resamples
-        How often each run was drawn.
-
-    Returns
-    -------
-    numpy.ndarray, shape (datasets, resamples)
-        Datasets by name; the lowest run of a dataset where none was drawn.
-    """
+    """Mean of each dataset's drawn runs; its lowest run where none was drawn."""
     means = np.empty((len(strata.draws), resamples.counts.shape[1]))
     first = 0
     for part in strata.parts:
@@ -430,17 +331,7 @@ def resample_models(
     n_resamples: int,
     make_rng: Callable[[str], np.random.Generator],
 ) -> dict[str, tuple[Strata, Resamples]]:
-    """Draw the runs of each model with replacement within each cell, by its own generator.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score``.
-    n_resamples : int
-        Number of resamples.
-    make_rng : callable
-        The random generator of a model, by its name.
-    """
+    """Draw the runs of each model with replacement within each cell, by its own generator."""
     found = {}
     for model, own in runs.groupby("model", sort=True, observed=True):
         strata = stratify_runs(own["score"], own["dataset"].tolist())

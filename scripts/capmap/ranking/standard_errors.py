@@ -5,6 +5,7 @@ its score, each times its share of the weight. The variance of a statistic is th
 influences over what is drawn independently: runs within each dataset, or datasets.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,12 +14,13 @@ import scipy
 
 from capmap.ranking.aggregation import FloatArray, bound_variance
 from capmap.ranking.dependence import FEWEST_EFFECTIVE, INDEPENDENT, Dependence, has_enough_runs
-from capmap.ranking.items import CellErrors
 from capmap.ranking.resampling import OPTIMUM, Strata, stratify_runs
 from capmap.rng import make_stream
 from capmap.settings.choices import FEWEST_DATASETS, Statistic, Unit
 
 Interval = tuple[float, float]
+# `capmap.ranking.clusters.ItemErrors.weigh` of a model on its datasets.
+WeighItems = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray, FloatArray]]
 
 NEGLIGIBLE = 1e-12
 N_MIDDLE_DRAWS = 1000
@@ -110,55 +112,41 @@ class Influences:
 def measure_influences(statistic: Statistic, strata: Strata) -> Influences:
     """Influence of each run on a statistic, up to a constant of its dataset.
 
-    Parameters
-    ----------
-    statistic : {"iqm", "mean", "median", "optimality_gap"}
-        Which one.
-    strata : Strata
-        A model's runs.
-
-    Returns
-    -------
-    Influences
-        Of the interquartile mean: scores beyond the quartiles stand at them. They say nothing of
-        the spread where a single dataset decides what the quartiles are (Yuen 1974), and as much as
-        others where many do; so each dataset with runs on both sides loses its share of those that
-        stand there. Of the median: each dataset weighs as often as its mean is the median when
-        noise of its own size is added to all means, scaled to the variance of these medians.
-
-    References
-    ----------
-    Tukey, J. W. and McLaughlin, D. H. (1963). Less vulnerable confidence and significance
-    procedures for location based on a single sample: Trimming/Winsorization 1. Sankhya A 25,
-    331–352.
+    Of the interquartile mean (Tukey and McLaughlin 1963): scores beyond the quartiles stand at
+    them. They say nothing of the spread where a single dataset decides what the quartiles are (Yuen
+    1974), and as much as others where many do; so each dataset with runs on both sides loses its
+    share of those that stand there. Of the median: each dataset weighs as often as its mean is the
+    median when noise of its own size is added to all means, scaled to the variance of these
+    medians.
     """
+    scores, lost = strata.scores, np.zeros(len(strata.draws))
+    shares = strata.run_weights / strata.run_weights.sum()
+    if statistic == "iqm":
+        return _winsorize(strata)
+    if statistic == "optimality_gap":
+        short = np.maximum(OPTIMUM - scores, 0)
+        return Influences(short * shares, -shares * (short > 0), lost)
+    if statistic == "median":
+        shares = (_share_of_middle(strata) / strata.draws)[strata.datasets]
+    return Influences(scores * shares, shares, lost)
+
+
+def _winsorize(strata: Strata) -> Influences:
+    """Influences on the interquartile mean."""
     scores, weights = strata.scores, strata.run_weights
-    none_lost = np.zeros(len(strata.draws))
-    match statistic:
-        case "iqm":
-            order = np.argsort(scores, kind="stable")
-            reached = np.cumsum(weights[order])
-            ends = strata.trimmed * reached[-1], (1 - strata.trimmed) * reached[-1]
-            tolerance = NEGLIGIBLE * reached[-1]
-            first = int(np.searchsorted(reached, ends[0] + tolerance))
-            last = int(np.searchsorted(reached, ends[1] - tolerance))
-            low, high = scores[order[first]], scores[order[last]]
-            shares = weights / (reached[-1] * (1 - 2 * strata.trimmed))
-            is_kept = (scores >= low) & (scores <= high)
-            kept = np.bincount(strata.datasets, is_kept)
-            beyond = np.where(kept > 0, strata.draws - kept, 0)
-            lost = beyond**2 / max(beyond.sum(), 1)
-            return Influences(np.clip(scores, low, high) * shares, shares * is_kept, lost)
-        case "median":
-            shares = (_share_of_middle(strata) / strata.draws)[strata.datasets]
-            return Influences(scores * shares, shares, none_lost)
-        case "optimality_gap":
-            shares = weights / weights.sum()
-            short = np.maximum(OPTIMUM - scores, 0)
-            return Influences(short * shares, -shares * (short > 0), none_lost)
-        case _:
-            shares = weights / weights.sum()
-            return Influences(scores * shares, shares, none_lost)
+    order = np.argsort(scores, kind="stable")
+    reached = np.cumsum(weights[order])
+    ends = strata.trimmed * reached[-1], (1 - strata.trimmed) * reached[-1]
+    tolerance = NEGLIGIBLE * reached[-1]
+    first = int(np.searchsorted(reached, ends[0] + tolerance))
+    last = int(np.searchsorted(reached, ends[1] - tolerance))
+    low, high = scores[order[first]], scores[order[last]]
+    shares = weights / (reached[-1] * (1 - 2 * strata.trimmed))
+    is_kept = (scores >= low) & (scores <= high)
+    kept = np.bincount(strata.datasets, is_kept)
+    beyond = np.where(kept > 0, strata.draws - kept, 0)
+    lost = beyond**2 / max(beyond.sum(), 1)
+    return Influences(np.clip(scores, low, high) * shares, shares * is_kept, lost)
 
 
 def measure_error(
@@ -168,38 +156,19 @@ def measure_error(
     unit: Unit,
     filling: Filling | None = None,
     dependence: Dependence = INDEPENDENT,
-    items: CellErrors | None = None,
+    items: WeighItems | None = None,
 ) -> StandardError | None:
-    """Standard error of a statistic with its degrees of freedom.
+    """Standard error of a statistic with its degrees of freedom, over new draws of `unit`.
 
-    Parameters
-    ----------
-    statistic : {"iqm", "mean", "median", "optimality_gap"}
-        Which one.
-    strata : Strata
-        A model's runs.
-    unit : {"runs", "seeds", "items", "runs_and_datasets"}
-        What is drawn independently. "runs": new runs on the same datasets; "seeds": new seeds on
-        the same datasets, each with its runs on all of them; "items": new items of these datasets,
-        with new runs; "runs_and_datasets": new datasets like these, with new runs.
-    filling : Filling, optional
-        Which datasets have expected scores: the mean of the model's other datasets, each less the
-        effect of the dataset, plus the effect of this one.
-    dependence : Dependence, optional
-        What datasets, seeds and models have in common.
-    items : CellErrors, optional
-        Errors of the model's cells on other items.
+    "runs" are new ones on the same datasets; "seeds" have their runs on all of these; "items" are
+    of these datasets, with new runs; "runs_and_datasets" are new datasets like these, with new
+    runs.
 
-    Returns
-    -------
-    StandardError or None
-        None of a trimmed mean of datasets, and where the runs do not say it: fewer than half of the
-        datasets have two runs or more ("runs", "seeds"), or there are fewer than four datasets, or
-        those that there are count as fewer than three ("runs_and_datasets"); or the variance about
-        expected scores is not known.
+    There is none of a trimmed mean of datasets, and where the runs do not say it: fewer than half
+    of the datasets have two runs or more ("runs", "seeds"), or there are fewer than four datasets,
+    or those that there are count as fewer than three ("runs_and_datasets"); or the variance about
+    expected scores is not known.
 
-    Notes
-    -----
     Runs: the variance of each dataset's part comes from its own runs, and the degrees of freedom
     follow Satterthwaite (1946). A run that is alone on its dataset has the pooled variance of the
     others. Where runs vary beyond the quartiles only, as they may in a tiny study, the error is
@@ -219,46 +188,27 @@ def measure_error(
     order statistics (McKean and Schrader 1984). Datasets that are alike count as fewer. New runs
     have new seeds: the variance of the seeds' sums over datasets is added, or that of all models
     pooled if this is larger. It is never negative, since noise within cells is not taken off.
-
-    References
-    ----------
-    Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components.
-    Biometrics Bulletin 2, 110–114.
-    McKean, J. W. and Schrader, R. M. (1984). A comparison of methods for studentizing the sample
-    median. Communications in Statistics: Simulation and Computation 13, 751–773.
-    Yuen, K. K. (1974). The two-sample trimmed t for unequal population variances. Biometrika 61,
-    165–170.
     """
     if statistic == "trimmed_mean":
         return None
     if unit == "items":
         error = _over_items(statistic, strata, filling, items)
+    elif unit == "runs_and_datasets":
+        error = _over_new_datasets(statistic, strata, filling, dependence)
     else:
-        error = _measure_own(statistic, strata, unit, filling, dependence)
+        influences, own = _choose_own(statistic, strata, filling)
+        if not _center_runs(influences.values, own).any():
+            influences, own = _choose_own("mean", strata, filling)
+        if unit == "seeds":
+            error = _over_seeds(influences, own)
+        else:
+            error = _over_runs(influences, own, paired=dependence.paired)
     if filling is None or error is None:
         return error
     slopes = _slopes_of_filled(measure_influences(statistic, strata), strata, filling)
     own = np.count_nonzero(~filling.datasets)
     added = filling.variance * float((slopes**2).sum() + slopes.sum() ** 2 / own)
     return None if np.isnan(added) else error.add(added, filling.freedom)
-
-
-def _measure_own(
-    statistic: Statistic,
-    strata: Strata,
-    unit: Unit,
-    filling: Filling | None,
-    dependence: Dependence,
-) -> StandardError | None:
-    """The error but for that of expected scores."""
-    if unit == "runs_and_datasets":
-        return _over_new_datasets(statistic, strata, filling, dependence)
-    influences, own = _choose_own(measure_influences(statistic, strata), strata, filling)
-    if not _center_runs(influences.values, own).any():
-        influences, own = _choose_own(measure_influences("mean", strata), strata, filling)
-    if unit == "seeds":
-        return _over_seeds(influences, own)
-    return _over_runs(influences, own, paired=dependence.paired)
 
 
 def _over_new_datasets(
@@ -280,7 +230,7 @@ def _over_new_datasets(
         error = _over_datasets(center_datasets(values, strata), effective, trimmed=trimmed)
     if dependence.seed_variance == 0:
         return error
-    influences, own = _choose_own(measure_influences(statistic, strata), strata, filling)
+    influences, own = _choose_own(statistic, strata, filling)
     seeds = _over_seeds(influences, own)
     found = 0.0 if seeds is None else seeds.value**2
     return error.add(max(found, dependence.seed_variance), dependence.seed_freedom)
@@ -290,14 +240,14 @@ def _over_items(
     statistic: Statistic,
     strata: Strata,
     filling: Filling | None,
-    items: CellErrors | None,
+    items: WeighItems | None,
 ) -> StandardError | None:
     """The error over items of the same datasets, and over the runs that there are."""
-    influences, own = _choose_own(measure_influences(statistic, strata), strata, filling)
+    influences, own = _choose_own(statistic, strata, filling)
     slopes = np.bincount(own.datasets, influences.slopes).astype(np.float64)
     if items is None:
         return None
-    parts, common, alone, freedom = items.weigh(slopes)
+    parts, common, alone, freedom = items(slopes)
     if np.isnan(freedom).any():
         return None
     known = satterthwaite_freedom(common, freedom)
@@ -312,9 +262,10 @@ def _over_items(
 
 
 def _choose_own(
-    influences: Influences, strata: Strata, filling: Filling | None
+    statistic: Statistic, strata: Strata, filling: Filling | None
 ) -> tuple[Influences, Strata]:
     """Influences of the runs on a statistic, also through the expected scores, and the runs."""
+    influences = measure_influences(statistic, strata)
     if filling is None:
         return influences, strata
     is_own = ~filling.datasets[strata.datasets]
@@ -337,13 +288,7 @@ def _slopes_of_filled(influences: Influences, strata: Strata, filling: Filling) 
 
 
 def center_datasets(influences: FloatArray, strata: Strata) -> FloatArray:
-    """Influence of each dataset: the sum over its runs, less its share of the statistic.
-
-    Returns
-    -------
-    numpy.ndarray, shape (datasets,)
-        By name; they sum to zero.
-    """
+    """Influence of each dataset: the sum over its runs, less its share of the statistic."""
     sums = np.bincount(strata.datasets, influences)
     shares = np.bincount(strata.datasets, strata.run_weights)
     return np.asarray(sums - sums.sum() * shares / shares.sum())
@@ -352,25 +297,8 @@ def center_datasets(influences: FloatArray, strata: Strata) -> FloatArray:
 def bound_estimate(estimate: float, error: StandardError, *, confidence_level: float) -> Interval:
     """Student's t interval of an estimate, moved for skewness.
 
-    Parameters
-    ----------
-    estimate : float
-        From `estimate_population`.
-    error : StandardError
-        From `measure_error`.
-    confidence_level : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    tuple of float
-        Lower and upper end. Skewed noise makes estimate and standard error move together; half of
-        Johnson's shift, at most one standard error, puts the interval where the truth then is.
-
-    References
-    ----------
-    Johnson, N. J. (1978). Modified t tests and confidence intervals for asymmetrical populations.
-    JASA 73, 536–544.
+    Skewed noise makes estimate and standard error move together; half of the shift of Johnson
+    (1978), at most one standard error, puts the interval where the truth then is.
     """
     if error.value == 0:
         return estimate, estimate
@@ -389,21 +317,7 @@ def percentile_interval(replicates: FloatArray, *, confidence_level: float) -> I
 
 
 def satterthwaite_freedom(variances: npt.ArrayLike, freedom: npt.ArrayLike) -> float:
-    """Degrees of freedom of a sum of variances (Satterthwaite 1946).
-
-    Parameters
-    ----------
-    variances : array_like, shape (parts,)
-        Such as the part of the runs of each dataset in the variance of a statistic; what is
-        borrowed for single runs is a part of those that it is pooled from.
-    freedom : array_like, shape (parts,)
-        Degrees of freedom of each, above 0.
-
-    Returns
-    -------
-    float
-        No fewer than the fewest of a part.
-    """
+    """Degrees of freedom of a sum of variances (Satterthwaite 1946), no fewer than the fewest."""
     parts, known = np.asarray(variances), np.asarray(freedom)
     spread, fewest = (parts**2 / known).sum(), float(known.min())
     return max(float(parts.sum() ** 2 / spread), fewest) if spread > 0 else fewest

@@ -34,19 +34,10 @@ class Spread(NamedTuple):
 
 
 def spread_items(scores: FloatArray, starts: IntArray) -> Spread:
-    """Split the errors of means over items by cluster.
+    """Split the errors of means over items by cluster (Bell and McCaffrey 2002).
 
-    Parameters
-    ----------
-    scores : numpy.ndarray, shape (means, items)
-        Items of a cluster side by side; NaN where a mean has no such item.
-    starts : numpy.ndarray of int, shape (clusters,)
-        Where each cluster begins.
-
-    References
-    ----------
-    Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression
-    with multi-stage samples. Survey Methodology 28, 169–181.
+    Scores have a row per mean, NaN where it has no such item; items of a cluster stand side by
+    side, and `starts` says where each begins.
     """
     has = ~np.isnan(scores)
     n = np.maximum(has.sum(axis=1, keepdims=True), 1)
@@ -103,13 +94,20 @@ class ItemErrors:
     variances: FloatArray
     freedom: FloatArray
 
-    def take(self, model: str, datasets: Sequence[str]) -> "CellErrors":
-        """The errors of a model's cells on some datasets, by name."""
-        row = self.models.index(model)
-        places = np.searchsorted(np.array(self.datasets, dtype=object), sorted(datasets))
-        return CellErrors(
-            self.parts[row], self.owners, places, self.variances[row], self.freedom[row]
-        )
+    def weigh(
+        self, model: str, datasets: Sequence[str], slopes: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """What a statistic of a model with these slopes in its means of datasets has of errors.
+
+        The parts are what clusters add to its error; then come, by dataset, the variances of the
+        parts and beside them, and the degrees of freedom of both.
+        """
+        row, every = self.models.index(model), np.zeros(len(self.datasets))
+        places = np.searchsorted(np.array(self.datasets, dtype=object), datasets)
+        every[places] = slopes
+        parts = every[self.owners] * self.parts[row]
+        common = sum_by_dataset(parts[None] ** 2, self.owners, len(every))[0, places]
+        return parts, common, slopes**2 * self.variances[row, places], self.freedom[row, places]
 
     def vary_pairs(self, pairs: Pairs, shared: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Variance of the sum of each pair's differences over shared datasets, and its freedom."""
@@ -123,34 +121,6 @@ class ItemErrors:
         total = squares.sum(axis=1)
         spread = np.where(shared, squares**2 / freedom, 0).sum(axis=1)
         return total, np.divide(total**2, spread, out=np.ones(len(total)), where=spread > 0)
-
-
-class CellErrors(NamedTuple):
-    """Errors of a model's cells, as in `ItemErrors`; ``places`` are those of its datasets."""
-
-    parts: FloatArray
-    owners: IntArray
-    places: IntArray
-    variances: FloatArray
-    freedom: FloatArray
-
-    def weigh(self, slopes: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """What a statistic with these slopes in the means of cells has of their errors.
-
-        Returns
-        -------
-        parts : numpy.ndarray, shape (parts,)
-            What clusters add to its error.
-        common, own : numpy.ndarray, shape (datasets,)
-            Variances, of the parts and beside them.
-        freedom : numpy.ndarray, shape (datasets,)
-            Degrees of freedom of both.
-        """
-        every = np.zeros(len(self.freedom))
-        every[self.places] = slopes
-        parts = every[self.owners] * self.parts
-        common = sum_by_dataset(parts[None] ** 2, self.owners, len(every))[0, self.places]
-        return parts, common, slopes**2 * self.variances[self.places], self.freedom[self.places]
 
 
 def sum_by_dataset(values: FloatArray, owners: IntArray, datasets: int) -> FloatArray:
@@ -194,19 +164,8 @@ def arrange_items(items: pd.DataFrame, models: Sequence[str]) -> dict[str, Sheet
 def measure_items(items: pd.DataFrame, runs: pd.DataFrame) -> ItemErrors | None:
     """Measure how far means of cells may be off on other items like these.
 
-    Parameters
-    ----------
-    items : pandas.DataFrame
-        Normalized scores of items, from `normalize_items`; no rows where they are not known.
-    runs : pandas.DataFrame
-        Normalized runs, perhaps with ``item_variance``, that of a mean over the items of a test
-        set, NaN where nothing is known.
-
-    Returns
-    -------
-    ItemErrors or None
-        None where nothing is known of any dataset. A cell whose items all have one score has the
-        error of a share with a success more and a failure more, in parts of the dataset's range.
+    None where nothing is known of any dataset. A cell whose items all have one score has the error
+    of a share with a success more and a failure more, in parts of the dataset's range.
     """
     models, datasets = (sorted(map(str, runs[kind].unique())) for kind in ("model", "dataset"))
     shape = len(models), len(datasets)
