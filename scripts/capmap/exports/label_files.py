@@ -100,23 +100,7 @@ def _refuse_image(
 
 
 def read_classes(path: str) -> list[str]:
-    """Read the names of classes in the order of their ids.
-
-    Parameters
-    ----------
-    path : str
-        Text with one name per line, which may be packed (``.gz``).
-
-    Returns
-    -------
-    list of str
-        The name of class 0 first. A name may stand for several classes: ImageNet has two "crane".
-
-    Raises
-    ------
-    UnreadableExportError
-        When the file cannot be read, or a line between others is blank.
-    """
+    """Read the names of classes, of which several may be equal, in the order of their ids."""
     if has_suffix(path, TABLES | {".json"}):
         reason = "The file is JSON or a table, and names are read one per line."
         raise refuse("no_lines", path, reason, "Write one name per line into a text file.")
@@ -262,25 +246,6 @@ def join_labels(
     labels: LabelFile, *, n_images: int, images: Sequence[str] | None = None
 ) -> JoinedLabels:
     """Bring labels into the order of the scores.
-
-    Parameters
-    ----------
-    labels : LabelFile
-        The labels.
-    n_images : int
-        Number of images of the scores.
-    images : sequence of str, shape (n_images,), optional
-        Their ids, each once; without them images are known by their order.
-
-    Returns
-    -------
-    JoinedLabels
-
-    Raises
-    ------
-    ValidationError
-        When images of the scores are missing from the labels, the numbers of images differ where
-        only their order is known, or that order cannot be trusted.
 
     Notes
     -----

@@ -78,13 +78,7 @@ LONGEST = LARGEST // 16
 
 
 def read_content(path: str, *, limit: int = -1) -> bytes:
-    """Read some bytes of a file, all by default, unpacked when the first say that it is gzip.
-
-    Raises
-    ------
-    UnreadableExportError
-        When the file is absent, may not be read, or is damaged.
-    """
+    """Read some bytes of a file, all by default, unpacked when the first say that it is gzip."""
     try:
         with open(path, "rb") as raw:
             is_packed = raw.read(len(GZIP)) == GZIP
@@ -110,14 +104,7 @@ def read_bounded(path: str, *, limit: int = LARGEST) -> bytes:
 
 
 def check_text(content: bytes, path: str) -> None:
-    """Check that bytes are text in UTF-8.
-
-    Raises
-    ------
-    UnreadableExportError
-        With the code "empty_file", "binary_file" or "wrong_encoding" (with the line, and with the
-        byte as its value).
-    """
+    """Check that bytes are text in UTF-8."""
     if not content.strip(b"\xef\xbb\xbf \t\r\n"):
         raise refuse("empty_file", path, "The file is empty.", "Export it again, or leave it out.")
     if content.startswith(BYTE_ORDER_MARKS):
@@ -137,11 +124,6 @@ def recode_text(content: bytes, path: str, encoding: str) -> bytes:
     """Write text in UTF-8 that is in an encoding such as "latin-1" or "utf-16".
 
     Bytes that are said to be UTF-8, or that have its byte order mark, stay and are not checked.
-
-    Raises
-    ------
-    UnreadableExportError
-        With the code "wrong_encoding".
     """
     try:
         codec = codecs.lookup(encoding)
@@ -468,11 +450,6 @@ def list_values(path: str, *, most: int) -> tuple[list[Any], bool]:
     """List the first values of a nested file, and say whether they are the entries of a list.
 
     Otherwise they are its lines, or the file itself.
-
-    Raises
-    ------
-    UnreadableExportError
-        When it has none that can be read.
     """
     try:
         parts = islice(_list_parts(path, "utf-8", depth=1), most)

@@ -156,12 +156,6 @@ def open_delimited(path: str, *, wanted: Collection[str], options: FileOptions) 
     The delimiter is the one that yields most of the wanted names and, among equals, as many columns
     as there are `names` or most columns. Blanks are a delimiter where no other yields several
     columns and each line has the same number of cells between them.
-
-    Raises
-    ------
-    UnreadableExportError
-        When the file is not text, or its header does not end, has too few rows, rows of different
-        widths, or not as many cells as there are names.
     """
     content = _load(path, options)
     found: list[tuple[tuple[int, bool, int], DelimitedSheet, list[Record]]] = []
@@ -231,13 +225,7 @@ def _is_title(record: Record, titled: bool) -> bool:
 
 
 def name_columns(header: Sequence[Record], path: str, options: FileOptions) -> list[str]:
-    """Name the columns of a table after its header, or as the options say.
-
-    Raises
-    ------
-    UnreadableExportError
-        When there is no row at all.
-    """
+    """Name the columns of a table after its header, or as the options say."""
     if not header:
         reason, remedy = "The file has no rows.", "Export it again, or leave it out."
         raise refuse("empty_file", path, reason, remedy)
@@ -272,13 +260,7 @@ def check_header(header: Sequence[Record], path: str, options: FileOptions) -> N
 
 
 def make_sheet(path: str, records: Sequence[Record], options: FileOptions) -> RowSheet:
-    """Make a sheet of the rows of a table, with its header.
-
-    Raises
-    ------
-    UnreadableExportError
-        As in `open_delimited`.
-    """
+    """Make a sheet of the rows of a table, with its header."""
     above, header = take_header(records, options)
     columns = name_columns(header, path, options)
     check_header(header, path, options)
@@ -287,14 +269,7 @@ def make_sheet(path: str, records: Sequence[Record], options: FileOptions) -> Ro
 
 
 def read_records(content: bytes, path: str, delimiter: str, comment: str = "") -> Iterator[Record]:
-    """Read the rows of a delimited table, skipping blank lines and those that are comments.
-
-    Raises
-    ------
-    UnreadableExportError
-        When a quote is never closed, text follows one that closes a cell, or a cell is longer than
-        the csv module takes. Rows before it have been yielded by then.
-    """
+    """Read the rows of a delimited table, skipping blank lines and those that are comments."""
     stream = io.TextIOWrapper(
         io.BytesIO(content), encoding="utf-8-sig", errors="replace", newline=""
     )
@@ -343,13 +318,7 @@ class Sheet(Protocol):
         """The names of the columns in the order of the file, duplicates included."""
 
     def read_cells(self, names: Sequence[str]) -> Cells:
-        """Read the cells of some columns.
-
-        Raises
-        ------
-        UnreadableExportError
-            When the file turns out to be damaged.
-        """
+        """Read the cells of some columns."""
 
 
 def open_sheet(path: str, *, wanted: Collection[str], options: FileOptions = PLAIN) -> Sheet:
@@ -457,12 +426,6 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
     Its rows have the numbers of the sheet. Numbers are the shortest text that gives the same float
     again, without ".0"; dates are ISO 8601. Cells are as they were last computed. Of merged cells,
     all but the first are blank. Blank rows, and blank columns on either side, are left out.
-
-    Raises
-    ------
-    UnreadableExportError
-        When the file is damaged or protected by a password, has no cells, or several sheets and
-        none of them is named.
     """
     book = _load_book(path)
     sheet = book.get_sheet_by_name(_choose_sheet(path, _list_sheet_names(book), str(options.sheet)))
@@ -478,13 +441,7 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
 
 
 def list_sheets(path: str) -> list[str]:
-    """List the sheets of a workbook, or the numbers of the tables of Markdown.
-
-    Raises
-    ------
-    UnreadableExportError
-        When it cannot be read.
-    """
+    """List the sheets of a workbook, or the numbers of the tables of Markdown."""
     if has_suffix(path, MARKDOWN):
         return [str(number) for number, _ in enumerate(_open_tables(path, PLAIN), 1)]
     return _list_sheet_names(_load_book(path))
@@ -553,11 +510,6 @@ def open_markdown(path: str, *, wanted: Collection[str], options: FileOptions) -
 
     Of several tables it is the one that the option ``sheet`` numbers, or the first of those whose
     header has most of the wanted names, with a warning where others have as many.
-
-    Raises
-    ------
-    UnreadableExportError
-        When the file is not text, has no table, or none with a sound header.
     """
     sheets = _open_tables(path, options)
     number = str(options.sheet)

@@ -1,4 +1,4 @@
-"""Rows that cannot be used, failed or say the same thing twice, and cells with no or few runs."""
+"""Rows that cannot be used, failed or repeat others, cells with no or few runs, means of items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,9 +7,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.artifacts import number_rows
+from capmap.artifacts import number_rows, pack_names, sort_rows
 from capmap.exports import SEED_REMEDIES
-from capmap.exports.runs import MEAN, ROW, SEED
+from capmap.exports.layouts import ITEMS
+from capmap.exports.reading import MEAN, ROW, SEED
+from capmap.normalization.items import KEY as ITEM_KEY
+from capmap.normalization.items import NO_ITEMS
 from capmap.normalization.precedence import Rules, are_outcomes, find_missing
 from capmap.problems import Problem, RowCheck, Severity, list_rows
 from capmap.settings.choices import Direction, Duplicates, Failed, Incomplete, Invalid, TableFormat
@@ -98,22 +101,9 @@ INCOMPLETE = RowCheck("incomplete", "_name", "{_reason}", "{_consequence}")
 
 
 def reject_rows(runs: pd.DataFrame, found: Sequence[Problem], *, policy: Invalid) -> Rejected:
-    """Leave out the rows that cannot be used.
+    """Leave out the rows that cannot be used: with "quarantine" that is a warning, not an error.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        As read; a score that cannot be used is NaN or infinite.
-    found : sequence of Problem
-        What the reader found.
-    policy : {"error", "quarantine"}
-        Whether such rows stop the study, or only stay out of it, which makes them warnings.
-
-    Returns
-    -------
-    Rejected
-        The rows with a score between −1e100 and 1e100, in their order, and why others are not
-        among them. Sums and squares of larger scores can overflow.
+    Scores are kept from −1e100 to 1e100, as sums and squares of larger ones can overflow.
     """
     score = runs["score"].to_numpy(dtype=np.float64)
     usable = np.abs(score) <= LARGEST
@@ -135,27 +125,12 @@ def resolve_duplicates(
 ) -> Deduplicated:
     """Keep one row of each run.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        As read, with finite scores: model, dataset, metric, seed, score, raw, source, line and
-        column, in the order of reading.
-    policy : {"error", "mean", "first", "last"}
-        What to keep of a run with several rows. With "error" the first row is kept, so that
-        further checks have something to look at.
-    layout : {"long", "matrix"}, optional
-        How the exports are laid out.
-
-    Returns
-    -------
-    Deduplicated
-        The runs in the order of the rows that stay, and what was found.
-
     Notes
     -----
-    The mean is of all rows. Otherwise the first row of a run stays (with "last" the last); another
-    one with its score is a repeat, whatever the other columns say. Without seeds, all rows of a
-    cell are one run, so two runs that happen to have the same score count as one.
+    The mean is of all rows. Otherwise the first row of a run stays (with "last" the last), with
+    "error" too, so that further checks have something to look at; another one with its score is a
+    repeat, whatever the other columns say. Without seeds, all rows of a cell are one run, so two
+    runs that happen to have the same score count as one.
     Rows that stand for several runs are judged by their means, and stay or go with all their runs;
     the mean is of the runs of one number.
     """
@@ -224,23 +199,9 @@ def _find_conflicts(
 def find_incomplete(
     runs: pd.DataFrame, counts: pd.DataFrame, *, policy: Incomplete
 ) -> list[Problem]:
-    """Find models, or datasets, with empty cells.
+    """Find models with empty cells, or datasets where these are dropped, at their first rows.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        The runs that are analysed.
-    counts : DataFrame
-        Their number in each cell, of `count_runs`.
-    policy : {"error", "drop_models", "drop_datasets", "adjust"}
-        With "error" they are errors, else warnings. Datasets are listed where datasets are
-        dropped, models otherwise.
-
-    Returns
-    -------
-    list of Problem
-        One per model or dataset, at its first row, with what it lacks; where models keep their
-        places, one for all of them; and an error when nothing is left.
+    Where models keep their places, one problem speaks of all of them.
     """
     kind, other = ("dataset", "model") if policy == "drop_datasets" else ("model", "dataset")
     table = counts.T if kind == "dataset" else counts
@@ -429,3 +390,75 @@ def _describe(problem: Problem, run: str, score: float, what: str, remedy: str) 
 
 def _place(problem: Problem) -> tuple[str, int, str, str]:
     return problem.source, problem.line, problem.column, problem.value
+
+
+TORN = RowCheck(
+    "torn_cluster",
+    "cluster",
+    "The item {item} of {dataset} is in the cluster {cluster} here and in {_other} elsewhere.",
+    "Write one cluster for each item of a dataset.",
+)
+UNEVEN = RowCheck(
+    "uneven_items",
+    "item",
+    "{model} has {_count} of the {_all} items of {dataset}: its score is the mean of those.",
+    "Add the others, or give failed items a score with `failed`.",
+    "warning",
+)
+
+
+class Averaged(NamedTuple):
+    """Runs, the items that they are means of, and what is wrong with these."""
+
+    runs: pd.DataFrame
+    items: pd.DataFrame
+    problems: list[Problem]
+
+
+def average_items(rows: pd.DataFrame) -> Averaged:
+    """Average the scores of items to runs, each at the place of the first of its items.
+
+    An item without a cluster is its own; its score is the mean of a model's runs.
+    """
+    if "item" not in rows:
+        return Averaged(rows, NO_ITEMS.copy(), [])
+    if "cluster" not in rows:
+        rows = rows.assign(cluster=rows["item"])
+    problems = [*_find_torn(rows), *_find_uneven(rows)]
+    items = _average(rows, ["model", "dataset", "item"])[[*ITEM_KEY, "score"]]
+    runs = _average(rows, KEY).drop(columns=list(ITEMS))
+    return Averaged(runs, sort_rows(items, ITEM_KEY[:3], "score"), problems)
+
+
+def _average(rows: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """The first row of each set of names, with the mean score; sums depend on their order."""
+    numbers = number_rows(rows, names)
+    table = pd.DataFrame({"number": numbers, "score": rows["score"].to_numpy()})
+    means = table.sort_values(["number", "score"]).groupby("number")["score"].mean()
+    first = ~pd.Series(numbers).duplicated().to_numpy()
+    return rows[first].assign(score=means.loc[pd.Index(numbers[first])].to_numpy())
+
+
+def _find_torn(rows: pd.DataFrame) -> list[Problem]:
+    """Find items of a dataset that are in two clusters."""
+    items = number_rows(rows, ["dataset", "item"])
+    clusters = pack_names(rows["cluster"]).cat
+    firsts = pd.Series(clusters.codes.to_numpy()).groupby(items).transform("first").to_numpy()
+    torn = firsts != clusters.codes.to_numpy()
+    others = clusters.categories.to_numpy()[firsts[torn]]
+    found = rows[torn].assign(_other=[repr(name) for name in others])
+    return TORN.report(found.drop_duplicates(["dataset", "item"]))
+
+
+def _find_uneven(rows: pd.DataFrame) -> list[Problem]:
+    """Find models that lack items of a dataset which others have."""
+    items = number_rows(rows, ["dataset", "item"])
+    first = ~rows.duplicated(["dataset", "model"]).to_numpy()
+    counts = []
+    for names in (["dataset", "model"], ["dataset"]):
+        numbers = number_rows(rows, names)
+        pairs = pd.DataFrame({"cell": numbers, "item": items}).drop_duplicates()
+        counts.append(pairs.groupby("cell").size().loc[pd.Index(numbers[first])].to_numpy())
+    is_uneven = counts[0] < counts[1]
+    table = rows[first].assign(_count=counts[0], _all=counts[1])
+    return UNEVEN.report(table[is_uneven])
