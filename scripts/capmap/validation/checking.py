@@ -211,7 +211,7 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
         references=rules.references,
     )
     transformed = [name for name, rule in rules.datasets.items() if "transform" in rule]
-    problems += [*faults, *find_misfits(converted, bounds, transformed=transformed)]
+    problems += [*faults, *find_misfits(converted, bounds, converted=transformed)]
     constant = [fault.value for fault in faults if fault.code == "constant_dataset"]
 
     analysed, _ = select_runs(selected, models=policies.select.get("models", "all"))

@@ -1,8 +1,9 @@
 """What settings say against what exports hold: names, metrics, directions, bounds and signs."""
 
 import math
+import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
 
@@ -316,12 +317,8 @@ MANY_MODELS = 20
 Mask = npt.NDArray[np.bool_]
 
 
-# Checks of scores, and the rows at fault. A check speaks of the first of these of each dataset.
-Found = list[tuple[RowCheck, Mask]]
-
-
 def find_misfits(
-    runs: pd.DataFrame, bounds: pd.DataFrame, *, transformed: Collection[str] = ()
+    runs: pd.DataFrame, bounds: pd.DataFrame, *, converted: Collection[str] = ()
 ) -> list[Problem]:
     """Find scores outside their bounds, and fractions, percentages and signs that do not fit.
 
@@ -331,8 +328,8 @@ def find_misfits(
         With scores after transforms.
     bounds : DataFrame
         Of `resolve_bounds`.
-    transformed : collection of str
-        Datasets whose scores were converted; they are not taken for percentages.
+    converted : collection of str
+        Datasets whose scores a transform converted; they are not taken for percentages.
 
     Returns
     -------
@@ -362,47 +359,96 @@ def find_misfits(
     A metric that is not bounded by its nature, and whose own rule gives the bounds as numbers, is
     declared: its scores may be as large as they like (a human-normalized score of 30, say).
     """
-    facts = _gather_facts(bounds, transformed)
-    place = facts.index.get_indexer(pd.Index(runs["dataset"]))
-    rows, place = (runs, place) if (place >= 0).all() else (runs[place >= 0], place[place >= 0])
-    score = rows["score"].to_numpy(dtype=np.float64)
+    rows = runs[runs["dataset"].isin(bounds["dataset"])]
     if ROW in rows:
         # Runs that stand for a row are judged by its mean.
-        means = rows["score"].groupby(rows[ROW]).transform("mean").round(12)
-        score = means.to_numpy(dtype=np.float64)
+        rows = rows.assign(score=rows["score"].groupby(rows[ROW]).transform("mean").round(12))
+    score = rows["score"].to_numpy(dtype=np.float64)
     signed = rows["raw"].str.contains("%", regex=False).to_numpy(dtype=bool)
-    size = np.where(facts["signed"].to_numpy(dtype=bool)[place], np.abs(score), score)
-    sizes = pd.Series(size).groupby(place)
-    every = range(len(facts))
-    facts["median"], facts["largest"], facts["scores"] = (
-        values.reindex(every).to_numpy() for values in (sizes.median(), sizes.max(), sizes.size())
-    )
-    is_large = facts["median"] > FRACTION
-    facts["impossible"] = facts["fractional"] & facts["bounded"] & is_large
-    highest = facts["median"].where(facts["impossible"], facts["largest"])
-    in_percent = facts["fractional"] & ~facts["declared"] & is_large & (highest <= PERCENT)
-    mixable = facts["fractional"] & facts["bounded"] & ~is_large
-    is_percent, is_mixable, is_plain = (
-        column.to_numpy(dtype=bool)[place] for column in (in_percent, mixable, facts["plain"])
-    )
-    mixed = is_mixable & (size > FRACTION) & (size <= PERCENT)
-    found = [(PERCENT_CHECK, is_percent)]
-    if signed.any():
-        wrong = _find_wrong_signs(rows["model"], place, np.abs(score), signed, facts)
-        found += [(check, mask & is_plain) for check, mask in wrong]
-    are_all = facts["largest"] <= 1
-    unsure = facts["plain"] & facts["in_percent"] & (are_all | (facts["median"] >= HIGH_PERCENT))
-    small = unsure.to_numpy(dtype=bool)[place] & ~_spread(signed, place) & (size > 0) & (size <= 1)
-    return [
-        *_report(rows, [*found, (FRACTIONS, small)], facts),
-        *MIXED_CHECK.report(rows[mixed]),
-        *_find_outside(rows, score, facts, ~mixed & ~is_percent),
+    of_one_model = rows["model"][signed].nunique() == 1 < rows["model"].nunique()
+    places = rows.groupby("dataset", observed=True).indices
+    scales = [
+        _describe_scale(
+            row, score[places[row["dataset"]]], is_plain=row["dataset"] not in converted
+        )
+        for row in bounds.to_dict("records")
+        if row["dataset"] in places
     ]
+    small = {scale["metric"] for scale in scales if scale["median"] <= FRACTION}
+    problems = []
+    for scale in scales:
+        own = "datasets: {" + scale["_key"]
+        scale["_rule"] = own if scale["metric"] in small else "metrics: {" + scale["_metric"]
+        place = places[scale["dataset"]]
+        for check, mask in _judge_scores(score[place], signed[place], scale, of_one_model):
+            faulty = place[mask] if check is MIXED_CHECK else place[mask][:1]
+            problems += check.report(rows.iloc[faulty].assign(**scale))
+    return problems
 
 
-def _spread(mask: Mask, place: npt.NDArray[np.intp]) -> Mask:
-    """Whether the dataset of each row, at its place, has any row of the mask."""
-    return np.isin(place, place[mask])
+def _describe_scale(
+    bound: dict[str, Any], score: npt.NDArray[np.float64], *, is_plain: bool
+) -> dict[str, Any]:
+    """Say what bounds mean for the scores of a dataset, and how these compare with them."""
+    known, low, high = find_metric(bound["metric"]), bound["low"], bound["high"]
+    origins = (bound["low_origin"], bound["high_origin"])
+    is_bounded = known is not None and known.high == 1
+    is_declared = not is_bounded and {*origins} <= {"dataset", "metric"}
+    is_natural = all("natural" in origin for origin in origins)
+    is_measured = any(re.search("observed|model |reference", origin) for origin in origins)
+    is_fractional = is_plain and low in (-1.0, 0.0) and high == 1
+    # A metric without a lower bound, such as R², may be far below 0.
+    is_endless = known is not None and known.low is None
+    size = np.abs(score) if low < 0 and not is_endless else score
+    median = float(np.median(size))
+    is_large = is_fractional and median > FRACTION
+    is_impossible = is_large and is_bounded
+    highest = median if is_impossible else size.max()
+    return {
+        **bound,
+        "_key": write_key(bound["dataset"]),
+        "_metric": write_key(bound["metric"]),
+        "low100": PERCENT * low,
+        "is_plain": is_plain,
+        "in_one": low in (-1.0, 0.0) and high == 1,
+        "in_percent": low in (-PERCENT, 0.0) and high == PERCENT,
+        "is_stated": not is_measured and (is_natural or known is not None),
+        "is_impossible": is_impossible,
+        "is_percent": is_large and not is_declared and highest <= PERCENT,
+        "is_fraction": is_fractional and is_bounded and not is_large,
+        "size": size,
+        "median": median,
+    }
+
+
+def _judge_scores(
+    score: npt.NDArray[np.float64], signed: Mask, scale: dict[str, Any], of_one_model: bool
+) -> Iterator[tuple[RowCheck, Mask]]:
+    """Find the scores of a dataset that do not fit its scale, the first of which is told."""
+    size = scale.pop("size")
+    mixed = scale["is_fraction"] & (size > FRACTION) & (size <= PERCENT)
+    yield MIXED_CHECK, mixed
+    if scale["is_plain"]:
+        yield from _find_wrong_signs(np.abs(score), signed, scale, of_one_model)
+    are_fractions = size.max() <= 1 or scale["median"] >= HIGH_PERCENT
+    if scale["is_plain"] and scale["in_percent"] and are_fractions and not signed.any():
+        yield FRACTIONS, (size > 0) & (size <= 1)
+    if scale["is_percent"]:
+        yield PERCENT_CHECK, np.ones(len(score), dtype=np.bool_)
+        return
+    # A model that others are measured by is no limit to them.
+    low, high = (
+        sign * np.inf if ": model " in scale[f"{side}_origin"] else scale[side]
+        for side, sign in (("low", -1), ("high", 1))
+    )
+    excess = np.where(mixed, 0, np.maximum(low - score, score - high))
+    count = int((excess > 0).sum())
+    if count:
+        are_all = count == len(score)
+        scale["_scores"] = count_things(count, "score")
+        scale["_share"] = "All" if are_all else "Most"
+        is_error = scale["is_impossible"] or (are_all and scale["is_stated"])
+        yield ALL_OUTSIDE if is_error else OUTSIDE, excess == excess.max()
 
 
 PERCENT_CHECK = RowCheck(
@@ -437,54 +483,22 @@ OUTSIDE = RowCheck(
 )
 
 
-def _find_outside(
-    rows: pd.DataFrame, score: npt.NDArray[np.float64], facts: pd.DataFrame, usable: Mask
-) -> list[Problem]:
-    """Find the scores outside the bounds, of each dataset the farthest."""
-    place = facts.index.get_indexer(pd.Index(rows["dataset"]))
-    low, high = (facts[side].to_numpy(dtype=np.float64)[place] for side in ("low", "high"))
-    # A model that others are measured by is no limit to them.
-    floors, ceilings = (
-        facts[name].str.contains(": model ").to_numpy(dtype=bool)[place]
-        for name in ("low_origin", "high_origin")
-    )
-    excess = np.maximum(
-        np.where(floors, -np.inf, low - score), np.where(ceilings, -np.inf, score - high)
-    )
-    is_outside = (excess > 0) & usable
-    outside = rows[is_outside].iloc[np.argsort(-excess[is_outside], kind="stable")]
-    farthest = outside.drop_duplicates("dataset").sort_values("dataset")
-    own = facts.loc[farthest["dataset"]]
-    count = outside["dataset"].value_counts().reindex(own.index).to_numpy()
-    are_all = count == own["scores"].to_numpy()
-    is_error = own["impossible"].to_numpy(dtype=bool)
-    is_error = is_error | (are_all & own["stated"].to_numpy(dtype=bool))
-    own = own.assign(
-        _scores=[count_things(int(number), "score") for number in count],
-        _share=np.where(are_all, "All", "Most"),
-    )
-    return _report(farthest, [(ALL_OUTSIDE, is_error), (OUTSIDE, ~is_error)], own)
-
-
 def _find_wrong_signs(
-    models: "pd.Series[str]",
-    place: npt.NDArray[np.intp],
-    size: npt.NDArray[np.float64],
-    signed: Mask,
-    facts: pd.DataFrame,
-) -> Found:
+    size: npt.NDArray[np.float64], signed: Mask, scale: Mapping[str, Any], of_one_model: bool
+) -> Iterator[tuple[RowCheck, Mask]]:
     """Find percent signs that do not fit the other scores of their dataset."""
-    in_one, in_percent = (facts[name].to_numpy()[place] for name in ("in_one", "in_percent"))
-    unsigned_large = ~signed & (size > FRACTION) & ~in_one
-    clashes = signed & in_percent | _spread(signed, place) & unsigned_large
+    if not signed.any():
+        return
+    clashes = signed & scale["in_percent"] | ~signed & (size > FRACTION) & (not scale["in_one"])
     is_tiny = size * PERCENT <= 1 + 1e-9
     small = signed & (size > 0) & is_tiny
-    clashes |= small & _spread(~signed & (size > 0) & (size <= 1), place)
-    doubtful = small & _spread(signed & ~is_tiny, place) & ~clashes
-    of_one_model = models[signed].nunique() == 1 < models.nunique()
-    alone = signed & _spread(~signed, place) & of_one_model
-    doubtful |= alone & ~_spread(clashes | doubtful, place)
-    return [(WRONG_SIGN, clashes), (WRONG_SIGN._replace(**DOUBTFUL), doubtful)]
+    if (~signed & (size > 0) & (size <= 1)).any():
+        clashes |= small
+    doubtful = small & ~clashes & (signed & ~is_tiny).any()
+    if of_one_model and not signed.all() and not (clashes | doubtful).any():
+        doubtful = signed
+    yield WRONG_SIGN, clashes
+    yield WRONG_SIGN._replace(**DOUBTFUL), doubtful
 
 
 WRONG_SIGN = RowCheck(
@@ -569,46 +583,3 @@ def _test_opposite(
         return p
     shuffled = rng.permuted(np.tile(pair[:, 0], (PERMUTATIONS, 1)), axis=1) @ pair[:, 1] / len(pair)
     return float(1 + np.sum(shuffled <= correlation + 1e-12)) / (1 + PERMUTATIONS)
-
-
-def _report(rows: pd.DataFrame, found: Found, facts: pd.DataFrame) -> list[Problem]:
-    """Make the problems of checks, with what is known of each dataset."""
-    alike = (facts["median"] > FRACTION).groupby(facts["metric"]).transform("all")
-    facts = facts.assign(
-        _rule=[
-            f"metrics: {{{write_key(metric)}" if whole else f"datasets: {{{write_key(name)}"
-            for name, metric, whole in zip(facts.index, facts["metric"], alike, strict=True)
-        ],
-        _metric=[write_key(metric) for metric in facts["metric"]],
-        _key=[write_key(name) for name in facts.index],
-        low100=PERCENT * facts["low"],
-    )
-    return [
-        problem
-        for check, mask in found
-        for problem in check.report(rows[mask].drop_duplicates("dataset"), facts=facts)
-    ]
-
-
-def _gather_facts(bounds: pd.DataFrame, transformed: Collection[str]) -> pd.DataFrame:
-    """What its bounds say about the scores of each dataset."""
-    facts = bounds.set_index("dataset")
-    known = [find_metric(metric) for metric in facts["metric"]]
-    bounded = np.array([metric is not None and metric.high == 1 for metric in known], dtype=bool)
-    endless = np.array([metric is not None and metric.low is None for metric in known], dtype=bool)
-    is_known = np.array([metric is not None for metric in known], dtype=bool)
-    in_one = facts["low"].isin([-1.0, 0.0]) & (facts["high"] == 1)
-    origins = facts[["low_origin", "high_origin"]]
-    explicit = origins.isin(["dataset", "metric"]).all(axis=1)
-    natural = origins.apply(lambda side: side.str.contains("natural")).all(axis=1)
-    stated = ~origins.apply(lambda side: side.str.contains("observed|model |reference")).any(axis=1)
-    return facts.assign(
-        plain=~facts.index.isin(list(transformed)),
-        in_one=in_one,
-        in_percent=facts["low"].isin([-PERCENT, 0.0]) & (facts["high"] == PERCENT),
-        stated=stated & (natural | is_known),
-        fractional=in_one & ~facts.index.isin(list(transformed)),
-        signed=(facts["low"] < 0) & ~endless,
-        bounded=bounded,
-        declared=explicit & ~bounded,
-    )
