@@ -21,12 +21,11 @@ from capmap.exports.records import (
     PLAIN,
     YAML,
     FileOptions,
-    check_text,
     has_suffix,
+    load_text,
     open_records,
     read_bounded,
     read_text,
-    recode_text,
     refuse,
 )
 from capmap.problems import Problem, UnreadableExportError, ask_nearest, shorten
@@ -108,7 +107,7 @@ class DelimitedSheet:
         A quick reader takes the file first; its result stands when there are as many rows as
         lines, and the exact reader takes over otherwise.
         """
-        content = _load(self.path, self.options)
+        content = load_text(self.path, encoding=self.options.encoding)
         quick = self._read_quickly(content, names)
         if quick is not None:
             return quick
@@ -157,7 +156,7 @@ def open_delimited(path: str, *, wanted: Collection[str], options: FileOptions) 
     as there are `names` or most columns. Blanks are a delimiter where no other yields several
     columns and each line has the same number of cells between them.
     """
-    content = _load(path, options)
+    content = load_text(path, encoding=options.encoding)
     found: list[tuple[tuple[int, bool, int], DelimitedSheet, list[Record]]] = []
     faults: list[UnreadableExportError] = []
 
@@ -189,12 +188,6 @@ def open_delimited(path: str, *, wanted: Collection[str], options: FileOptions) 
     _, best, header = max(found, key=lambda item: item[0])
     check_header(header, path, options)
     return best
-
-
-def _load(path: str, options: FileOptions) -> bytes:
-    content = recode_text(read_bounded(path), path, options.encoding)
-    check_text(content, path)
-    return content
 
 
 def take_header(

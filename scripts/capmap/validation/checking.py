@@ -156,8 +156,8 @@ def validate_runs(
     scored, told = replace_failed(runs, found, failed=policies.failed, rules=rules)
     rejected = reject_rows(scored, told, policy=policies.invalid)
     unique = resolve_duplicates(rejected.runs, policy=policies.duplicates, layout=layout)
-    averaged = average_items(unique.runs)
-    problems = [*rejected.others, *rejected.faults, *unique.problems, *averaged.problems]
+    averaged, items, faults = average_items(unique.runs)
+    problems = [*rejected.others, *rejected.faults, *unique.problems, *faults]
     if not runs.empty:
         problems += find_unknown_names(
             runs,
@@ -166,26 +166,26 @@ def validate_runs(
             select=policies.select,
             failed=policies.failed,
         )
-    found = _check_selected(averaged.runs, rules, policies)
+    found = _check_selected(averaged, rules, policies)
     # Items say how sure the ranking is on these datasets.
     counted = [*rules.datasets.values(), *rules.metrics.values()]
-    has_items = not averaged.items.empty or any("items" in rule for rule in counted)
+    has_items = not items.empty or any("items" in rule for rule in counted)
     problems += [problem for problem in found if problem.code != "one_seed" or not has_items]
     if not runs.empty:
         flat = [problem.value for problem in problems if problem.code == "constant_dataset"]
         problems += find_unanalysed_names(runs, select=policies.select, constant=flat, named=named)
-    if averaged.runs.empty and not any(problem.severity == "error" for problem in problems):
+    if averaged.empty and not any(problem.severity == "error" for problem in problems):
         problems.append(NO_RUNS)
     return Validation(
-        runs=_arrange(averaged.runs),
-        items=averaged.items,
+        runs=sort_rows(averaged.drop(columns=READING, errors="ignore"), ORDER, "line"),
+        items=items,
         problems=sorted(problems, key=_order_problems),
         left_out=[
             *rejected.faults,
             *unique.left_out,
             *(problem for problem in rejected.others if problem.code == "empty_score"),
         ],
-        counts=_count(averaged.runs)
+        counts=_count(averaged)
         | {
             "duplicates_identical": unique.identical,
             "duplicates_resolved": unique.resolved,
@@ -226,10 +226,6 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
         *find_identical_seeds(analysed),
         *find_single_seeds(counts),
     ]
-
-
-def _arrange(runs: pd.DataFrame) -> pd.DataFrame:
-    return sort_rows(runs.drop(columns=READING, errors="ignore"), ORDER, "line")
 
 
 def _count(runs: pd.DataFrame) -> dict[str, int]:

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
@@ -86,12 +85,13 @@ def find_unknown_names(
     if isinstance(failed, Mapping):
         items.append({"option": "failed", "kind": "model", "names": [failed["model"]]})
     known = _list_kinds(runs)
-    spellings = Counter(map(canonical_name, metrics))
-    if twins := [name for name in sorted(metrics) if spellings[canonical_name(name)] > 1]:
+    problems = _find_absent(items, known, known)
+    spellings = [canonical_name(name) for name in metrics]
+    if len({*spellings}) < len(spellings):
+        twins = sorted(name for name in metrics if spellings.count(canonical_name(name)) > 1)
         reason = f"metrics: {list_names(twins)} are one name without case and separators."
-        problem = Problem(code="ambiguous_rule", reason=reason, remedy="Keep one of them.")
-        return [problem, *_find_absent(items, known, known)]
-    return _find_absent(items, known, known)
+        problems += [Problem(code="ambiguous_rule", reason=reason, remedy="Keep one of them.")]
+    return problems
 
 
 def _find_absent(
@@ -156,19 +156,15 @@ def _find_views(names: Sequence[str], metric: str) -> list[Problem]:
     several = [dataset for dataset, own in views.items() if dataset and len(own) > 1]
     if not several:
         return []
-    chosen = [
-        next((name for name in own if name.endswith(f"{SEPARATOR}{metric}")), own[0])
-        for own in views.values()
-    ]
-    first = quote_name(several[0])
-    listed = ", ".join(chosen[:MOST_SUGGESTIONS]) + (", …" * (len(chosen) > MOST_SUGGESTIONS))
+    own = views[several[0]]
+    kept = next((name for name in own if name.endswith(f"{SEPARATOR}{metric}")), own[0])
     return [
         Problem(
             code="views",
-            reason=f"The ranking would count {first} {len(views[several[0]])} times: "
-            f"{list_names(views[several[0]])} are metrics of one dataset.",
-            remedy=f"Keep one of each, such as select: {{datasets: [{listed}]}}. The tables of "
-            "metrics and ranks have all of them.",
+            reason=f"The ranking would count {quote_name(several[0])} {len(own)} times: "
+            f"{list_names(own)} are metrics of one dataset.",
+            remedy=f"Keep one metric of each dataset, such as select: {{datasets: [{kept}, …]}}. "
+            "The tables of metrics and ranks have all of them.",
         )
     ]
 
@@ -202,7 +198,7 @@ def _list_selected(selection: Selection) -> Sequence[str]:
 MIXED = RowCheck(
     "mixed_metrics",
     "dataset",
-    "The dataset {dataset} has {_count} metrics: {_places}.",
+    "The dataset {dataset} has several metrics: {_metrics}.",
     "Choose one, such as where: {{METRIC_COLUMN: {_metric}}}, or make a dataset of each: columns: "
     "{{dataset: [DATASET_COLUMN, METRIC_COLUMN]}}.",
 )
@@ -214,12 +210,8 @@ def find_mixed_metrics(runs: pd.DataFrame) -> list[Problem]:
     mixed = firsts[firsts.duplicated("dataset", keep=False)]
     problems = []
     for _, rows in mixed.groupby("dataset", observed=True):
-        places = "; ".join(
-            f"{quote_name(row.metric)} at line {row.line} of {row.source}"
-            for row in list_rows(rows.head(5))
-        )
-        first = write_key(rows["metric"].iloc[0])
-        said = rows.iloc[1:2].assign(_count=len(rows), _places=places, _metric=first)
+        names = rows["metric"].tolist()
+        said = rows.iloc[1:2].assign(_metrics=list_names(names), _metric=write_key(names[0]))
         problems += MIXED.report(said, column="")
     return problems
 

@@ -247,10 +247,8 @@ def find_identical_seeds(runs: pd.DataFrame) -> list[Problem]:
     return [
         Problem(
             code="identical_seeds",
-            reason="Every model has the same score with every seed: was the seed applied, or one "
-            "run copied?",
-            remedy="Run with seeds that differ, or give each score once: copies make intervals "
-            "too narrow.",
+            reason="Every model has the same score with every seed: was the seed applied?",
+            remedy="Run with seeds that differ; copies of a run make intervals too narrow.",
             severity="warning",
         )
     ]
@@ -268,8 +266,7 @@ def find_single_seeds(counts: pd.DataFrame) -> list[Problem]:
         Problem(
             code="one_seed",
             reason=f"{who} one run per dataset, so no interval over seeds can be given.",
-            remedy="Add runs with further seeds to learn how sure the ranking is on these "
-            "datasets.",
+            remedy="Add runs with other seeds, if the models are trained with seeds.",
             severity="warning",
         )
     ]
@@ -407,27 +404,20 @@ UNEVEN = RowCheck(
 )
 
 
-class Averaged(NamedTuple):
-    """Runs, the items that they are means of, and what is wrong with these."""
-
-    runs: pd.DataFrame
-    items: pd.DataFrame
-    problems: list[Problem]
-
-
-def average_items(rows: pd.DataFrame) -> Averaged:
+def average_items(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[Problem]]:
     """Average the scores of items to runs, each at the place of the first of its items.
 
+    Returns the runs, the items that they are means of, and what is wrong with these.
     An item without a cluster is its own; its score is the mean of a model's runs.
     """
     if "item" not in rows:
-        return Averaged(rows, NO_ITEMS.copy(), [])
+        return rows, NO_ITEMS.copy(), []
     if "cluster" not in rows:
         rows = rows.assign(cluster=rows["item"])
     problems = [*_find_torn(rows), *_find_uneven(rows)]
     items = _average(rows, ["model", "dataset", "item"])[[*ITEM_KEY, "score"]]
     runs = _average(rows, KEY).drop(columns=list(ITEMS))
-    return Averaged(runs, sort_rows(items, ITEM_KEY[:3], "score"), problems)
+    return runs, sort_rows(items, ITEM_KEY[:3], "score"), problems
 
 
 def _average(rows: pd.DataFrame, names: list[str]) -> pd.DataFrame:
