@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -46,15 +46,6 @@ COUNTS = ("rows", "rows_filtered", "rows_empty_score", "percent_signs", "decimal
 UNUSABLE = ("bad_step", "bad_selection", "bad_summary")
 
 
-class ExportFile(TypedDict):
-    """A file that was read: its path as given, digest, size in bytes, and rows of data."""
-
-    path: str
-    sha256: str
-    bytes: int
-    rows: int
-
-
 @dataclass(frozen=True)
 class Exports:
     """What the exports of a study hold.
@@ -69,8 +60,8 @@ class Exports:
         texts but `raw` are packed, see `capmap.artifacts.pack_names`.
     problems : list of Problem
         Everything that is wrong, in the order of the files.
-    files : list of ExportFile
-        The files that exist, in the order given.
+    files : list of dict
+        The files that exist, in the order given: path as given, sha256, bytes, and rows of data.
     rows : int
         Rows of data in all files; rows that could not be split into cells count too.
     rows_filtered : int
@@ -85,7 +76,7 @@ class Exports:
 
     runs: pd.DataFrame
     problems: list[Problem]
-    files: list[ExportFile]
+    files: list[dict[str, Any]]
     rows: int
     rows_filtered: int
     rows_empty_score: int
@@ -125,7 +116,7 @@ def read_exports(
     ``null`` are names. Nothing in a file is ever executed.
     """
     query = Query(**{name: value for name, value in wanted.items() if value is not None})
-    problems, files = list[Problem](), list[ExportFile]()
+    problems, files = list[Problem](), list[dict[str, Any]]()
     parts, tables = list[Part](), list[pa.Table]()
     columns = list_wanted(query)
     for path, own in zip(paths, fields or [{}] * len(paths), strict=True):
@@ -172,7 +163,7 @@ def check_digests(
     return problems
 
 
-def describe_file(path: str, rows: int) -> list[ExportFile]:
+def describe_file(path: str, rows: int) -> list[dict[str, Any]]:
     """Describe a file, if it can be opened at all."""
     try:
         size = Path(path).stat().st_size

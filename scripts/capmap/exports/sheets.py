@@ -299,6 +299,7 @@ def _explain_fault(path: str, line: int, fault: str) -> Problem:
 
 NESTED = LINES | YAML | {".json"}
 COLUMNAR = frozenset({".parquet", ".pq"})
+NUMBERS = (pa.types.is_floating, pa.types.is_integer, pa.types.is_decimal)
 # What pyarrow raises of damaged files: lengths, indexes and names that make no sense.
 DAMAGE = (pa.ArrowException, OSError, LookupError, ValueError, OverflowError)
 
@@ -360,32 +361,25 @@ class ParquetSheet:
         A number is written with the fewest digits that give the same float again. Null is an empty
         cell.
         """
-        fields = [self.fields[name] for name in names]
+        columns, numerals = {}, {}
         try:
+            fields = [self.fields[name] for name in names]
             table = pq.ParquetFile(self.path).read(fields, use_threads=False)
-            columns = {
-                name: _write_texts(table.column(field))
-                for name, field in zip(names, fields, strict=True)
-            }
+            for name, field in zip(names, fields, strict=True):
+                column = table.column(field)
+                if pa.types.is_dictionary(column.type):
+                    column = column.cast(column.type.value_type)
+                if pa.types.is_floating(column.type):
+                    column = column.cast(pa.float64())
+                if any(is_number(column.type) for is_number in NUMBERS):
+                    numerals[name] = np.ones(table.num_rows, dtype=np.bool_)
+                # A column of lists or objects cannot be written.
+                texts = column.cast(pa.large_string()).combine_chunks()
+                texts.validate(full=True)
+                columns[name] = texts.fill_null("")
         except DAMAGE as error:
             raise _explain_damage(self.path, error) from error
-        numerals = {
-            name: np.ones(table.num_rows, dtype=np.bool_)
-            for name in names
-            if _is_number(table.field(self.fields[name]))
-        }
         return Cells(columns, np.arange(2, table.num_rows + 2), numerals)
-
-
-def _write_texts(column: Any) -> pa.Array:
-    """Write a column as text; one of lists or objects cannot be written."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_floating(column.type):
-        column = column.cast(pa.float64())
-    texts = column.cast(pa.large_string()).combine_chunks()
-    texts.validate(full=True)
-    return texts.fill_null("")
 
 
 def open_parquet(path: str) -> ParquetSheet:
@@ -402,12 +396,6 @@ def _explain_damage(path: str, error: Exception) -> UnreadableExportError:
     fault = shorten(str(error).partition("\n")[0])
     reason = f"The Parquet file is damaged, or something else ({fault})."
     return refuse("damaged_parquet", path, reason, "Copy or download it again, or write it again.")
-
-
-def _is_number(field: Any) -> bool:
-    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-    tests = (pa.types.is_floating, pa.types.is_integer, pa.types.is_decimal)
-    return any(test(kind) for test in tests)
 
 
 WORKBOOKS = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})

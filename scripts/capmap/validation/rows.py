@@ -9,7 +9,7 @@ import pandas as pd
 
 from capmap.artifacts import number_rows, pack_names, sort_rows
 from capmap.exports import SEED_REMEDIES
-from capmap.exports.layouts import ITEMS
+from capmap.exports.layouts import ITEMS, REQUIRED, SCORES
 from capmap.exports.reading import MEAN, ROW, SEED
 from capmap.normalization.items import KEY as ITEM_KEY
 from capmap.normalization.items import NO_ITEMS
@@ -18,25 +18,11 @@ from capmap.problems import Problem, RowCheck, Severity, list_rows
 from capmap.settings.choices import Direction, Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.wording import count_things, list_names, quote_name
 
+FILE_FAULTS = ("deep_nesting", "invalid_json", "invalid_record", "no_results", "wrong_width")
 ROW_FAULTS = frozenset(
-    {
-        "ambiguous_number",
-        "decimal_mark",
-        "empty_cluster",
-        "empty_dataset",
-        "empty_item",
-        "empty_metric",
-        "empty_model",
-        "huge_score",
-        "infinite_score",
-        "deep_nesting",
-        "invalid_json",
-        "invalid_record",
-        "nan_score",
-        "no_results",
-        "not_a_number",
-        "wrong_width",
-    }
+    {problem.code for problem in SCORES.values()} - {"empty_score"}
+    | {f"empty_{role}" for role in (*REQUIRED, *ITEMS)}
+    | {"huge_score", *FILE_FAULTS}
 )
 KEY = ["model", "dataset", "metric", "seed"]
 LARGEST = 1e100
