@@ -259,8 +259,6 @@ def find_single_seeds(counts: pd.DataFrame) -> list[Problem]:
 
 
 FAILURES = frozenset({"empty_score", "infinite_score", "nan_score"})
-# All cells of JSON in one line have the same line; of those alike, one problem speaks of all.
-PLACE = ["source", "line", "column", "raw"]
 
 
 def replace_failed(
@@ -304,29 +302,27 @@ def replace_failed(
             replace(problem, severity="warning") if problem.code == "no_results" else problem
             for problem in found
         ]
-    listed = {_place(problem): problem for problem in found if problem.code in FAILURES}
+    listed = {(p.source, p.line, p.column, p.value): p for p in found if p.code in FAILURES}
     scores = runs["score"].to_numpy(dtype=np.float64, copy=True)
-    is_failed = ~np.isfinite(scores)
-    places = [*runs.loc[is_failed, PLACE].itertuples(index=False, name=None)]
-    is_failed[is_failed] = [place in listed for place in places]
-    without = runs[is_failed]
-    sound = runs[np.isfinite(runs["score"])]
-    used = {
-        dataset: _substitute(
-            sound[sound["dataset"] == dataset], failed, _find_raw_direction(rules, dataset, metric)
-        )
-        for dataset, metric in dict(zip(without["dataset"], without["metric"], strict=True)).items()
-    }
-    known = [place for place in places if place in listed]
-    failures = dict.fromkeys(zip(known, without["dataset"], without["model"], strict=True))
-    problems = [
-        _describe(listed[place], f"{quote_name(model)} on {quote_name(dataset)}", *used[dataset])
-        for place, dataset, model in failures
-    ]
-    replaced = {listed[place] for place in known}
+    sound, failing = runs[np.isfinite(scores)], np.flatnonzero(~np.isfinite(scores))
+    used: dict[str, tuple[float, str, str]] = {}
+    replaced = set[Problem]()
+    problems: list[Problem] = []
+    for place, row in zip(failing.tolist(), list_rows(runs.iloc[failing]), strict=True):
+        problem = listed.get((row.source, row.line, row.column, row.raw))
+        if problem is None:
+            continue
+        if row.dataset not in used:
+            direction = _find_raw_direction(rules, row.dataset, row.metric)
+            own = sound[sound["dataset"] == row.dataset]
+            used[row.dataset] = _substitute(own, failed, direction)
+        scores[place] = used[row.dataset][0]
+        replaced.add(problem)
+        run = f"{quote_name(row.model)} on {quote_name(row.dataset)}"
+        problems.append(_describe(problem, run, *used[row.dataset]))
+    # Cells of JSON in one line have the same line; of those alike, one problem speaks of all.
     kept = [problem for problem in found if problem not in replaced]
-    scores[is_failed] = [used[name][0] for name in without["dataset"]]
-    return runs.assign(score=scores), [*kept, *problems]
+    return runs.assign(score=scores), [*kept, *dict.fromkeys(problems)]
 
 
 def _substitute(
@@ -369,10 +365,6 @@ def _describe(problem: Problem, run: str, score: float, what: str, remedy: str) 
         remedy="Repeat the run, or set `failed` otherwise.",
         severity="warning",
     )
-
-
-def _place(problem: Problem) -> tuple[str, int, str, str]:
-    return problem.source, problem.line, problem.column, problem.value
 
 
 TORN = RowCheck(
