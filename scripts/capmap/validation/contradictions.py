@@ -358,7 +358,7 @@ def find_misfits(
     score = rows["score"].to_numpy(dtype=np.float64)
     signed = rows["raw"].str.contains("%", regex=False).to_numpy(dtype=bool)
     of_one_model = rows["model"][signed].nunique() == 1 < rows["model"].nunique()
-    places = rows.groupby("dataset", observed=True).indices
+    places: Mapping[Any, Any] = rows.groupby("dataset", observed=True).indices
     scales = [
         _describe_scale(
             row, score[places[row["dataset"]]], is_plain=row["dataset"] not in converted
@@ -379,7 +379,7 @@ def find_misfits(
 
 
 def _describe_scale(
-    bound: dict[str, Any], score: npt.NDArray[np.float64], *, is_plain: bool
+    bound: Mapping[Any, Any], score: npt.NDArray[np.float64], *, is_plain: bool
 ) -> dict[str, Any]:
     """Say what bounds mean for the scores of a dataset, and how these compare with them."""
     known, low, high = find_metric(bound["metric"]), bound["low"], bound["high"]
