@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from capmap.artifacts import write_json, write_parquet
 from capmap.exports import Exports
 from capmap.validation import Validation
-from capmap.validation.study import describe_exports, report_problems
+from capmap.validation.checking import describe_exports, report_problems
 
 # What was read, its runs and problems, and what else is written, by the name of the output.
 Checked: TypeAlias = tuple[Exports, Validation, dict[str, Any]]
@@ -65,11 +65,11 @@ def _check_tables(
 ) -> Checked:
     """Read and check tables of runs, and of what is known of models and datasets."""
     from capmap.attributes import find_attribute_faults
-    from capmap.validation.study import check_exports
+    from capmap.validation.checking import check_exports
 
     own = {name: settings.pop(name) for name in OWN}
-    found = find_attribute_faults(attributes)
-    return *check_exports(exports, names=names, settings=settings, found=found, **own), {}
+    read, result = check_exports(exports, names=names, settings=settings, **own)
+    return read, result.add_problems(find_attribute_faults(attributes)), {}
 
 
 if __name__ == "__main__":

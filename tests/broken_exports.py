@@ -224,7 +224,7 @@ MEANING = (
         "mixed_metrics",
         change_row("B,D,accuracy,0.61,1", "B,D,f1,0.61,1"),
         "mixed_metrics/runs.csv, line 6, value 'D'",
-        "'accuracy' at line 2 of",
+        "several metrics: 'accuracy'",
     ),
     describe(
         "dataset_called_model",

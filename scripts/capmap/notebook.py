@@ -34,7 +34,7 @@ from capmap.ranking.estimates import choose_groups, estimate_models, list_parts,
 from capmap.ranking.normalized import normalize_study, summarize_study
 from capmap.steps import read_place, run_steps
 from capmap.tables import read_declared, write_declared
-from capmap.validation.study import Validation, check_exports, describe_exports, group_problems
+from capmap.validation.checking import Validation, check_exports, describe_exports, group_problems
 from capmap.wording import find_nearest
 
 FRAME = "frame.csv"

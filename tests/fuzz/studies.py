@@ -8,7 +8,7 @@ from capmap.exports import Exports
 from capmap.inputs import analyses
 from capmap.inputs.studies import Study, list_exports
 from capmap.validation import Validation
-from capmap.validation.study import check_exports
+from capmap.validation.checking import check_exports
 
 
 def read_exports_of(config: Mapping[str, Any], study: str) -> tuple[Exports, Validation]:
@@ -16,12 +16,12 @@ def read_exports_of(config: Mapping[str, Any], study: str) -> tuple[Exports, Val
     settings = config["studies"][study]
     known = Study(study, settings)
     files = list_exports(known)
-    return check_exports(
+    read, result = check_exports(
         files,
         names=files,
         patterns=settings["exports"],
         settings=settings,
         named=analyses.list_named(known),
-        found=find_attribute_faults(analyses.read_attributes(known)),
         renamed=known.read("figures/names"),
     )
+    return read, result.add_problems(find_attribute_faults(analyses.read_attributes(known)))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from capmap import benchmarks, metrics, wording
 from capmap.errors import ConfigError, ValidationError
-from capmap.validation.configuration import rename_runs
+from capmap.validation.contradictions import rename_runs
 from tests.unit.test_checkpoints import HEADER
 from tests.unit.test_checkpoints import run as run_checkpoints
 from tests.unit.test_multilabel import make_study

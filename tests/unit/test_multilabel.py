@@ -234,8 +234,8 @@ def test_a_broken_dump_is_told_with_its_place_and_stops_no_other(
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"labels": [[9]] * 6}, "is no id of a class"),
-        ({"labels": [["owl"]] * 6}, "is not the name of one class"),
+        ({"labels": [[9]] * 6}, "is not the id of a class"),
+        ({"labels": [["owl"]] * 6}, "nor the name of one class"),
     ],
 )
 def test_a_fault_of_the_labels_is_told_once(tmp_path: Path, files: dict, message: str) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from capmap.exports.runs import spread_summaries
+from capmap.exports.reading import spread_summaries
 from capmap.validation import list_rejected, write_message
 from tests.toy_runs import make_runs
 from tests.toy_studies import GOOD, codes, column, fault, find, find_one, validate

@@ -22,7 +22,7 @@ from capmap.metrics import canonical_name
 from capmap.normalization.precedence import Rules, select_runs
 from capmap.problems import Problem, RowCheck, Severity
 from capmap.validation import Policies, Validation, validate_runs
-from capmap.validation.configuration import rename_runs
+from capmap.validation.contradictions import rename_runs
 from capmap.validation.rows import reject_rows, resolve_duplicates
 from capmap.wording import list_metrics, list_names, quote_name
 

@@ -6,6 +6,6 @@
 """
 
 from capmap.exports.layouts import SEED_REMEDIES
-from capmap.exports.reading import ExportFile, Exports, read_exports
+from capmap.exports.reading import Exports, read_exports
 
-__all__ = ["SEED_REMEDIES", "ExportFile", "Exports", "read_exports"]
+__all__ = ["SEED_REMEDIES", "Exports", "read_exports"]

@@ -212,16 +212,6 @@ def trim(texts: pa.Array) -> pa.Array:
 def join_names(parts: Sequence[pa.Array]) -> pa.Array:
     """Join the columns that make up a name with " / ", leaving out empty parts.
 
-    Parameters
-    ----------
-    parts : sequence of pyarrow arrays, at least one
-        Trimmed columns of one length.
-
-    Returns
-    -------
-    pyarrow array of large_string
-        The names; empty where all parts are.
-
     Examples
     --------
     >>> join_names([make_texts(["ViT", "ViT"]), make_texts(["openai", ""])]).to_pylist()
@@ -279,19 +269,7 @@ def match_value(text: str, value: Value) -> bool:
 
 
 def match_rows(cells: Cells, where: Filters) -> npt.NDArray[np.bool_]:
-    """Find the rows that all filters let through.
-
-    Parameters
-    ----------
-    cells : Cells
-        With all columns of `where`.
-    where : mapping
-        Column and value, or list of values.
-
-    Returns
-    -------
-    ndarray of bool, shape (rows,)
-    """
+    """Find the rows that all filters let through."""
     rows = np.ones(len(cells.lines), dtype=np.bool_)
     for name, wanted in where.items():
         values = list_values(wanted)
@@ -319,16 +297,6 @@ def clean_header(names: Sequence[str]) -> list[str]:
 
 def join_header(rows: Sequence[Sequence[str]]) -> list[str]:
     """Join the rows of a header into one name per column.
-
-    Parameters
-    ----------
-    rows : sequence of sequence of str, shape (header_rows, columns)
-        The cells of the header, at least one row.
-
-    Returns
-    -------
-    list of str
-        Cleaned as in `clean_header`, the parts of each name joined with " / ".
 
     Notes
     -----
@@ -369,21 +337,7 @@ def check_columns(
 ) -> list[Problem]:
     """Check that a file has each wanted column once.
 
-    Parameters
-    ----------
-    wishes : sequence of tuple
-        Columns that a study asks for: where the configuration names each, and its name.
-    present : sequence of str
-        The columns of the file.
-    source : str
-        The file.
-    hint : str, optional
-        A further sentence for the remedy of a missing column.
-
-    Returns
-    -------
-    list of Problem
-        With the codes "missing_column" and "duplicated_column".
+    Of each it is said where the configuration names it; the hint ends the remedy of a missing one.
     """
     counts = Counter(present)
     problems = []
@@ -462,18 +416,6 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
        The mark chosen in 3 is a decimal mark. The other one divides thousands where another value
        shows that it does (``1,234.5`` or ``1,234,567``), or where `decimal` is given; the kind is
        AMBIGUOUS otherwise.
-
-    Parameters
-    ----------
-    texts : pyarrow array of large_string, shape (n,)
-        Cells without nulls.
-    decimal : {"auto", ".", ","}, optional
-        The decimal mark; "auto" finds it. A column with points alone has decimal points.
-
-    Returns
-    -------
-    Numbers
-        Each value equals Python's ``float`` of the number's text.
 
     Notes
     -----
@@ -597,22 +539,14 @@ def parse_mixed(
     """
     if is_numeral.all() or not is_numeral.any():
         return parse(texts, decimal="." if len(texts) and is_numeral[0] else decimal)
-    own = parse(texts.filter(pa.array(is_numeral)), decimal=".")
-    others = parse(texts.filter(pa.array(~is_numeral)), decimal=decimal)
-
-    def join(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        joined = np.empty(len(texts), dtype=first.dtype)
-        joined[is_numeral], joined[~is_numeral] = first, second
-        return joined
-
-    return replace(
-        others,
-        values=join(own.values, others.values),
-        kinds=join(own.kinds, others.kinds),
-        spreads=None
-        if own.spreads is None or others.spreads is None
-        else join(own.spreads, others.spreads),
-    )
+    own = parse(pc.if_else(pa.array(is_numeral), texts, ""), decimal=".")
+    others = parse(pc.if_else(pa.array(is_numeral), "", texts), decimal=decimal)
+    spreads = None
+    if own.spreads is not None and others.spreads is not None:
+        spreads = np.where(is_numeral, own.spreads, others.spreads)
+    values = np.where(is_numeral, own.values, others.values)
+    kinds = np.where(is_numeral, own.kinds, others.kinds)
+    return replace(others, values=values, kinds=kinds, spreads=spreads)
 
 
 def recode(

@@ -47,22 +47,10 @@ MOST_LISTED = 20
 
 
 def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
-    """Find models and datasets that are probably none.
+    """Find models and datasets that are probably none, by their names and scores.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        As read, with ``column``, where a score stands, and ``raw``, its text.
-    listed : bool
-        Whether the configuration lists the columns of datasets, so that they are meant.
-
-    Returns
-    -------
-    list of Problem
-        Errors for columns that are called like averages, spreads, ranks, indices or attributes of
-        models, unless they are listed, and for seeds that summarize others. Warnings for columns
-        that only look so by their scores, for rows of averages or spreads, and for names that
-        differ in case, white space, separators, Unicode form or invisible characters only.
+    Columns are errors by their names, unless they are `listed` in the settings, and warnings by
+    their scores alone; so are rows, and names that are spelled almost alike.
     """
     if runs.empty:
         return []
@@ -187,20 +175,7 @@ def fold_spelling(name: str) -> str:
 
 
 def find_alike(runs: pd.DataFrame, kind: str) -> list[Problem]:
-    """Find names that differ in case, white space, separators or invisible characters only.
-
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        With ``source``, ``line`` and a column of names.
-    kind : str
-        That column, and what its names name.
-
-    Returns
-    -------
-    list of Problem
-        A warning for all spellings of a name, at the first row of the second one.
-    """
+    """Find names that differ in case, white space, separators or invisible characters only."""
     problems = []
     firsts = runs.drop_duplicates(kind)
     folded = firsts[kind].astype("str").map(fold_spelling)

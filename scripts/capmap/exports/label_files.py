@@ -47,14 +47,10 @@ FAULTS = {
         "does not have one label",
         "Give a file of one label per image, and sets of labels as `labels`.",
     ),
-    "not_an_id": (
-        "has a label that is no id of a class",
-        "Ids are whole numbers from 0 to the last place in the class list; an image without labels "
-        "has none, or [] in JSON.",
-    ),
-    "unknown_class": (
-        "has a label that is not the name of one class, or that is the id of another one",
-        "Set `classes` to the file of the class list, and write names as there, or ids as numbers.",
+    "unknown_label": (
+        "has a label that is not the id of a class, nor the name of one class alone",
+        "Write ids from 0 to the last place in the class list, or names as in `classes`; an image "
+        "without labels has none, or [] in JSON.",
     ),
 }
 
@@ -100,23 +96,7 @@ def _refuse_image(
 
 
 def read_classes(path: str) -> list[str]:
-    """Read the names of classes in the order of their ids.
-
-    Parameters
-    ----------
-    path : str
-        Text with one name per line, which may be packed (``.gz``).
-
-    Returns
-    -------
-    list of str
-        The name of class 0 first. A name may stand for several classes: ImageNet has two "crane".
-
-    Raises
-    ------
-    UnreadableExportError
-        When the file cannot be read, or a line between others is blank.
-    """
+    """Read the names of classes, of which several may be equal, in the order of their ids."""
     if has_suffix(path, TABLES | {".json"}):
         reason = "The file is JSON or a table, and names are read one per line."
         raise refuse("no_lines", path, reason, "Write one name per line into a text file.")
@@ -193,12 +173,12 @@ def read_labels(path: str, *, classes: Sequence[str] = (), is_single: bool = Fal
         _, own = firsts.setdefault(entry.image if entry.line else place, (entry, []))
         for value in entry.labels:
             label = _parse_label(value, places, in_table=entry.line > 0)
-            if isinstance(label, str):
+            if label is None:
                 # Nothing of a nested label, which may be endless.
-                shown = value if isinstance(value, str | dict | list) else json.dumps(value)
-                shown = shown if isinstance(shown, str) else ""
-                hint = ask_nearest(str(value), places) if label == "unknown_class" else ""
-                raise _refuse_image(path, label, place, entry, value=shown, hint=hint)
+                shown = "" if isinstance(value, dict | list) else value
+                shown = shown if isinstance(shown, str) else json.dumps(shown)
+                hint = ask_nearest(shown, places)
+                raise _refuse_image(path, "unknown_label", place, entry, value=shown, hint=hint)
             own.append(label)
     for place, (entry, own) in enumerate(firsts.values()):
         if is_single and len(own) != 1:
@@ -234,21 +214,18 @@ def _list_rows(path: str) -> list[Entry]:
     return [Entry(image, [label] if label else [], line) for image, label, line in rows]
 
 
-def _parse_label(value: Any, places: Mapping[str, list[int]], *, in_table: bool) -> int | str:
-    """Read a label as JSON has it, or the text of a cell: a class, or the code of a fault."""
+def _parse_label(value: Any, places: Mapping[str, list[int]], *, in_table: bool) -> int | None:
+    """Read a label as JSON has it, or the text of a cell, as a class; None if it is none."""
     if not isinstance(value, str):
-        return "not_an_id"
+        return None
     is_number = isinstance(value, Numeral)
+    named = [] if is_number else places.get(value.strip(), [])
     digits = INTEGRAL.fullmatch(value) if is_number or in_table else None
-    found = [] if is_number else places.get(value.strip(), [])
     if digits is None:
-        code = "not_an_id" if is_number else "unknown_class"
-        return found[0] if len(found) == 1 else code
+        return named[0] if len(named) == 1 else None
     number = int(digits[1])
-    if found not in ([], [number]):
-        return "unknown_class"
-    count = sum(map(len, places.values())) if places else LARGEST + 1
-    return number if 0 <= number < count else "not_an_id"
+    count = sum(map(len, places.values())) or LARGEST + 1
+    return number if named in ([], [number]) and 0 <= number < count else None
 
 
 class JoinedLabels(NamedTuple):
@@ -262,25 +239,6 @@ def join_labels(
     labels: LabelFile, *, n_images: int, images: Sequence[str] | None = None
 ) -> JoinedLabels:
     """Bring labels into the order of the scores.
-
-    Parameters
-    ----------
-    labels : LabelFile
-        The labels.
-    n_images : int
-        Number of images of the scores.
-    images : sequence of str, shape (n_images,), optional
-        Their ids, each once; without them images are known by their order.
-
-    Returns
-    -------
-    JoinedLabels
-
-    Raises
-    ------
-    ValidationError
-        When images of the scores are missing from the labels, the numbers of images differ where
-        only their order is known, or that order cannot be trusted.
 
     Notes
     -----

@@ -5,8 +5,8 @@ their names say of what, as in ``{dataset}`` or ``{dataset}_seed{seed}``.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,12 +39,11 @@ from capmap.exports.cells import (
     repeat_text,
     trim,
 )
-from capmap.exports.runs import EMPTY
 from capmap.exports.sheets import Sheet
 from capmap.metrics import is_same_metric
 from capmap.patterns import Pattern, has_fields
 from capmap.problems import Problem, UnreadableExportError
-from capmap.settings.choices import MOST_RUNS, Decimal, TableFormat
+from capmap.settings.choices import MOST_RUNS, Decimal, TableFormat, Take
 from capmap.wording import list_names, quote_name
 
 MATRIX_HINT = "If the file has a column per dataset, set `format: matrix`."
@@ -52,6 +51,8 @@ TURNED_HINT = "If each row is a dataset and each column a model, set `columns: {
 NESTED_HINT = "In nested files `reading: {records: …}` says where the runs are."
 REQUIRED = ("model", "dataset", "metric")
 NAMED = (*REQUIRED, "seed")
+# Whether a score is empty. Headers are trimmed, so no column of a file is called so.
+EMPTY = " empty"
 # Of scores of single test items.
 ITEMS = ("item", "cluster")
 # Where the column of seeds is called so, and there is none, each row of a cell is a run.
@@ -107,24 +108,14 @@ SCORES = {
         remedy="Write the spread like the mean, as in 0.912 ± 0.003 or 91% ± 2%, or remove it.",
     ),
 }
-STEP = Problem(
-    code="bad_step",
-    reason="The step is not a number.",
-    remedy="Correct it, or name another column under `columns`.",
-)
-SPREAD = Problem(
-    code="bad_summary",
-    reason="The spread is no number, or is negative.",
-    remedy="Correct the row.",
-)
-COUNT = replace(SPREAD, reason=f"The number of runs is no whole number from 1 to {MOST_RUNS:,}.")
 # What stands beside scores, and what can be wrong with it.
 BESIDE = {
-    "step": STEP,
-    "selection": replace(STEP, code="bad_selection", reason="The selection is not a number."),
-    "spread": SPREAD,
-    "count": COUNT,
+    "step": "is not a number",
+    "selection": "is not a number",
+    "spread": "is no number, or is negative",
+    "count": f"is no whole number from 1 to {MOST_RUNS:,}",
 }
+SUMMARY = ("spread", "count")
 UNNAMED = Problem(
     code="empty_{role}",
     reason="The {role} has no name.",
@@ -205,50 +196,59 @@ class Query:
 
     Parameters
     ----------
-    columns, where, layout, decimal, values, metric, dataset_metrics
-        As in `read_exports`.
-    summarized : bool
-        Whether cells may hold how far runs spread as well, see `parse_summaries`.
-    logged : bool
-        Whether a run may have several rows, so that `take_rows` has to know which scores are empty.
-    named : sequence of str
-        Further roles of names, whose columns are in `columns`.
+    layout : {"long", "matrix"}, optional
+        A row per run, or a row per model and a column per dataset.
+    columns : mapping, optional
+        Role and column, or list of columns. "model" and "dataset" may be several columns, which
+        are joined with " / ". Roles are "model", "dataset", "metric", "score", "seed", "keep",
+        "datasets" and "ignore". Of "score", a pattern such as ``{dataset}_seed{seed}`` stands for
+        all columns like it, and columns of a list are metrics of their names.
+    where : mapping, optional
+        Column and value, or list of values, of the rows to read.
+    metric : str, optional
+        Name of the metric of all datasets. It wins over what the files say.
+    decimal : {"auto", ".", ","}, optional
+        Decimal mark of numbers in text; "auto" finds it per file, see `parse_numbers`.
+    dataset_metrics : mapping of str to str, optional
+        Metrics of some datasets. They win over `metric`.
+    values : mapping of str to float or str, optional
+        Scores that stand for what is exported; "missing" for what is no run.
+    take : str, optional
+        Which rows of a run count, see `capmap.exports.reading.take_rows`.
+    summary : mapping, optional
+        ``runs`` and ``spread`` of rows that stand for several runs, see
+        `capmap.exports.reading.spread_summaries`.
+    named : sequence of str, optional
+        Further roles of names; the runs have a column called like each.
     """
 
-    columns: Mapped
-    where: Filters
-    layout: TableFormat
-    decimal: Decimal
-    values: Mapping[str, float | str]
-    metric: str
-    dataset_metrics: Mapping[str, str]
-    summarized: bool
-    logged: bool
-    named: Sequence[str]
+    layout: TableFormat = "long"
+    columns: Mapped = field(default_factory=dict)
+    where: Filters = field(default_factory=dict)
+    metric: str = ""
+    decimal: Decimal = "auto"
+    dataset_metrics: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, float | str] = field(default_factory=dict)
+    take: Take = "all"
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    named: Sequence[str] = ()
+
+    @property
+    def roles(self) -> list[str]:
+        """All roles of names whose columns are read."""
+        items = [role for role in ITEMS if list_columns(self.columns, role)]
+        return [*NAMED, *self.named, *items]
+
+    def parse(self, texts: pa.Array, decimal: Decimal) -> Numbers:
+        """Read scores, and how far runs spread where cells may hold that as well."""
+        counted = list_columns(self.columns, "count")
+        if self.summary and (self.summary["runs"] > 1 or counted):
+            return parse_summaries(texts, decimal=decimal)
+        return parse_numbers(texts, decimal=decimal)
 
 
 def read_table(sheet: Sheet, source: str, query: Query) -> Part:
     """Read the runs of a table.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        The opened file.
-    source : str
-        Its path.
-    query : Query
-        What is read of it.
-
-    Returns
-    -------
-    Part
-        Rows with an empty name or no metric are not among the runs; empty scores are NaN. In a wide
-        table empty cells are no runs, and are counted.
-
-    Raises
-    ------
-    UnreadableExportError
-        When a column is missing, or the file turns out to be damaged.
 
     Notes
     -----
@@ -260,7 +260,7 @@ def read_table(sheet: Sheet, source: str, query: Query) -> Part:
     filters = {name: own for name, own in query.where.items() if name not in plan.fields}
     needed = [*plan.list_columns(*plan.roles), *plan.scores, *filters]
     opened = sheet.read_cells([*dict.fromkeys(needed)])
-    names_of = plan.list_columns(*NAMED, *query.named)
+    names_of = plan.list_columns(*query.roles)
     file = reject_unusable(opened, names_of, source=source, where=filters)
     chosen = match_rows(file, filters)
     grid = _read_grid(file.select(chosen), plan, source, query)
@@ -268,7 +268,7 @@ def read_table(sheet: Sheet, source: str, query: Query) -> Part:
     beside, faults = _read_beside(grid, plan, source, query.decimal)
     others = {"raw": grid.raw, "column": choose_texts([*plan.scores], grid.places)}
     others |= {name: grid.cells.columns[name] for name in plan.roles["keep"]}
-    if query.logged:
+    if query.take != "all":
         others[EMPTY] = pa.array(grid.numbers.kinds == Kind.EMPTY)
     everything = {**names, **others, **beside}
     rejected = [problem for problem in file.problems if problem.severity == "error"]
@@ -327,33 +327,32 @@ def name_sheet(sheet: Sheet, fields: Mapping[str, str]) -> Sheet:
     return _NamedSheet(sheet, fields) if fields else sheet
 
 
-def list_wanted(columns: Mapped, layout: TableFormat) -> set[str]:
+def list_wanted(query: Query) -> set[str]:
     """List the columns that a table should have."""
-    roles = (*NAMED, *ITEMS, "keep", "ignore")
-    names = {name for role in roles for name in list_columns(columns, role)}
-    scores = _list_scores(columns, layout) + list_columns(columns, "datasets")
-    return names | {name for name in scores if not has_fields(name)}
+    roles = (*NAMED, *ITEMS, "keep", "ignore", "datasets")
+    names = {name for role in roles for name in list_columns(query.columns, role)}
+    scores = {name for name in _list_scores(query) if not has_fields(name)}
+    return names | scores | {*query.where}
 
 
-def _list_scores(columns: Mapped, layout: TableFormat) -> list[str]:
-    if "score" in columns and list_columns(columns, "score") != ["score"]:
-        return list_columns(columns, "score")
-    if layout == "long":
-        return ["score"]
-    return ["{dataset}" if list_columns(columns, "dataset") == ["dataset"] else "{model}"]
+def _list_scores(query: Query) -> list[str]:
+    listed = list_columns(query.columns, "score")
+    if query.layout == "long" or listed != ["score"]:
+        return listed
+    return ["{dataset}" if list_columns(query.columns, "dataset") == ["dataset"] else "{model}"]
 
 
 def _plan_reading(present: Sequence[str], source: str, query: Query) -> _Plan:
     """Find the columns of scores and names, or raise what makes the file unreadable."""
     columns, where = query.columns, query.where
-    texts = _list_scores(columns, query.layout)
+    texts = _list_scores(query)
     patterns = [Pattern(text) for text in texts if has_fields(text)]
     # Several columns that are listed hold scores of the metrics that they are called after.
     listed = not isinstance(columns.get("score", ""), str)
     fields = {name for pattern in patterns for name in pattern.fields}
     fields |= {"metric"} if listed and not patterns else set()
     known = {*present, *fields}
-    roles = {role: list_columns(columns, role) for role in (*NAMED, *query.named, *BESIDE, "keep")}
+    roles = {role: list_columns(columns, role) for role in (*query.roles, *BESIDE, "keep")}
     if roles["metric"][0] not in known:
         roles["metric"] = []
     if roles["seed"] in (["seed"], NUMBERED) and roles["seed"][0] not in known:
@@ -442,7 +441,7 @@ def _check_wide(
     columns = query.columns
     long = {*list_columns(columns, "dataset"), *list_columns(columns, "score")}
     if not scores:
-        texts = list_names(_list_scores(columns, query.layout))
+        texts = list_names(_list_scores(query))
         code, reason = "no_datasets", f"No column is like {texts}."
         remedy = f"The columns are {list_names(present)}. Check `columns` and the file's delimiter."
     elif long <= {*scores} and not list_columns(columns, "datasets"):
@@ -502,8 +501,7 @@ def _parse_scores(cells: Cells, titles: Sequence[str], query: Query) -> Numbers:
     if query.values:
         texts, is_replaced = recode(texts, query.values, decimal=query.decimal)
         is_numeral = is_numeral | is_replaced
-    parse = parse_summaries if query.summarized else parse_numbers
-    return parse_mixed(texts, is_numeral, decimal=query.decimal, parse=parse)
+    return parse_mixed(texts, is_numeral, decimal=query.decimal, parse=query.parse)
 
 
 def _read_beside(
@@ -531,7 +529,7 @@ def _read_names(
     """Read the names of each score, and find those that are blank or overruled."""
     names: dict[str, pa.Array] = {"metric": None, "seed": repeat_text("", len(cells.lines))}
     problems: list[Problem] = []
-    for role in (*NAMED, *query.named):
+    for role in query.roles:
         if not (parts := plan.roles.get(role)):
             continue
         joined = join_names([trim(cells.columns[name]) for name in parts])
@@ -575,29 +573,20 @@ def _find_zero_errors(cells: Cells, plan: _Plan, where: Filters, source: str) ->
     metrics = plan.roles["metric"]
     if len(metrics) != 1 or metrics[0] not in where or plan.wide:
         return []
-    if not pc.any(pc.ends_with(cells.columns[metrics[0]], ERROR)).as_py():
+    names = cells.columns[metrics[0]]
+    if not pc.any(pc.ends_with(names, ERROR)).as_py():
         return []
     [column] = plan.scores
     others = [name for name in plan.list_columns(*NAMED) if name not in metrics]
-    names = zip(*(cells.columns[name].to_pylist() for name in others), strict=True)
-    metric, score = (cells.columns[name].to_pylist() for name in (metrics[0], column))
-    rows = list(zip(names, metric, strict=True))
-    scores = dict(zip(rows, score, strict=True))
-    wanted = {f"{name}{ERROR}": str(name) for name in list_values(where[metrics[0]])}
-    for row, (own, name) in enumerate(rows):
-        value = scores.get((own, wanted.get(name, "")), "")
-        if _is_number(score[row], 0, 0) and _is_number(value, 0, 1) and float(value) % 1:
-            place = Place(source, cells.lines, column, cells.columns[column])
-            return place.report(NO_ERROR, [row])
-    return []
-
-
-def _is_number(text: str, low: float, high: float) -> bool:
-    """Whether a text is a number within limits."""
-    try:
-        return low <= float(text) <= high
-    except ValueError:
-        return False
+    found = {name: cells.columns[name] for name in others} | {"_metric": names}
+    found["_score"] = pa.array(parse_numbers(cells.columns[column]).values)
+    rows = pa.table({**found, "_row": pa.array(np.arange(len(names)))}).to_pandas()
+    shares = rows[(rows["_score"] > 0) & (rows["_score"] < 1)]
+    shares = shares[shares["_metric"].isin([str(name) for name in list_values(where[metrics[0]])])]
+    errors = rows[rows["_score"] == 0].drop(columns=["_row", "_score"])
+    wanted = shares.assign(_metric=shares["_metric"] + ERROR)
+    first = errors.merge(wanted, on=[*others, "_metric"])["_row"].nsmallest(1)
+    return Place(source, cells.lines, column, cells.columns[column]).report(NO_ERROR, first)
 
 
 def make_runs(
@@ -607,19 +596,7 @@ def make_runs(
     source: str,
     lines: npt.NDArray[np.int64],
 ) -> pa.Table:
-    """Make the table of runs, without rows that have no name or metric.
-
-    Parameters
-    ----------
-    columns : mapping of str to pyarrow array, shape (n,)
-        model, dataset, metric (null where unknown), seed, raw, column, and columns to keep.
-    numbers : Numbers
-        The scores.
-    source : str
-        The file.
-    lines : ndarray of int64, shape (n,)
-        The line of each cell.
-    """
+    """Make the table of runs, without rows that have no name or metric (null where unknown)."""
     usable = np.ones(len(lines), dtype=np.bool_)
     for role in {*REQUIRED, *ITEMS} & columns.keys():
         empty = pc.equal(columns[role], "").fill_null(fill_value=True)
@@ -700,9 +677,8 @@ def find_bad_beside(
     if role == "spread":
         bad |= values < 0
     if role == "count":
-        is_whole = np.isnan(values) | (values == np.floor(values))
-        bad |= (values < 1) | (values > MOST_RUNS) | ~is_whole
-    return place.report(BESIDE[role], np.flatnonzero(bad & usable)[:1])
+        bad |= (values < 1) | (values > MOST_RUNS) | (values % 1 > 0)
+    return _report_beside(role, BESIDE[role], bad & usable, place)
 
 
 def find_scale_breaks(spreads: pa.Array, place: Place) -> list[Problem]:
@@ -710,9 +686,20 @@ def find_scale_breaks(spreads: pa.Array, place: Place) -> list[Problem]:
     signs = [pc.match_substring(texts, "%") for texts in (place.raw, spreads)]
     filled = [pc.match_substring_regex(*own) for own in ((place.raw, r"\d"), (spreads, "[1-9]"))]
     differ = pc.and_(pc.xor(*signs), pc.and_(*filled)).to_numpy(zero_copy_only=False)
-    reason = "Of the mean and its spread, one has a percent sign and the other has none."
-    problem = replace(SPREAD, reason=reason, remedy="Write it behind both or neither.")
-    return place.report(problem, np.flatnonzero(differ)[:1])
+    fault = "has a percent sign and its mean has none, or the other way round"
+    return _report_beside("spread", fault, differ, place)
+
+
+def _report_beside(
+    role: str, fault: str, bad: npt.NDArray[np.bool_], place: Place
+) -> list[Problem]:
+    """Say what is wrong with the first number beside a score that has a fault."""
+    problem = Problem(
+        code="bad_summary" if role in SUMMARY else f"bad_{role}",
+        reason=f"The {role} {fault}.",
+        remedy="Correct the row, or name another column under `columns`.",
+    )
+    return place.report(problem, np.flatnonzero(bad)[:1])
 
 
 def find_words(kinds: npt.NDArray[np.int8], place: Place, *, remedy: str) -> list[Problem]:

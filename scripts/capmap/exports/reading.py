@@ -4,13 +4,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict
+from statistics import NormalDist
+from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
 from capmap.artifacts import digest_file, pack_names, unpack_columns
 from capmap.exports.cells import (
+    SEPARATOR,
     Filters,
     Mapped,
     list_columns,
@@ -20,7 +24,7 @@ from capmap.exports.cells import (
 from capmap.exports.doubts import find_doubts
 from capmap.exports.layouts import (
     BESIDE,
-    ITEMS,
+    EMPTY,
     NAMED,
     NUMBERED,
     RUN_COLUMNS,
@@ -31,44 +35,15 @@ from capmap.exports.layouts import (
     read_table,
 )
 from capmap.exports.records import PLAIN, FileOptions
-from capmap.exports.runs import (
-    EMPTY,
-    SEEDLESS,
-    number_rows,
-    report_first,
-    spread_summaries,
-    take_rows,
-)
 from capmap.exports.sheets import open_sheet
 from capmap.patterns import has_fields
-from capmap.problems import Problem, UnreadableExportError, ask_nearest
-from capmap.settings.choices import Decimal, TableFormat, Take
-from capmap.wording import list_names, quote_name
+from capmap.problems import Problem, RowCheck, UnreadableExportError, ask_nearest
+from capmap.settings.choices import Spread, Take
+from capmap.wording import format_count, list_names, quote_name
 
 COUNTS = ("rows", "rows_filtered", "rows_empty_score", "percent_signs", "decimal_commas")
 # Faults of numbers beside scores, which are of no use where one of them is none.
 UNUSABLE = ("bad_step", "bad_selection", "bad_summary")
-OWN = ("training", "checkpoint", "split")
-# The usual columns of checkpoints that are not called like their role, which they may be as well.
-COLUMNS = {"dataset": "benchmark", "score": "value"}
-OPTIONAL = ("model", "metric", "split", "seed")
-
-KIND = re.compile(r"(step|epoch)s?[\W_]*(?=[0-9])", re.IGNORECASE)
-NUMBER = re.compile(r"(?<![0-9])0*([0-9]{1,18})(?:\.(?:0{1,2}|0{4,}))?(?![0-9])")
-# What a number is not a whole one behind: a sign, or a version; and what there is behind those.
-BEFORE = re.compile(
-    r"(?:^|[=:\s(\-])[-\u2212]$|(?<![A-Za-z])v(?:er(?:sion)?)?[\W_]?$", re.IGNORECASE
-)
-BEHIND = re.compile(r"[.,_' \u00a0\u2009\u202f][0-9]{3}(?![0-9])|[.,][0-9]|[A-Za-z]")
-
-
-class ExportFile(TypedDict):
-    """A file that was read: its path as given, digest, size in bytes, and rows of data."""
-
-    path: str
-    sha256: str
-    bytes: int
-    rows: int
 
 
 @dataclass(frozen=True)
@@ -85,8 +60,8 @@ class Exports:
         texts but `raw` are packed, see `capmap.artifacts.pack_names`.
     problems : list of Problem
         Everything that is wrong, in the order of the files.
-    files : list of ExportFile
-        The files that exist, in the order given.
+    files : list of dict
+        The files that exist, in the order given: path as given, sha256, bytes, and rows of data.
     rows : int
         Rows of data in all files; rows that could not be split into cells count too.
     rows_filtered : int
@@ -101,7 +76,7 @@ class Exports:
 
     runs: pd.DataFrame
     problems: list[Problem]
-    files: list[ExportFile]
+    files: list[dict[str, Any]]
     rows: int
     rows_filtered: int
     rows_empty_score: int
@@ -112,18 +87,9 @@ class Exports:
 def read_exports(
     paths: Sequence[str],
     *,
-    layout: TableFormat = "long",
     options: FileOptions = PLAIN,
     fields: Sequence[Mapping[str, str]] = (),
-    columns: Mapped | None = None,
-    where: Filters | None = None,
-    metric: str = "",
-    decimal: Decimal = "auto",
-    dataset_metrics: Mapping[str, str] | None = None,
-    values: Mapping[str, float | str] | None = None,
-    take: Take = "all",
-    summary: Mapping[str, Any] | None = None,
-    named: Sequence[str] = (),
+    **wanted: Any,
 ) -> Exports:
     """Read the exports of a study, whatever is wrong with them.
 
@@ -131,33 +97,12 @@ def read_exports(
     ----------
     paths : sequence of str
         Files of the kinds that `open_sheet` knows.
-    layout : {"long", "matrix"}, optional
-        A row per run, or a row per model and a column per dataset.
     options : FileOptions, optional
         How the files are written.
     fields : sequence of mapping of str to str, optional
         What the path of each file says, which stands in it like columns.
-    columns : mapping, optional
-        Role and column, or list of columns. "model" and "dataset" may be several columns, which
-        are joined with " / ". Roles are "model", "dataset", "metric", "score", "seed", "keep",
-        "datasets" and "ignore". Of "score", a pattern such as ``{dataset}_seed{seed}`` stands for
-        all columns like it, and columns of a list are metrics of their names.
-    where : mapping, optional
-        Column and value, or list of values, of the rows to read.
-    metric : str, optional
-        Name of the metric of all datasets. It wins over what the files say.
-    decimal : {"auto", ".", ","}, optional
-        Decimal mark of numbers in text; "auto" finds it per file, see `parse_numbers`.
-    dataset_metrics : mapping of str to str, optional
-        Metrics of some datasets. They win over `metric`.
-    values : mapping of str to float or str, optional
-        Scores that stand for what is exported; "missing" for what is no run.
-    take : str or mapping, optional
-        Which rows of a run count, see `take_rows`.
-    summary : mapping, optional
-        ``runs`` and ``spread`` of rows that stand for several runs, see `spread_summaries`.
-    named : sequence of str, optional
-        Further roles of names; the runs have a column called like each.
+    **wanted
+        What is read of them: fields of `Query`.
 
     Returns
     -------
@@ -170,25 +115,13 @@ def read_exports(
     Names, seeds and headers are trimmed of white space, and otherwise kept as they are: ``NA`` and
     ``null`` are names. Nothing in a file is ever executed.
     """
-    columns, where = columns or {}, where or {}
-    query = Query(
-        columns=columns,
-        where=where,
-        layout=layout,
-        decimal=decimal,
-        values=values or {},
-        metric=metric,
-        dataset_metrics=dataset_metrics or {},
-        summarized=bool(summary and (summary["runs"] > 1 or list_columns(columns, "count"))),
-        logged=take != "all",
-        named=[*named, *(role for role in ITEMS if list_columns(columns, role))],
-    )
-    problems, files = list[Problem](), list[ExportFile]()
+    query = Query(**{name: value for name, value in wanted.items() if value is not None})
+    problems, files = list[Problem](), list[dict[str, Any]]()
     parts, tables = list[Part](), list[pa.Table]()
-    wanted = list_wanted(columns, layout) | {*where}
+    columns = list_wanted(query)
     for path, own in zip(paths, fields or [{}] * len(paths), strict=True):
         try:
-            sheet = open_sheet(path, wanted=wanted, options=options)
+            sheet = open_sheet(path, wanted=columns, options=options)
             part = read_table(name_sheet(sheet, own), path, query)
         except UnreadableExportError as error:
             problems += error.problems
@@ -199,14 +132,15 @@ def read_exports(
             tables.append(part.runs)
             parts.append(replace(part, runs=part.runs.schema.empty_table()))
         files += describe_file(path, rows)
+    present = sorted(set[str]().union(*(part.columns for part in parts)))
     if len(parts) == len(paths):
-        problems += _check_filters(parts, where) + _check_ignored(parts, columns)
-    problems += _check_metrics(parts, list_columns(columns, "metric")[0])
+        problems += _check_filters(parts, query.where) + _check_ignored(present, query.columns)
+    problems += _check_metrics(parts, present, list_columns(query.columns, "metric")[0])
     if any(problem.code in UNUSABLE for problem in problems):
-        take, summary = "all", None
-    runs, doubts = _arrange_runs(tables, columns, take, summary)
+        query = replace(query, take="all", summary={})
+    runs, doubts = _arrange_runs(tables, query)
     # A filter may leave out all scores of a column.
-    problems += [] if where else _find_unfilled(runs, columns)
+    problems += [] if query.where else _find_unfilled(runs, query.columns)
     return Exports(
         runs=runs,
         problems=[*problems, *doubts],
@@ -229,7 +163,7 @@ def check_digests(
     return problems
 
 
-def describe_file(path: str, rows: int) -> list[ExportFile]:
+def describe_file(path: str, rows: int) -> list[dict[str, Any]]:
     """Describe a file, if it can be opened at all."""
     try:
         size = Path(path).stat().st_size
@@ -259,19 +193,20 @@ def join_runs(tables: list[pa.Table], keep: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, "str")) for name in names})
 
 
-def _arrange_runs(
-    tables: list[pa.Table], columns: Mapped, take: Take, summary: Mapping[str, Any] | None
-) -> tuple[pd.DataFrame, list[Problem]]:
+def _arrange_runs(tables: list[pa.Table], query: Query) -> tuple[pd.DataFrame, list[Problem]]:
     """Join the runs of files, choose the rows that count, and spread those that are summaries."""
-    runs = join_runs(tables, list_columns(columns, "keep"))
+    runs = join_runs(tables, list_columns(query.columns, "keep"))
     is_seedless = runs["seed"] == ""
     problems = [] if is_seedless.all() else report_first(runs[is_seedless], SEEDLESS)
-    if list_columns(columns, "seed") == NUMBERED and is_seedless.all():
+    if list_columns(query.columns, "seed") == NUMBERED and is_seedless.all():
         runs = number_rows(runs)
-    runs, doubts = take_rows(runs, take)
-    problems += doubts + find_doubts(runs, listed=bool(list_columns(columns, "datasets")))
-    if "spread" in runs and summary is not None:
-        runs, doubts = spread_summaries(runs, count=summary["runs"], spread=summary["spread"])
+    runs, doubts = take_rows(runs, query.take)
+    listed = bool(list_columns(query.columns, "datasets"))
+    problems += doubts + find_doubts(runs, listed=listed)
+    if "spread" in runs and query.summary:
+        runs, doubts = spread_summaries(
+            runs, count=query.summary["runs"], spread=query.summary["spread"]
+        )
         problems += doubts
     spent = {*BESIDE, EMPTY}
     return runs.drop(columns=[name for name in runs if name in spent]), problems
@@ -312,27 +247,23 @@ def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
     return problems
 
 
-def _check_ignored(parts: Sequence[Part], columns: Mapped) -> list[Problem]:
+def _check_ignored(present: Sequence[str], columns: Mapped) -> list[Problem]:
     """Find columns to ignore that no file has."""
-    present = sorted(set().union(*(part.columns for part in parts)))
-    return [
-        Problem(
-            code="unmatched_ignore",
-            reason=f"No file has the column {quote_name(name)} (columns: {{ignore: …}}).",
-            remedy=f"{ask_nearest(name, present)}Correct or remove it.",
-            column=name,
-        )
-        for name in list_columns(columns, "ignore")
-        if name not in present
-    ]
+    problems = []
+    for name in list_columns(columns, "ignore"):
+        if name not in present:
+            reason = f"No file has the column {quote_name(name)} (columns: {{ignore: …}})."
+            remedy = f"{ask_nearest(name, present)}Correct or remove it."
+            code = "unmatched_ignore"
+            problems.append(Problem(code=code, reason=reason, remedy=remedy, column=name))
+    return problems
 
 
-def _check_metrics(parts: Sequence[Part], column: str) -> list[Problem]:
+def _check_metrics(parts: Sequence[Part], present: Sequence[str], column: str) -> list[Problem]:
     """Find datasets of which nothing names the metric."""
     datasets = sorted(set().union(*(part.unmeasured for part in parts)))
     if not datasets:
         return []
-    present = sorted(set().union(*(part.columns for part in parts)))
     reason = f"Neither the exports nor the configuration name the metric of {list_names(datasets)}."
     remedy = (
         "Set `metric: NAME`, or `datasets: {DATASET: {metric: NAME}}`, or name the column that "
@@ -341,14 +272,203 @@ def _check_metrics(parts: Sequence[Part], column: str) -> list[Problem]:
     return [Problem(code="no_metric", reason=reason, remedy=remedy.rstrip())]
 
 
+SELECTED_BY_SCORE = Problem(
+    severity="warning",
+    code="selected_by_score",
+    reason="The best row of each run is chosen by the score that is reported, so scores are those "
+    "of selection on test data: too good, and the better the more rows a run has.",
+    remedy="Choose by a score on other data, under `columns: {selection: …}`.",
+)
+NO_SELECTION = Problem(
+    code="no_take",
+    reason="take: best needs to know by what the best row of a run is chosen.",
+    remedy="Name the column by which the best row is chosen, such as the score on validation "
+    "data, under `columns: {selection: …}`.",
+)
+KEY = ["model", "dataset", "metric", "seed"]
+# Of runs that a row stands for: the number of that row, its score and its seed.
+ROW, MEAN, SEED = " row", " mean", " seed"
+# Rows that say whether spreads are scores.
+FEWEST = 3
+
+
+def take_rows(runs: pd.DataFrame, take: Take) -> tuple[pd.DataFrame, list[Problem]]:
+    """Keep one row of each run of a log, and say which runs are left without one.
+
+    "last" takes the row of the highest number ``step``, or the last one where no step is
+    configured; "best" that of the highest ``selection``, "lowest" that of the lowest, of equal ones
+    the first. Rows with an empty score do not count where others do.
+    """
+    if take == "all" or runs.empty:
+        return runs, []
+    cell = [runs[name] for name in KEY]
+    filled = ~runs[EMPTY]
+    runs = runs[filled | ~filled.groupby(cell, observed=True).transform("any")]
+    role = "step" if take == "last" else "selection"
+    if role not in runs:
+        kept = runs.drop_duplicates(KEY, keep="last") if take == "last" else runs
+        return kept, [] if take == "last" else [NO_SELECTION]
+    # Of equal ones the last row of the highest step counts, and the first of the best selection.
+    keep: Literal["first", "last"] = "last" if take == "last" else "first"
+    known = runs[role].dropna().sort_values(kind="stable", ascending=take != "best")
+    taken = runs.loc[known.index].drop_duplicates(KEY, keep=keep).sort_index()
+    if take == "last":
+        rivals = runs.merge(taken[[*KEY, role, "score"]], on=[*KEY, role], suffixes=("", "_taken"))
+        differs = (rivals["score"] != rivals["score_taken"]) & rivals["score"].notna()
+        problems = report_first(rivals[differs], TIED)
+    else:
+        chosen = np.array_equal(runs[role], runs["score"], equal_nan=True)
+        problems = [SELECTED_BY_SCORE] if chosen else []
+    lost = runs.drop_duplicates(KEY).merge(taken[KEY], on=KEY, how="left", indicator=True)
+    return taken, [*report_first(lost[lost["_merge"] == "left_only"], UNTAKEN), *problems]
+
+
+TIED = RowCheck(
+    "tied_step",
+    "raw",
+    "{_count} of the highest step beside another of a different score; the first is of {model} on "
+    "{dataset}.",
+    "If they are different runs, say by what: a column, or a field of the path, of seeds.",
+)
+SEEDLESS = RowCheck(
+    "empty_seed",
+    "seed",
+    "{_count} without a seed, while others have one; those of a cell count as the same run.",
+    "Fill in the seeds, or take them from the file's name, as in exports: "
+    "runs/{{model}}-{{seed}}.csv.",
+    "warning",
+)
+UNTAKEN = TIED._replace(
+    code="untaken_run",
+    reason="{_count} without a number to choose a row by; the first is of {model} on {dataset}.",
+    remedy="Choose another `take`, or complete or remove the runs.",
+)
+HALVES = TIED._replace(
+    code="half_summary",
+    reason="{_count} with a spread but no number of runs, or the other way round, each of which "
+    "counts as one run; the first is of {model} on {dataset}.",
+    remedy="Fill in what is missing, or set `summary: {{runs: N}}` for the number of runs.",
+    severity="warning",
+)
+TWINS = HALVES._replace(
+    code="doubtful_spread",
+    reason="{_count} most of which have a spread about as large as their mean: are these two "
+    "scores, such as the best and the mean? The first is of {model} on {dataset}.",
+    remedy="If they are, leave only one number in each cell.",
+)
+
+
+def report_first(rows: pd.DataFrame, check: RowCheck) -> list[Problem]:
+    """Make a problem of all rows of a kind at the first of them, if there are any."""
+    said = rows.head(1).assign(_count=format_count(len(rows), "row"))
+    return check.report(said, column="")
+
+
+def number_rows(runs: pd.DataFrame) -> pd.DataFrame:
+    """Make each row of a cell a run of its own, with its position as seed, and say so."""
+    place = runs.groupby(KEY[:3], sort=False, observed=True).cumcount() + 1
+    return runs.assign(seed=pack_names(place.astype("str")), numbered=True)
+
+
+def spread_summaries(
+    runs: pd.DataFrame, *, count: int, spread: Spread
+) -> tuple[pd.DataFrame, list[Problem]]:
+    """Put runs in the place of rows that hold a mean and how far runs spread.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        As read: ``score`` is a mean, and the number ``spread`` says how far the runs spread, NaN
+        where the row does not; ``count`` is their number, NaN likewise, where that is configured.
+    count : int
+        Number of runs of rows that do not say it.
+    spread : {"std", "sem"}
+        Whether that is a standard deviation (n − 1) of runs, or the standard error of their mean.
+
+    Returns
+    -------
+    pandas.DataFrame
+        n runs for each row that has a spread, with its mean and its standard deviation exactly,
+        ``summary`` being true; they lie where a normal distribution would have them. Their seeds
+        are 1 to n, behind that of the row where it has one ("7 / 1"). Other rows stay. Columns of
+        blank first letters say from which row each run is.
+    list of Problem
+        Warnings where a row says one of the two only, or where spreads look like scores.
+
+    Notes
+    -----
+    Only mean and standard deviation of such runs are known, so Student's t interval of a mean is
+    that of the real runs; what depends on their shape is that of a normal distribution.
+    """
+    own_count = runs["count"].to_numpy() if "count" in runs else np.full(len(runs), np.nan)
+    said, spreads = ~np.isnan(own_count), runs["spread"].to_numpy(dtype=np.float64)
+    sizes = np.where(said, own_count, count).astype(int)
+    is_known = np.isfinite(spreads)
+    half = np.where(is_known, (sizes == 1) & ~said, (sizes > 1) & said)
+    is_summary = is_known & (sizes > 1)
+    problems = [
+        *report_first(runs[half & np.isfinite(runs["score"])], HALVES),
+        *report_first(_find_twins(runs[is_summary], spreads[is_summary]), TWINS),
+    ]
+    deviations = spreads * (np.sqrt(sizes) if spread == "sem" else 1)
+    rows = np.repeat(np.arange(len(runs)), np.where(is_summary, sizes, 1))
+    table = runs.iloc[rows].reset_index(drop=True)
+    places = table.groupby(rows).cumcount().to_numpy()
+    quantiles = {n: _place_runs(n) for n in np.unique(sizes).tolist()}
+    shifts = np.array([quantiles[n][k] for n, k in zip(sizes[rows], places, strict=True)])
+    shifts = np.where(is_summary[rows], shifts * deviations[rows], 0)
+    own = table["seed"].astype("str")
+    made = own.where(own == "", own + SEPARATOR) + (places + 1).astype(str)
+    seeds = np.where(is_summary[rows], made, own)
+    said_of: dict[str, Any] = {ROW: rows, MEAN: table["score"], SEED: table["seed"]}
+    runs = table.assign(
+        score=table["score"] + shifts,
+        seed=pack_names(pd.Series(seeds, dtype="str")),
+        summary=is_summary[rows],
+        **said_of,
+    )
+    return runs, problems
+
+
+def _find_twins(rows: pd.DataFrame, spreads: npt.NDArray[np.float64]) -> pd.DataFrame:
+    """Take the rows if most spreads are about as large as their means, as two scores are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = spreads / np.abs(rows["score"].to_numpy(dtype=np.float64))
+    shares = shares[np.isfinite(shares)]
+    are_twins = len(shares) >= FEWEST and 0.8 <= np.median(shares) <= 1.25
+    return rows if are_twins else rows.iloc[:0]
+
+
+def _place_runs(count: int) -> npt.NDArray[np.float64]:
+    """Normal quantiles of some runs with mean 0 and standard deviation (n − 1) 1."""
+    if count == 1:
+        return np.zeros(1)
+    shares = ((np.arange(count) + 0.5) / count).tolist()
+    quantiles = np.array([NormalDist().inv_cdf(share) for share in shares])
+    return np.asarray(quantiles / quantiles.std(ddof=1))
+
+
+OWN = ("training", "checkpoint", "split")
+# The usual columns of checkpoints that are not called like their role, which they may be as well.
+COLUMNS = {"dataset": "benchmark", "score": "value"}
+OPTIONAL = ("model", "metric", "split", "seed")
+
+KIND = re.compile(r"(step|epoch)s?[\W_]*(?=[0-9])", re.IGNORECASE)
+NUMBER = re.compile(r"(?<![0-9])0*([0-9]{1,18})(?:\.(?:0{1,2}|0{4,}))?(?![0-9])")
+# What a number is not a whole one behind: a sign, or a version; and what there is behind those.
+BEFORE = re.compile(
+    r"(?:^|[=:\s(\-])[-\u2212]$|(?<![A-Za-z])v(?:er(?:sion)?)?[\W_]?$", re.IGNORECASE
+)
+BEHIND = re.compile(r"[.,_' \u00a0\u2009\u202f][0-9]{3}(?![0-9])|[.,][0-9]|[A-Za-z]")
+
+
 def read_evaluations(
     paths: Sequence[str],
     *,
     columns: Mapped | None = None,
-    where: Filters | None = None,
     metric: str = "",
-    decimal: Decimal = "auto",
     dataset_metrics: Mapping[str, str] | None = None,
+    **wanted: Any,
 ) -> tuple[Exports, dict[str, list[str]]]:
     """Read the values of checkpoints, whatever is wrong with them, as `read_exports` reads runs.
 
@@ -363,10 +483,9 @@ def read_evaluations(
         paths,
         columns={"model": plan["training"], **mapped, "score": plan["score"][0]},
         named=[role for role in OWN if plan[role]],
-        where=where,
         metric="" if plan["metric"] else metric,
-        decimal=decimal,
         dataset_metrics={} if plan["metric"] else dataset_metrics,
+        **wanted,
     )
     table = unpack_columns(exports.runs)
     for role in OWN:

@@ -78,13 +78,7 @@ LONGEST = LARGEST // 16
 
 
 def read_content(path: str, *, limit: int = -1) -> bytes:
-    """Read some bytes of a file, all by default, unpacked when the first say that it is gzip.
-
-    Raises
-    ------
-    UnreadableExportError
-        When the file is absent, may not be read, or is damaged.
-    """
+    """Read some bytes of a file, all by default, unpacked when the first say that it is gzip."""
     try:
         with open(path, "rb") as raw:
             is_packed = raw.read(len(GZIP)) == GZIP
@@ -109,56 +103,40 @@ def read_bounded(path: str, *, limit: int = LARGEST) -> bytes:
     return content
 
 
-def check_text(content: bytes, path: str) -> None:
-    """Check that bytes are text in UTF-8.
-
-    Raises
-    ------
-    UnreadableExportError
-        With the code "empty_file", "binary_file" or "wrong_encoding" (with the line, and with the
-        byte as its value).
-    """
-    if not content.strip(b"\xef\xbb\xbf \t\r\n"):
-        raise refuse("empty_file", path, "The file is empty.", "Export it again, or leave it out.")
-    if content.startswith(BYTE_ORDER_MARKS):
-        raise _refuse_encoding(path, content, 0, "UTF-8", "utf-16")
-    if b"\0" in content:
-        reason = "The file is not text but binary, such as an archive, an array or a pickle."
-        remedy = "Unpack archives, and give Parquet and workbooks the suffix of their format."
-        line = content.count(b"\n", 0, content.index(b"\0")) + 1
-        raise refuse("binary_file", path, reason, remedy, line=line)
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise _refuse_encoding(path, content, error.start, "UTF-8") from error
-
-
-def recode_text(content: bytes, path: str, encoding: str) -> bytes:
-    """Write text in UTF-8 that is in an encoding such as "latin-1" or "utf-16".
-
-    Bytes that are said to be UTF-8, or that have its byte order mark, stay and are not checked.
-
-    Raises
-    ------
-    UnreadableExportError
-        With the code "wrong_encoding".
-    """
+def load_text(path: str, *, limit: int = LARGEST, encoding: str = "utf-8") -> bytes:
+    """Read a text file as UTF-8, which it may be in spite of its encoding if it has its mark."""
+    content = read_bounded(path, limit=limit)
     try:
         codec = codecs.lookup(encoding)
-        if codec.name in ("utf-8", "utf-8-sig") or content.startswith(codecs.BOM_UTF8):
-            return content
-        return codec.incrementaldecoder().decode(content, True).encode("utf-8", "replace")
+        if codec.name not in ("utf-8", "utf-8-sig") and not content.startswith(codecs.BOM_UTF8):
+            text = codec.incrementaldecoder().decode(content, True)
+            content = text.encode("utf-8", "replace")
+        _require_characters(content, path)
+        content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _refuse_encoding(path, content, error.start, encoding) from error
     except (LookupError, AttributeError, TypeError, ValueError) as error:
         reason = f"The file cannot be read as text in {quote_name(encoding)} ({error})."
         remedy = "Set `reading: {encoding: …}` to utf-8, utf-16, utf-16-le, latin-1 or cp1252."
         raise refuse("wrong_encoding", path, reason, remedy) from error
+    return content
+
+
+def _require_characters(content: bytes, path: str) -> None:
+    """Refuse a file that is blank, or that is not text as it has a NUL and is not UTF-16."""
+    if not content.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise refuse("empty_file", path, "The file is empty.", "Export it again, or leave it out.")
+    if b"\0" in content and not content.startswith(BYTE_ORDER_MARKS):
+        reason = "The file is not text but binary, such as an archive, an array or a pickle."
+        remedy = "Unpack archives, and give Parquet and workbooks the suffix of their format."
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
+        raise refuse("binary_file", path, reason, remedy, line=line)
 
 
 def _refuse_encoding(
-    path: str, content: bytes, position: int, encoding: str, likely: str = "latin-1"
+    path: str, content: bytes, position: int, encoding: str
 ) -> UnreadableExportError:
+    likely = "utf-16" if content.startswith(BYTE_ORDER_MARKS) else "latin-1"
     reason = f"The file is not {encoding}: byte {position + 1} does not fit."
     remedy = (
         "Save it again as UTF-8 (in Excel: CSV UTF-8), or set "
@@ -175,9 +153,7 @@ def has_suffix(path: str, suffixes: frozenset[str]) -> bool:
 
 def read_text(path: str, *, limit: int = LONGEST, encoding: str = "utf-8") -> str:
     """Read a text file of at most 64 MiB, without the byte order mark."""
-    content = recode_text(read_bounded(path, limit=limit), path, encoding)
-    check_text(content, path)
-    return content.decode("utf-8-sig")
+    return load_text(path, limit=limit, encoding=encoding).decode("utf-8-sig")
 
 
 def refuse(
@@ -468,11 +444,6 @@ def list_values(path: str, *, most: int) -> tuple[list[Any], bool]:
     """List the first values of a nested file, and say whether they are the entries of a list.
 
     Otherwise they are its lines, or the file itself.
-
-    Raises
-    ------
-    UnreadableExportError
-        When it has none that can be read.
     """
     try:
         parts = islice(_list_parts(path, "utf-8", depth=1), most)

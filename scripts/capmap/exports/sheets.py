@@ -21,12 +21,11 @@ from capmap.exports.records import (
     PLAIN,
     YAML,
     FileOptions,
-    check_text,
     has_suffix,
+    load_text,
     open_records,
     read_bounded,
     read_text,
-    recode_text,
     refuse,
 )
 from capmap.problems import Problem, UnreadableExportError, ask_nearest, shorten
@@ -108,7 +107,7 @@ class DelimitedSheet:
         A quick reader takes the file first; its result stands when there are as many rows as
         lines, and the exact reader takes over otherwise.
         """
-        content = _load(self.path, self.options)
+        content = load_text(self.path, encoding=self.options.encoding)
         quick = self._read_quickly(content, names)
         if quick is not None:
             return quick
@@ -156,14 +155,8 @@ def open_delimited(path: str, *, wanted: Collection[str], options: FileOptions) 
     The delimiter is the one that yields most of the wanted names and, among equals, as many columns
     as there are `names` or most columns. Blanks are a delimiter where no other yields several
     columns and each line has the same number of cells between them.
-
-    Raises
-    ------
-    UnreadableExportError
-        When the file is not text, or its header does not end, has too few rows, rows of different
-        widths, or not as many cells as there are names.
     """
-    content = _load(path, options)
+    content = load_text(path, encoding=options.encoding)
     found: list[tuple[tuple[int, bool, int], DelimitedSheet, list[Record]]] = []
     faults: list[UnreadableExportError] = []
 
@@ -197,12 +190,6 @@ def open_delimited(path: str, *, wanted: Collection[str], options: FileOptions) 
     return best
 
 
-def _load(path: str, options: FileOptions) -> bytes:
-    content = recode_text(read_bounded(path), path, options.encoding)
-    check_text(content, path)
-    return content
-
-
 def take_header(
     records: Iterable[Record], options: FileOptions, *, titled: bool = False
 ) -> tuple[list[Record], list[Record]]:
@@ -231,13 +218,7 @@ def _is_title(record: Record, titled: bool) -> bool:
 
 
 def name_columns(header: Sequence[Record], path: str, options: FileOptions) -> list[str]:
-    """Name the columns of a table after its header, or as the options say.
-
-    Raises
-    ------
-    UnreadableExportError
-        When there is no row at all.
-    """
+    """Name the columns of a table after its header, or as the options say."""
     if not header:
         reason, remedy = "The file has no rows.", "Export it again, or leave it out."
         raise refuse("empty_file", path, reason, remedy)
@@ -272,13 +253,7 @@ def check_header(header: Sequence[Record], path: str, options: FileOptions) -> N
 
 
 def make_sheet(path: str, records: Sequence[Record], options: FileOptions) -> RowSheet:
-    """Make a sheet of the rows of a table, with its header.
-
-    Raises
-    ------
-    UnreadableExportError
-        As in `open_delimited`.
-    """
+    """Make a sheet of the rows of a table, with its header."""
     above, header = take_header(records, options)
     columns = name_columns(header, path, options)
     check_header(header, path, options)
@@ -287,14 +262,7 @@ def make_sheet(path: str, records: Sequence[Record], options: FileOptions) -> Ro
 
 
 def read_records(content: bytes, path: str, delimiter: str, comment: str = "") -> Iterator[Record]:
-    """Read the rows of a delimited table, skipping blank lines and those that are comments.
-
-    Raises
-    ------
-    UnreadableExportError
-        When a quote is never closed, text follows one that closes a cell, or a cell is longer than
-        the csv module takes. Rows before it have been yielded by then.
-    """
+    """Read the rows of a delimited table, skipping blank lines and those that are comments."""
     stream = io.TextIOWrapper(
         io.BytesIO(content), encoding="utf-8-sig", errors="replace", newline=""
     )
@@ -331,6 +299,7 @@ def _explain_fault(path: str, line: int, fault: str) -> Problem:
 
 NESTED = LINES | YAML | {".json"}
 COLUMNAR = frozenset({".parquet", ".pq"})
+NUMBERS = (pa.types.is_floating, pa.types.is_integer, pa.types.is_decimal)
 # What pyarrow raises of damaged files: lengths, indexes and names that make no sense.
 DAMAGE = (pa.ArrowException, OSError, LookupError, ValueError, OverflowError)
 
@@ -343,13 +312,7 @@ class Sheet(Protocol):
         """The names of the columns in the order of the file, duplicates included."""
 
     def read_cells(self, names: Sequence[str]) -> Cells:
-        """Read the cells of some columns.
-
-        Raises
-        ------
-        UnreadableExportError
-            When the file turns out to be damaged.
-        """
+        """Read the cells of some columns."""
 
 
 def open_sheet(path: str, *, wanted: Collection[str], options: FileOptions = PLAIN) -> Sheet:
@@ -398,32 +361,25 @@ class ParquetSheet:
         A number is written with the fewest digits that give the same float again. Null is an empty
         cell.
         """
-        fields = [self.fields[name] for name in names]
+        columns, numerals = {}, {}
         try:
+            fields = [self.fields[name] for name in names]
             table = pq.ParquetFile(self.path).read(fields, use_threads=False)
-            columns = {
-                name: _write_texts(table.column(field))
-                for name, field in zip(names, fields, strict=True)
-            }
+            for name, field in zip(names, fields, strict=True):
+                column = table.column(field)
+                if pa.types.is_dictionary(column.type):
+                    column = column.cast(column.type.value_type)
+                if pa.types.is_floating(column.type):
+                    column = column.cast(pa.float64())
+                if any(is_number(column.type) for is_number in NUMBERS):
+                    numerals[name] = np.ones(table.num_rows, dtype=np.bool_)
+                # A column of lists or objects cannot be written.
+                texts = column.cast(pa.large_string()).combine_chunks()
+                texts.validate(full=True)
+                columns[name] = texts.fill_null("")
         except DAMAGE as error:
             raise _explain_damage(self.path, error) from error
-        numerals = {
-            name: np.ones(table.num_rows, dtype=np.bool_)
-            for name in names
-            if _is_number(table.field(self.fields[name]))
-        }
         return Cells(columns, np.arange(2, table.num_rows + 2), numerals)
-
-
-def _write_texts(column: Any) -> pa.Array:
-    """Write a column as text; one of lists or objects cannot be written."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_floating(column.type):
-        column = column.cast(pa.float64())
-    texts = column.cast(pa.large_string()).combine_chunks()
-    texts.validate(full=True)
-    return texts.fill_null("")
 
 
 def open_parquet(path: str) -> ParquetSheet:
@@ -442,12 +398,6 @@ def _explain_damage(path: str, error: Exception) -> UnreadableExportError:
     return refuse("damaged_parquet", path, reason, "Copy or download it again, or write it again.")
 
 
-def _is_number(field: Any) -> bool:
-    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-    tests = (pa.types.is_floating, pa.types.is_integer, pa.types.is_decimal)
-    return any(test(kind) for test in tests)
-
-
 WORKBOOKS = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
 
 
@@ -457,12 +407,6 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
     Its rows have the numbers of the sheet. Numbers are the shortest text that gives the same float
     again, without ".0"; dates are ISO 8601. Cells are as they were last computed. Of merged cells,
     all but the first are blank. Blank rows, and blank columns on either side, are left out.
-
-    Raises
-    ------
-    UnreadableExportError
-        When the file is damaged or protected by a password, has no cells, or several sheets and
-        none of them is named.
     """
     book = _load_book(path)
     sheet = book.get_sheet_by_name(_choose_sheet(path, _list_sheet_names(book), str(options.sheet)))
@@ -478,13 +422,7 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
 
 
 def list_sheets(path: str) -> list[str]:
-    """List the sheets of a workbook, or the numbers of the tables of Markdown.
-
-    Raises
-    ------
-    UnreadableExportError
-        When it cannot be read.
-    """
+    """List the sheets of a workbook, or the numbers of the tables of Markdown."""
     if has_suffix(path, MARKDOWN):
         return [str(number) for number, _ in enumerate(_open_tables(path, PLAIN), 1)]
     return _list_sheet_names(_load_book(path))
@@ -553,11 +491,6 @@ def open_markdown(path: str, *, wanted: Collection[str], options: FileOptions) -
 
     Of several tables it is the one that the option ``sheet`` numbers, or the first of those whose
     header has most of the wanted names, with a warning where others have as many.
-
-    Raises
-    ------
-    UnreadableExportError
-        When the file is not text, has no table, or none with a sound header.
     """
     sheets = _open_tables(path, options)
     number = str(options.sheet)

@@ -23,7 +23,7 @@ from capmap.ranking.rank_sets import rank_models
 from capmap.ranking.resampling import STATISTICS
 from capmap.settings.choices import Statistic
 from capmap.validation import Policies, Validation, validate_runs
-from capmap.validation.configuration import rename_runs
+from capmap.validation.contradictions import rename_runs
 from capmap.wording import ALL, list_metrics, list_names
 
 ABOUT = ["model", "method", "name", "backbone", "size", "submission"]

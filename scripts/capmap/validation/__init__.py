@@ -1,6 +1,6 @@
 """What is wrong with the runs of a study: all of it, with places and remedies."""
 
-from capmap.validation.study import (
+from capmap.validation.checking import (
     Policies,
     Validation,
     check_exports,

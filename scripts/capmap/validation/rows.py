@@ -1,4 +1,4 @@
-"""Rows that cannot be used, failed or say the same thing twice, and cells with no or few runs."""
+"""Rows that cannot be used, failed or repeat others, cells with no or few runs, means of items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,33 +7,22 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.artifacts import number_rows
+from capmap.artifacts import number_rows, pack_names, sort_rows
 from capmap.exports import SEED_REMEDIES
-from capmap.exports.runs import MEAN, ROW, SEED
+from capmap.exports.layouts import ITEMS, REQUIRED, SCORES
+from capmap.exports.reading import MEAN, ROW, SEED
+from capmap.normalization.items import KEY as ITEM_KEY
+from capmap.normalization.items import NO_ITEMS
 from capmap.normalization.precedence import Rules, are_outcomes, find_missing
 from capmap.problems import Problem, RowCheck, Severity, list_rows
 from capmap.settings.choices import Direction, Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.wording import count_things, list_names, quote_name
 
+FILE_FAULTS = ("deep_nesting", "invalid_json", "invalid_record", "no_results", "wrong_width")
 ROW_FAULTS = frozenset(
-    {
-        "ambiguous_number",
-        "decimal_mark",
-        "empty_cluster",
-        "empty_dataset",
-        "empty_item",
-        "empty_metric",
-        "empty_model",
-        "huge_score",
-        "infinite_score",
-        "deep_nesting",
-        "invalid_json",
-        "invalid_record",
-        "nan_score",
-        "no_results",
-        "not_a_number",
-        "wrong_width",
-    }
+    {problem.code for problem in SCORES.values()} - {"empty_score"}
+    | {f"empty_{role}" for role in (*REQUIRED, *ITEMS)}
+    | {"huge_score", *FILE_FAULTS}
 )
 KEY = ["model", "dataset", "metric", "seed"]
 LARGEST = 1e100
@@ -98,22 +87,9 @@ INCOMPLETE = RowCheck("incomplete", "_name", "{_reason}", "{_consequence}")
 
 
 def reject_rows(runs: pd.DataFrame, found: Sequence[Problem], *, policy: Invalid) -> Rejected:
-    """Leave out the rows that cannot be used.
+    """Leave out the rows that cannot be used: with "quarantine" that is a warning, not an error.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        As read; a score that cannot be used is NaN or infinite.
-    found : sequence of Problem
-        What the reader found.
-    policy : {"error", "quarantine"}
-        Whether such rows stop the study, or only stay out of it, which makes them warnings.
-
-    Returns
-    -------
-    Rejected
-        The rows with a score between −1e100 and 1e100, in their order, and why others are not
-        among them. Sums and squares of larger scores can overflow.
+    Scores are kept from −1e100 to 1e100, as sums and squares of larger ones can overflow.
     """
     score = runs["score"].to_numpy(dtype=np.float64)
     usable = np.abs(score) <= LARGEST
@@ -135,27 +111,12 @@ def resolve_duplicates(
 ) -> Deduplicated:
     """Keep one row of each run.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        As read, with finite scores: model, dataset, metric, seed, score, raw, source, line and
-        column, in the order of reading.
-    policy : {"error", "mean", "first", "last"}
-        What to keep of a run with several rows. With "error" the first row is kept, so that
-        further checks have something to look at.
-    layout : {"long", "matrix"}, optional
-        How the exports are laid out.
-
-    Returns
-    -------
-    Deduplicated
-        The runs in the order of the rows that stay, and what was found.
-
     Notes
     -----
-    The mean is of all rows. Otherwise the first row of a run stays (with "last" the last); another
-    one with its score is a repeat, whatever the other columns say. Without seeds, all rows of a
-    cell are one run, so two runs that happen to have the same score count as one.
+    The mean is of all rows. Otherwise the first row of a run stays (with "last" the last), with
+    "error" too, so that further checks have something to look at; another one with its score is a
+    repeat, whatever the other columns say. Without seeds, all rows of a cell are one run, so two
+    runs that happen to have the same score count as one.
     Rows that stand for several runs are judged by their means, and stay or go with all their runs;
     the mean is of the runs of one number.
     """
@@ -224,23 +185,9 @@ def _find_conflicts(
 def find_incomplete(
     runs: pd.DataFrame, counts: pd.DataFrame, *, policy: Incomplete
 ) -> list[Problem]:
-    """Find models, or datasets, with empty cells.
+    """Find models with empty cells, or datasets where these are dropped, at their first rows.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        The runs that are analysed.
-    counts : DataFrame
-        Their number in each cell, of `count_runs`.
-    policy : {"error", "drop_models", "drop_datasets", "adjust"}
-        With "error" they are errors, else warnings. Datasets are listed where datasets are
-        dropped, models otherwise.
-
-    Returns
-    -------
-    list of Problem
-        One per model or dataset, at its first row, with what it lacks; where models keep their
-        places, one for all of them; and an error when nothing is left.
+    Where models keep their places, one problem speaks of all of them.
     """
     kind, other = ("dataset", "model") if policy == "drop_datasets" else ("model", "dataset")
     table = counts.T if kind == "dataset" else counts
@@ -286,10 +233,8 @@ def find_identical_seeds(runs: pd.DataFrame) -> list[Problem]:
     return [
         Problem(
             code="identical_seeds",
-            reason="Every model has the same score with every seed: was the seed applied, or one "
-            "run copied?",
-            remedy="Run with seeds that differ, or give each score once: copies make intervals "
-            "too narrow.",
+            reason="Every model has the same score with every seed: was the seed applied?",
+            remedy="Run with seeds that differ; copies of a run make intervals too narrow.",
             severity="warning",
         )
     ]
@@ -307,16 +252,13 @@ def find_single_seeds(counts: pd.DataFrame) -> list[Problem]:
         Problem(
             code="one_seed",
             reason=f"{who} one run per dataset, so no interval over seeds can be given.",
-            remedy="Add runs with further seeds to learn how sure the ranking is on these "
-            "datasets.",
+            remedy="Add runs with other seeds, if the models are trained with seeds.",
             severity="warning",
         )
     ]
 
 
 FAILURES = frozenset({"empty_score", "infinite_score", "nan_score"})
-# All cells of JSON in one line have the same line; of those alike, one problem speaks of all.
-PLACE = ["source", "line", "column", "raw"]
 
 
 def replace_failed(
@@ -360,29 +302,27 @@ def replace_failed(
             replace(problem, severity="warning") if problem.code == "no_results" else problem
             for problem in found
         ]
-    listed = {_place(problem): problem for problem in found if problem.code in FAILURES}
+    listed = {(p.source, p.line, p.column, p.value): p for p in found if p.code in FAILURES}
     scores = runs["score"].to_numpy(dtype=np.float64, copy=True)
-    is_failed = ~np.isfinite(scores)
-    places = [*runs.loc[is_failed, PLACE].itertuples(index=False, name=None)]
-    is_failed[is_failed] = [place in listed for place in places]
-    without = runs[is_failed]
-    sound = runs[np.isfinite(runs["score"])]
-    used = {
-        dataset: _substitute(
-            sound[sound["dataset"] == dataset], failed, _find_raw_direction(rules, dataset, metric)
-        )
-        for dataset, metric in dict(zip(without["dataset"], without["metric"], strict=True)).items()
-    }
-    known = [place for place in places if place in listed]
-    failures = dict.fromkeys(zip(known, without["dataset"], without["model"], strict=True))
-    problems = [
-        _describe(listed[place], f"{quote_name(model)} on {quote_name(dataset)}", *used[dataset])
-        for place, dataset, model in failures
-    ]
-    replaced = {listed[place] for place in known}
+    sound, failing = runs[np.isfinite(scores)], np.flatnonzero(~np.isfinite(scores))
+    used: dict[str, tuple[float, str, str]] = {}
+    replaced = set[Problem]()
+    problems: list[Problem] = []
+    for place, row in zip(failing.tolist(), list_rows(runs.iloc[failing]), strict=True):
+        problem = listed.get((row.source, row.line, row.column, row.raw))
+        if problem is None:
+            continue
+        if row.dataset not in used:
+            direction = _find_raw_direction(rules, row.dataset, row.metric)
+            own = sound[sound["dataset"] == row.dataset]
+            used[row.dataset] = _substitute(own, failed, direction)
+        scores[place] = used[row.dataset][0]
+        replaced.add(problem)
+        run = f"{quote_name(row.model)} on {quote_name(row.dataset)}"
+        problems.append(_describe(problem, run, *used[row.dataset]))
+    # Cells of JSON in one line have the same line; of those alike, one problem speaks of all.
     kept = [problem for problem in found if problem not in replaced]
-    scores[is_failed] = [used[name][0] for name in without["dataset"]]
-    return runs.assign(score=scores), [*kept, *problems]
+    return runs.assign(score=scores), [*kept, *dict.fromkeys(problems)]
 
 
 def _substitute(
@@ -427,5 +367,66 @@ def _describe(problem: Problem, run: str, score: float, what: str, remedy: str) 
     )
 
 
-def _place(problem: Problem) -> tuple[str, int, str, str]:
-    return problem.source, problem.line, problem.column, problem.value
+TORN = RowCheck(
+    "torn_cluster",
+    "cluster",
+    "The item {item} of {dataset} is in the cluster {cluster} here and in {_other} elsewhere.",
+    "Write one cluster for each item of a dataset.",
+)
+UNEVEN = RowCheck(
+    "uneven_items",
+    "item",
+    "{model} has {_count} of the {_all} items of {dataset}: its score is the mean of those.",
+    "Add the others, or give failed items a score with `failed`.",
+    "warning",
+)
+
+
+def average_items(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[Problem]]:
+    """Average the scores of items to runs, each at the place of the first of its items.
+
+    Returns the runs, the items that they are means of, and what is wrong with these.
+    An item without a cluster is its own; its score is the mean of a model's runs.
+    """
+    if "item" not in rows:
+        return rows, NO_ITEMS.copy(), []
+    if "cluster" not in rows:
+        rows = rows.assign(cluster=rows["item"])
+    problems = [*_find_torn(rows), *_find_uneven(rows)]
+    items = _average(rows, ["model", "dataset", "item"])[[*ITEM_KEY, "score"]]
+    runs = _average(rows, KEY).drop(columns=list(ITEMS))
+    return runs, sort_rows(items, ITEM_KEY[:3], "score"), problems
+
+
+def _average(rows: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """The first row of each set of names, with the mean score; sums depend on their order."""
+    numbers = number_rows(rows, names)
+    table = pd.DataFrame({"number": numbers, "score": rows["score"].to_numpy()})
+    means = table.sort_values(["number", "score"]).groupby("number")["score"].mean()
+    first = ~pd.Series(numbers).duplicated().to_numpy()
+    return rows[first].assign(score=means.loc[pd.Index(numbers[first])].to_numpy())
+
+
+def _find_torn(rows: pd.DataFrame) -> list[Problem]:
+    """Find items of a dataset that are in two clusters."""
+    items = number_rows(rows, ["dataset", "item"])
+    clusters = pack_names(rows["cluster"]).cat
+    firsts = pd.Series(clusters.codes.to_numpy()).groupby(items).transform("first").to_numpy()
+    torn = firsts != clusters.codes.to_numpy()
+    others = clusters.categories.to_numpy()[firsts[torn]]
+    found = rows[torn].assign(_other=[repr(name) for name in others])
+    return TORN.report(found.drop_duplicates(["dataset", "item"]))
+
+
+def _find_uneven(rows: pd.DataFrame) -> list[Problem]:
+    """Find models that lack items of a dataset which others have."""
+    items = number_rows(rows, ["dataset", "item"])
+    first = ~rows.duplicated(["dataset", "model"]).to_numpy()
+    counts = []
+    for names in (["dataset", "model"], ["dataset"]):
+        numbers = number_rows(rows, names)
+        pairs = pd.DataFrame({"cell": numbers, "item": items}).drop_duplicates()
+        counts.append(pairs.groupby("cell").size().loc[pd.Index(numbers[first])].to_numpy())
+    is_uneven = counts[0] < counts[1]
+    table = rows[first].assign(_count=counts[0], _all=counts[1])
+    return UNEVEN.report(table[is_uneven])

@@ -12,9 +12,8 @@ import pandas as pd
 from capmap.artifacts import render_csv, sort_rows, write_text
 from capmap.errors import ValidationError
 from capmap.exports import Exports, read_exports
-from capmap.exports.reading import check_digests
+from capmap.exports.reading import MEAN, ROW, SEED, check_digests
 from capmap.exports.records import FileOptions
-from capmap.exports.runs import MEAN, ROW, SEED
 from capmap.normalization.bounds import resolve_bounds
 from capmap.normalization.items import NO_ITEMS
 from capmap.normalization.precedence import (
@@ -29,16 +28,18 @@ from capmap.normalization.precedence import (
 from capmap.patterns import read_fields
 from capmap.problems import Problem, shorten
 from capmap.settings.choices import Duplicates, Failed, Incomplete, Invalid, TableFormat
-from capmap.validation.configuration import (
+from capmap.validation.contradictions import (
     find_doubtful_directions,
+    find_misfits,
     find_mixed_metrics,
+    find_opposite,
     find_reserved_names,
     find_unanalysed_names,
     find_unknown_names,
     rename_runs,
 )
-from capmap.validation.items import average_items
 from capmap.validation.rows import (
+    average_items,
     find_identical_seeds,
     find_incomplete,
     find_single_seeds,
@@ -46,7 +47,6 @@ from capmap.validation.rows import (
     replace_failed,
     resolve_duplicates,
 )
-from capmap.validation.scores import find_misfits, find_opposite
 from capmap.wording import count_things, list_metrics
 
 ORDER = ["model", "dataset", "seed", "source"]
@@ -152,32 +152,12 @@ def validate_runs(
     3. Metrics, directions and bounds of the selected datasets are checked against the scores of
        all models, because bounds are made from all of them.
     4. Gaps are looked for among the selected models and datasets.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        As read: the columns of `Row`, then kept ones, in the order of reading.
-    found : sequence of Problem
-        What the reader found.
-    rules : Rules
-        What is configured about directions and bounds.
-    policies : Policies
-        What is configured about everything else.
-    layout : {"long", "matrix"}, optional
-        How the exports are laid out, on which it depends what can be done about repeated rows.
-    named : sequence of mapping, optional
-        Names in the settings of analyses, as `find_unanalysed_names` takes them.
-
-    Returns
-    -------
-    Validation
-        The runs, the problems, and counts.
     """
     scored, told = replace_failed(runs, found, failed=policies.failed, rules=rules)
     rejected = reject_rows(scored, told, policy=policies.invalid)
     unique = resolve_duplicates(rejected.runs, policy=policies.duplicates, layout=layout)
-    averaged = average_items(unique.runs)
-    problems = [*rejected.others, *rejected.faults, *unique.problems, *averaged.problems]
+    averaged, items, faults = average_items(unique.runs)
+    problems = [*rejected.others, *rejected.faults, *unique.problems, *faults]
     if not runs.empty:
         problems += find_unknown_names(
             runs,
@@ -186,26 +166,26 @@ def validate_runs(
             select=policies.select,
             failed=policies.failed,
         )
-    found = _check_selected(averaged.runs, rules, policies)
+    found = _check_selected(averaged, rules, policies)
     # Items say how sure the ranking is on these datasets.
     counted = [*rules.datasets.values(), *rules.metrics.values()]
-    has_items = not averaged.items.empty or any("items" in rule for rule in counted)
+    has_items = not items.empty or any("items" in rule for rule in counted)
     problems += [problem for problem in found if problem.code != "one_seed" or not has_items]
     if not runs.empty:
         flat = [problem.value for problem in problems if problem.code == "constant_dataset"]
         problems += find_unanalysed_names(runs, select=policies.select, constant=flat, named=named)
-    if averaged.runs.empty and not any(problem.severity == "error" for problem in problems):
+    if averaged.empty and not any(problem.severity == "error" for problem in problems):
         problems.append(NO_RUNS)
     return Validation(
-        runs=_arrange(averaged.runs),
-        items=averaged.items,
+        runs=sort_rows(averaged.drop(columns=READING, errors="ignore"), ORDER, "line"),
+        items=items,
         problems=sorted(problems, key=_order_problems),
         left_out=[
             *rejected.faults,
             *unique.left_out,
             *(problem for problem in rejected.others if problem.code == "empty_score"),
         ],
-        counts=_count(averaged.runs)
+        counts=_count(averaged)
         | {
             "duplicates_identical": unique.identical,
             "duplicates_resolved": unique.resolved,
@@ -231,7 +211,7 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
         references=rules.references,
     )
     transformed = [name for name, rule in rules.datasets.items() if "transform" in rule]
-    problems += [*faults, *find_misfits(converted, bounds, transformed=transformed)]
+    problems += [*faults, *find_misfits(converted, bounds, converted=transformed)]
     constant = [fault.value for fault in faults if fault.code == "constant_dataset"]
 
     analysed, _ = select_runs(selected, models=policies.select.get("models", "all"))
@@ -246,10 +226,6 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
         *find_identical_seeds(analysed),
         *find_single_seeds(counts),
     ]
-
-
-def _arrange(runs: pd.DataFrame) -> pd.DataFrame:
-    return sort_rows(runs.drop(columns=READING, errors="ignore"), ORDER, "line")
 
 
 def _count(runs: pd.DataFrame) -> dict[str, int]:
@@ -278,7 +254,6 @@ def check_exports(
     references: Sequence[str] = (),
     benchmark: Sequence[str] = (),
     named: Sequence[Mapping[str, Any]] = (),
-    found: Sequence[Problem] = (),
     renamed: Mapping[str, str] | None = None,
 ) -> tuple[Exports, Validation]:
     """Read tables of runs and find all that is wrong with them.
@@ -298,8 +273,6 @@ def check_exports(
         datasets come after those that are configured.
     named : sequence of mapping, optional
         Names in the settings of analyses, as `find_unanalysed_names` takes them.
-    found : sequence of Problem, optional
-        What is wrong with other files.
     renamed : mapping of str to str, optional
         New names of models and datasets by those of the exports. The settings have the new ones,
         other files either.
@@ -338,7 +311,8 @@ def check_exports(
     result = validate_runs(
         runs,
         [
-            *(*read.problems, *found, *misnamed),
+            *read.problems,
+            *misnamed,
             *check_digests(exports, settings["checksums"], names=names),
         ],
         rules=Rules(
@@ -362,13 +336,7 @@ REJECTED = ["source", "line", "column", "value", "reason", "remedy"]
 
 
 def list_rejected(validation: Validation) -> pd.DataFrame:
-    """List all errors, and all rows that are left out, as the table ``rejected.csv``.
-
-    Returns
-    -------
-    DataFrame
-        source, line, column, value, reason and remedy, by source and line.
-    """
+    """List all errors, and all rows that are left out, as the table ``rejected.csv``."""
     left_out = set(map(id, validation.left_out))
     listed = [
         problem
@@ -386,18 +354,9 @@ def count_codes(problems: Iterable[Problem]) -> dict[str, int]:
 
 
 def group_problems(problems: Iterable[Problem]) -> list[tuple[str, list[Problem]]]:
-    """Group problems of one cause: of one kind and with one remedy.
+    """Group problems of one cause, that is of one kind and with one remedy, under a sentence.
 
-    Parameters
-    ----------
-    problems : iterable of Problem
-        Errors first.
-
-    Returns
-    -------
-    list of (str, list of Problem)
-        Three for a kind at most, the last of which has all others of it. The first as a sentence,
-        with how many more there are and where the next three stand; and all of them.
+    There are three groups of a kind at most, the last of which has all others of it.
     """
     groups: dict[tuple[str, str], dict[str, list[Problem]]] = {}
     for problem in problems:
@@ -436,17 +395,7 @@ def _describe_difference(first: Problem, other: Problem) -> str:
 
 
 def write_message(problems: Sequence[Problem], *, place: str, files: int, rows: int) -> str:
-    """Say what is wrong: a headline with counts, a line for each cause, and where all is listed.
-
-    Parameters
-    ----------
-    problems : sequence of Problem
-        Errors first.
-    place : str
-        File that lists all of them.
-    files, rows : int
-        What was read.
-    """
+    """Say what is wrong: a headline with counts, a line for each cause, and where all is listed."""
     errors = [problem for problem in problems if problem.severity == "error"]
     codes = ", ".join(f"{count} {code}" for code, count in count_codes(errors).items())
     warnings = len(problems) - len(errors)
@@ -469,24 +418,9 @@ def _summarize_seeds(runs: pd.DataFrame) -> dict[str, float]:
 def report_problems(
     result: Validation, *, rejected: str, files: int, rows: int, logger: logging.Logger
 ) -> None:
-    """Write what is rejected, stop at an error, and log the warnings.
+    """Write the table of what is rejected, stop at an error, and log the warnings.
 
-    Parameters
-    ----------
-    result : Validation
-        The runs and their problems.
-    rejected : str
-        Where to write the table of errors and of rows that are left out, in any case.
-    files, rows : int
-        How many were read.
-    logger : logging.Logger
-        Gets a warning for each cause, which the terminal shows, and the others for the log file,
-        at most 1000 of a cause.
-
-    Raises
-    ------
-    ValidationError
-        When there is any error; the message has a line for each cause.
+    A warning for each cause is shown; at most 1000 others of it are for the log file.
     """
     write_text(rejected, render_csv(list_rejected(result)))
     if result.errors:
@@ -500,14 +434,7 @@ def report_problems(
 
 
 def describe_exports(read: Exports, result: Validation) -> dict[str, Any]:
-    """Describe a study's exports and runs as the content of ``validation.json``.
-
-    Returns
-    -------
-    dict
-        The files, by path, counts, seeds_per_cell, rejected, warnings (at most 1000 of a kind) and
-        conversions.
-    """
+    """Describe a study's exports and runs as the content of ``validation.json``."""
     counts = {name: getattr(read, name) for name in ("rows", "rows_filtered", "rows_empty_score")}
     seen: Counter[str] = Counter()
     warnings = []
