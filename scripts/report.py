@@ -27,7 +27,7 @@ from capmap.pages.report import (
     read_sheets,
     render_report,
 )
-from capmap.paper.document import render_paper, write_paper
+from capmap.paper import render_paper, write_paper
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from capmap.errors import ExportError, ValidationError
-from capmap.wording import find_nearest, list_names, quote_name
+from capmap.wording import find_nearest, list_names, quote_name, shorten
 
 Severity = Literal["error", "warning"]
 
@@ -102,17 +102,6 @@ def ask_nearest(name: str, names: Iterable[str]) -> str:
     """Ask "Did you mean …?" with a space behind, or say nothing when no candidate is near."""
     nearest = find_nearest(name, names)
     return "" if nearest is None else f"Did you mean {quote_name(nearest)}? "
-
-
-def shorten(text: str) -> str:
-    """Shorten a text to the 80 characters that a message has room for.
-
-    Examples
-    --------
-    >>> shorten("a" * 100) == "a" * 79 + "…"
-    True
-    """
-    return text if len(text) <= 80 else text[:79] + "…"
 
 
 class Row(NamedTuple):

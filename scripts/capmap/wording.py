@@ -104,6 +104,17 @@ def name_first(statistic: str) -> str:
     return f"the {name_most(statistic)} {name_statistic(statistic)}"
 
 
+def shorten(text: str) -> str:
+    """Shorten a text to the 80 characters that a sentence or a table has room for.
+
+    Examples
+    --------
+    >>> shorten("a" * 100) == "a" * 79 + "…"
+    True
+    """
+    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
+
+
 def quote_name(name: str) -> str:
     r"""Put a name into quotes, escaped and shortened to what a sentence has room for.
 
@@ -112,7 +123,7 @@ def quote_name(name: str) -> str:
     >>> quote_name("a\tb")
     "'a\\tb'"
     """
-    return repr(name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…")
+    return repr(shorten(name))
 
 
 def list_names(names: Sequence[str]) -> str:

@@ -11,9 +11,9 @@ import pytest
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from capmap import latex
 from capmap.analyses import list_figures
-from capmap.paper import latex, rankings
-from capmap.paper.document import render_paper
+from capmap.paper import make_score_column, render_paper
 from tests.report_pages import make_ranking
 
 ROOT = Path(__file__).parents[2]
@@ -55,7 +55,7 @@ def make_paper(models, datasets, *, ranking=None, seeds=None, **more):
 
 def read_cells(means, direction="max", stds=None):
     table = pd.DataFrame({"mean": means, "std": stds or [np.nan] * len(means)})
-    column = rankings.make_score_column(["D"], direction, table)
+    column = make_score_column(["D"], direction, table)
     return [a + b for a, b in zip(column.cells, column.spreads, strict=True)]
 
 

@@ -70,7 +70,6 @@ APART = {
     ("analyses", "groups"): "ranking",
     ("analyses", "rendering"): "rendering",
     ("ranking", "__init__"): "ranking table",
-    **{("paper", name): "latex" for name in ("latex", "references")},
 }
 GENERATORS = {"Generator", "BitGenerator", "SeedSequence", "SFC64"}
 

@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from capmap.analyses import INDEX, load_analysis, place_read, rendering
 from capmap.claims import find_candidates
-from capmap.paper.latex import name_reference, read_references
+from capmap.latex import name_reference, read_references
 from capmap.ranking import choose
 from capmap.settings.study import OF_SCORES
 from capmap.tables import LATEX

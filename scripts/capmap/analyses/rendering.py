@@ -17,7 +17,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from capmap.analyses import list_parameters, load_analysis, place_read
-from capmap.paper.latex import name_reference, write_name
+from capmap.latex import name_reference, write_name
 from capmap.steps import call_with
 from capmap.tables import escape_latex
 from capmap.wording import (

@@ -18,8 +18,8 @@ import yaml
 from capmap.errors import ConfigError
 from capmap.exports.cells import Cells, Numeral, clean_header, make_cells
 from capmap.patterns import Pattern
-from capmap.problems import Problem, UnreadableExportError, ask_nearest, shorten
-from capmap.wording import list_names, quote_name
+from capmap.problems import Problem, UnreadableExportError, ask_nearest
+from capmap.wording import list_names, quote_name, shorten
 
 HEAD = 1 << 22
 LARGEST = 1 << 30

@@ -28,8 +28,8 @@ from capmap.exports.records import (
     read_text,
     refuse,
 )
-from capmap.problems import Problem, UnreadableExportError, ask_nearest, shorten
-from capmap.wording import count_things, list_names, quote_name
+from capmap.problems import Problem, UnreadableExportError, ask_nearest
+from capmap.wording import count_things, list_names, quote_name, shorten
 
 DELIMITERS = (",", ";", "\t", "|")
 BLANKS = " "

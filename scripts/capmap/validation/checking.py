@@ -26,7 +26,7 @@ from capmap.normalization.precedence import (
     select_runs,
 )
 from capmap.patterns import read_fields
-from capmap.problems import Problem, shorten
+from capmap.problems import Problem
 from capmap.settings.choices import Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.validation.contradictions import (
     find_doubtful_directions,
@@ -47,7 +47,7 @@ from capmap.validation.rows import (
     replace_failed,
     resolve_duplicates,
 )
-from capmap.wording import count_things, list_metrics
+from capmap.wording import count_things, list_metrics, shorten
 
 ORDER = ["model", "dataset", "seed", "source"]
 READING = ["raw", "column", ROW, MEAN, SEED]

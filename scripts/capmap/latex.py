@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from capmap.tables import escape_latex
-from capmap.wording import LONGEST_NAME
+from capmap.wording import shorten
 
 # Of the text in the formats of large conferences, 5.5 inches, in points.
 WIDTH = 397.0
@@ -54,24 +54,10 @@ ENTRY = re.compile(r"@\w+\{(\w+),\n.*?\n\}\n", re.DOTALL)
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a float.
+    """A column of a float; widths are those of the widest cell and spread, in points.
 
-    Parameters
-    ----------
-    header : sequence of str
-        Its name, and in a second line its unit, as plain text.
-    cells : sequence of str
-        Its cells, in LaTeX.
-    width : float
-        Of the widest cell, in points.
-    spreads : sequence of str
-        What stands behind each cell, or below it where there is little room; in LaTeX.
-    spread_width : float
-        Of the widest of them, in points.
-    direction : {"max", "min", ""}
-        What is better, which an arrow says.
-    align : str
-        Its letter in the preamble of a ``tabular``.
+    `header` is plain text, its name and in a second line its unit. `spreads` stand behind the
+    cells, or below them where there is little room.
     """
 
     header: Sequence[str]
@@ -87,16 +73,8 @@ class Column:
 class Sheet:
     """A table that may be too large for one float.
 
-    Parameters
-    ----------
-    front : sequence of Column
-        Columns that each float repeats, such as names of models.
-    columns : sequence of Column
-        The others.
-    caption, label : str
-        In LaTeX; further floats are called after the label with a number.
-    lines : sequence of int
-        Lines that each row takes.
+    Each float repeats the columns of `front`, and is called after `label` with a number; `lines`
+    are those that each row takes.
     """
 
     front: Sequence[Column]
@@ -160,12 +138,7 @@ def _stack(lines: Sequence[str], form: str) -> str:
 
 
 def write_name(name: str) -> str:
-    r"""Write a name of other people's files so that LaTeX prints it as it stands.
-
-    Parameters
-    ----------
-    name : str
-        Any text; beyond 80 letters it is cut.
+    r"""Write a name of other people's files so that LaTeX prints it as it stands, up to 80 letters.
 
     Examples
     --------
@@ -177,17 +150,6 @@ def write_name(name: str) -> str:
     for pair, apart in [*LIGATURES.items()] * 2:
         text = text.replace(pair, apart)
     return text
-
-
-def shorten(name: str) -> str:
-    """Cut a name to what a table has room for.
-
-    Examples
-    --------
-    >>> len(shorten("a" * 100)), shorten("a")
-    (80, 'a')
-    """
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
 
 
 @cache
@@ -213,19 +175,7 @@ def _measure_letter(letter: str) -> float:
 
 
 def break_name(name: str, *, width: float) -> list[str]:
-    """Break a name into lines, behind separators where that fits.
-
-    Parameters
-    ----------
-    name : str
-        Any text.
-    width : float
-        Of the longest line, in points; a single letter may be wider.
-
-    Returns
-    -------
-    list of str
-        The lines as plain text; together they are the name.
+    """Break a name into lines of at most a width in points, behind separators where that fits.
 
     Examples
     --------
@@ -244,19 +194,7 @@ def break_name(name: str, *, width: float) -> list[str]:
 
 
 def make_name_column(names: Sequence[str]) -> tuple[Column, list[int]]:
-    r"""Make the column of models, in which long names are broken.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Plain text.
-
-    Returns
-    -------
-    column : Column
-    lines : list of int
-        Lines that each name takes.
-    """
+    r"""Make the column of models, in which long names are broken, and count the lines of each."""
     broken = [break_name(shorten(name), width=NAME_WIDTH) for name in names]
     cells = []
     for lines in broken:
@@ -269,17 +207,8 @@ def make_name_column(names: Sequence[str]) -> tuple[Column, list[int]]:
 def render_sheet(sheet: Sheet) -> str:
     r"""Write a table as one float or several, each of which fits the page upright.
 
-    Parameters
-    ----------
-    sheet : Sheet
-        The whole table.
-
-    Returns
-    -------
-    str
-        Floats ``table``, which need ``booktabs`` and ``graphicx``: in the plainest layout in which
-        all columns fit beside each other, or else split. Each part then says which one it is and
-        has the label with its number, but for the first.
+    They need ``booktabs`` and ``graphicx``. The plainest layout is taken in which all columns fit
+    beside each other; else the table is split.
     """
     columns = [*sheet.front, *sheet.columns]
     spread = any(column.spread_width for column in sheet.columns)
@@ -316,18 +245,7 @@ def render_sheet(sheet: Sheet) -> str:
 
 
 def declare_characters(text: str) -> str:
-    r"""Declare the letters of a text that pdfLaTeX lacks.
-
-    Parameters
-    ----------
-    text : str
-        All that is typeset.
-
-    Returns
-    -------
-    str
-        A line ``\DeclareUnicodeCharacter`` for each, which prints it as its code, ``U+4E2D``.
-    """
+    r"""Declare letters that pdfLaTeX lacks, so that it prints their codes, such as ``U+4E2D``."""
     codes = [f"{ord(letter):04X}" for letter in sorted({*text} - KNOWN) if not letter.isascii()]
     return "\n".join(rf"\DeclareUnicodeCharacter{{{code}}}{{U+{code}}}" for code in codes)
 
@@ -364,13 +282,7 @@ def list_cited(text: str) -> list[str]:
 
 
 def render_references(text: str) -> str:
-    """Write the entries of exactly the keys that a text cites, as BibTeX.
-
-    Raises
-    ------
-    KeyError
-        If it cites what is not known here.
-    """
+    """Write the entries of exactly the keys that a text cites, as BibTeX."""
     return "\n".join(read_references()[key] for key in list_cited(text))
 
 

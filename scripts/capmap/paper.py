@@ -1,36 +1,88 @@
-"""Rankings as authors print them: the interval in one cell, sets of ranks, letters."""
+"""The folder of a paper: tables, figures with captions, paragraphs, and what inputs them all."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
+from markupsafe import Markup
 
-from capmap.claims import (
-    find_candidates,
-    has_letters,
-    label_entries,
-    ranks_apart,
-)
-from capmap.paper.latex import (
+from capmap.analyses import FIGURES, TOGETHER, load_analysis
+from capmap.analyses.rendering import write_latex
+from capmap.artifacts import write_text
+from capmap.claims import find_candidates, has_letters, label_entries, ranks_apart
+from capmap.latex import (
     ARROWS,
     Column,
     Sheet,
+    declare_characters,
+    list_cited,
     make_name_column,
     measure,
+    render_references,
     render_sheet,
-    shorten,
     write_name,
 )
 from capmap.ranking import choose_ranked
-from capmap.tables import write_scores
+from capmap.tables import escape_latex, write_scores
 from capmap.wording import (
     SHARED_LETTERS,
     find_statistic,
     format_count,
     format_percent,
     name_statistic,
+    shorten,
     spell_statistic,
 )
 
+# A figure keeps its size, unless the page is too small for it.
+DOCUMENT = r"""\documentclass{{article}}
+\usepackage{{iftex}}
+\usepackage[a4paper,textwidth=7in,textheight=9.5in]{{geometry}}
+\ifPDFTeX
+\usepackage[T1]{{fontenc}}
+\usepackage[utf8]{{inputenc}}
+\usepackage{{textcomp}}
+\IfFileExists{{lmodern.sty}}{{\usepackage{{lmodern}}}}{{}}
+{characters}\fi
+\usepackage{{booktabs}}
+\usepackage{{graphicx}}
+\usepackage[round]{{natbib}}
+\graphicspath{{{{../figures/}}}}
+\extrafloats{{500}}
+\newcommand\showfigure[1]{{\sbox0{{\includegraphics{{#1}}}}%
+\ifdim\wd0>\linewidth\sbox0{{\resizebox{{\linewidth}}{{!}}{{\usebox0}}}}\fi
+\ifdim\ht0>0.85\textheight\sbox0{{\resizebox{{!}}{{0.85\textheight}}{{\usebox0}}}}\fi\usebox0 }}
+\title{{{title}}}
+\author{{}}
+\date{{}}
+\begin{{document}}
+\maketitle
+{body}{bibliography}
+\end{{document}}
+"""
+BIBLIOGRAPHY = r"""
+\bibliographystyle{plainnat}
+\bibliography{references}"""
+FIGURE = r"""\begin{{figure}}[tbp]
+\centering
+\showfigure{{{name}.pdf}}
+\caption{{{caption}}}
+\label{{fig:{name}}}
+\end{{figure}}
+"""
+SECTIONS = r"""\section{{Methods}}
+{methods}
+\section{{Results}}
+{results}
+{floats}"""
+# What a paper prints: tables and figures in this order, so many of them.
+MOST_FLOATS = 4
+COMPARISONS = ("pairwise_reference", "critical_difference")
+TABLE = r"\begin{table}"
+WRITTEN = (
+    "% Written by each run of capmap, which undoes edits: put your own words into other files.\n"
+)
 STAR = r"$^{\star}$"
 NONE = "--"
 # What intervals hold for, by their unit.
@@ -44,24 +96,108 @@ COLUMNS = ["model", "name", "score", "ci_low", "ci_high", "rank", "rank_low", "r
 COLUMNS += ["tie_group", "datasets", "filled"]
 
 
+def render_paper(
+    tables: Mapping[str, pd.DataFrame],
+    words: Mapping[str, Mapping[str, Markup]],
+    *,
+    title: str,
+    figures: Sequence[str],
+    level: float,
+) -> dict[str, str]:
+    """Write the files of a study's paper, by their names without suffix.
+
+    ``main`` has the tables, the intervals and one comparison, as far as they are four floats;
+    ``appendix`` has the rest. A leaderboard that ranks apart has no figures of all models.
+    """
+    rankings = list_rankings(tables["ranking"], tables["seeds"], tables.get("leaderboard/entries"))
+    is_board = not rankings or bool(rankings[0].within)
+    drawn = [name for name in figures if not is_board or name not in TOGETHER]
+    compared = _choose_comparison(drawn)
+    sheets = {
+        "results_table": render_results(rankings, tables["seeds"], tables["bounds"]),
+        "ranking_table": render_rankings(rankings, level=level),
+    }
+    floats = {name: rf"\input{{{name}}}" for name in sheets}
+    floats |= {name: _render_figure(name) for name in drawn}
+    intervals = [name for name in drawn if name == "intervals"]
+    printed = _choose_printed(["ranking_table", "results_table", *intervals, *compared], sheets)
+    first = {"main", *(FIGURES[name] for name in compared)}
+    own = {name: said for name, said in words.items() if name in first}
+    others = {name: said for name, said in words.items() if name not in first}
+    headline = [] if is_board else [words["main"]["headline"]]
+    parts = {
+        **sheets,
+        "methods": _join(said["methods"] for said in own.values()),
+        "results": _join([*headline, *_list_answers(own)]),
+    }
+    bodies = {
+        "main": SECTIONS.format(
+            methods=r"\input{methods}",
+            results=r"\input{results}",
+            floats="\n".join(text for name, text in floats.items() if name in printed),
+        ),
+        "appendix": SECTIONS.format(
+            methods=_join(said["methods"] for said in others.values()),
+            results=_join(_list_answers(others)),
+            floats="\n".join(text for name, text in floats.items() if name not in printed),
+        ),
+    }
+    text = "".join([*parts.values(), *bodies.values()])
+    characters = declare_characters(text + title)
+    preamble = {"characters": characters + "\n" if characters else "", "title": write_name(title)}
+    cited = {"main": parts["methods"] + parts["results"], "appendix": bodies["appendix"]}
+    documents = {
+        name: DOCUMENT.format(
+            body=body, bibliography=BIBLIOGRAPHY if list_cited(cited[name]) else "", **preamble
+        )
+        for name, body in bodies.items()
+    }
+    return {**documents, **parts, "references": render_references(text)}
+
+
+def _choose_printed(names: Sequence[str], sheets: Mapping[str, str]) -> set[str]:
+    """The tables and figures of the article: the first, as far as their floats are few."""
+    room, printed = MOST_FLOATS, set()
+    for name in names:
+        floats = sheets[name].count(TABLE) if name in sheets else 1
+        if floats <= room:
+            room -= floats
+            printed.add(name)
+    return printed
+
+
+def _list_answers(words: Mapping[str, Mapping[str, Markup]]) -> list[Markup]:
+    return [said["answer"] for name, said in words.items() if name != "main"]
+
+
+def _choose_comparison(figures: Sequence[str]) -> list[str]:
+    """The figure of a comparison that a paper prints, if there is one."""
+    others = [name for name in figures if FIGURES[name] != "main"]
+    return [name for name in (*COMPARISONS, *others) if name in others][:1]
+
+
+def _join(texts: Iterable[Markup]) -> str:
+    """Paragraphs of LaTeX."""
+    return "\n\n".join(write_latex(text) for text in texts if text) + "\n"
+
+
+def _render_figure(name: str) -> str:
+    caption = escape_latex(load_analysis(FIGURES[name]).figures[name].caption)
+    return FIGURE.format(name=name, caption=caption)
+
+
+def write_paper(paths: Sequence[str], files: Mapping[str, str]) -> None:
+    """Write the files of a paper, each of which says that it is written again."""
+    for path in map(Path, paths):
+        write_text(path, WRITTEN + files[path.stem])
+
+
 @dataclass(frozen=True)
 class Ranking:
-    """Models that are ranked together.
+    """Models that are ranked together, with the columns `COLUMNS`, ordered by rank.
 
-    Parameters
-    ----------
-    models : pandas.DataFrame
-        Columns `COLUMNS`, ordered by rank; ``name`` is what is printed of ``model``.
-    statistic, unit : str
-        What ranks them, and what their intervals are over.
-    within : str
-        What is ranked on its own, such as a method; empty where a study ranks all together.
-    suffix : str
-        Of the labels of its tables, such as ``-m2`` of the second ranking.
-    candidates : sequence of str
-        Models that may be the best.
-    datasets : int
-        On how many some of them have runs.
+    `unit` is what their intervals are over, `within` what is ranked on its own, such as a method,
+    and `suffix` that of the labels of its tables, such as ``-m2`` of the second ranking.
     """
 
     models: pd.DataFrame
@@ -88,23 +224,7 @@ def list_rankings(
     seeds: pd.DataFrame,
     entries: pd.DataFrame | None = None,
 ) -> list[Ranking]:
-    """List the rankings of a study.
-
-    Parameters
-    ----------
-    ranking : pandas.DataFrame
-        The columns of ``tables/ranking.csv``.
-    seeds : pandas.DataFrame
-        The columns ``model`` and ``dataset`` of ``tables/seeds.csv``.
-    entries : pandas.DataFrame, optional
-        The columns of ``leaderboard/entries.csv``.
-
-    Returns
-    -------
-    list of Ranking
-        One, or of a leaderboard that ranks apart one per method, of complete entries only; none
-        where nothing is ranked.
-    """
+    """List the rankings of a study: one, or of a leaderboard that ranks apart one per method."""
     tables = {} if entries is None else {"leaderboard/entries": entries}
     first, unit = choose_ranked(ranking), str(ranking["unit"].iloc[0])
     if entries is not None and ranks_apart(tables):
@@ -165,15 +285,7 @@ def write_score(row: "pd.Series[float]") -> str:
 
 
 def render_rankings(rankings: list[Ranking], *, level: float) -> str:
-    """Write the rankings as floats with caption and label.
-
-    Parameters
-    ----------
-    rankings : list of Ranking
-        Those of a study.
-    level : float
-        Of intervals and sets of ranks, between 0 and 1.
-    """
+    """Write the rankings as floats with caption and label; `level` is that of intervals."""
     return "\n".join(render_sheet(_make_sheet(ranking, level)) for ranking in rankings)
 
 
@@ -265,20 +377,8 @@ def _write_minus(text: str) -> str:
 def render_results(rankings: list[Ranking], seeds: pd.DataFrame, bounds: pd.DataFrame) -> str:
     """Write the scores of all models on all datasets as floats with caption and label.
 
-    Parameters
-    ----------
-    rankings : list of Ranking
-        Those of the study; each has a table of its own.
-    seeds : pandas.DataFrame
-        The columns of ``tables/seeds.csv``.
-    bounds : pandas.DataFrame
-        The columns of ``normalized/bounds.csv``.
-
-    Returns
-    -------
-    str
-        LaTeX. Models are in the order of the ranking. Values are compared as printed: all that
-        read the same as the best are bold, and all that read the same as the next are underlined.
+    Values are compared as printed: all that read the same as the best are bold, and all that read
+    the same as the next are underlined.
     """
     return "\n".join(
         render_sheet(_make_score_sheet(ranking, seeds, bounds)) for ranking in rankings
@@ -287,16 +387,6 @@ def render_results(rankings: list[Ranking], seeds: pd.DataFrame, bounds: pd.Data
 
 def make_score_column(header: list[str], direction: str, scores: pd.DataFrame) -> Column:
     r"""Write the scores on a dataset, the best in bold and the second underlined.
-
-    Parameters
-    ----------
-    header : list of str
-        The dataset, and its metric if that has to be said.
-    direction : {"max", "min", ""}
-        Which is better; nothing is marked where that is not known.
-    scores : pandas.DataFrame
-        Columns ``mean`` and ``std``, a row per model; missing where it has no run, and ``std``
-        where it has one.
 
     Examples
     --------
