@@ -30,7 +30,7 @@ from matplotlib.transforms import Bbox
 from capmap.artifacts import write_bytes
 from capmap.errors import ConfigError
 from capmap.figures.marks import render_svg
-from capmap.looks import find_faults, read_color, sample_palette
+from capmap.settings.choices import find_unknown_colors, read_color, sample_palette
 
 FONT = "DejaVu Sans"
 BASE_SIZE = 7.0
@@ -126,7 +126,7 @@ class Look:
     font_size : float
         Of most text, in points. Rows, lines and marks grow with it.
     palette : str or tuple of str
-        A name or colors, see `capmap.looks.sample_palette`; empty: those of `figures.style`.
+        A name or colors, see `capmap.settings.choices.sample_palette`; empty: those of `figures.style`.
     colors : mapping of str to str
         Colors of some models.
     order : tuple of str
@@ -208,7 +208,7 @@ def read_look(options: Mapping[str, Any]) -> Look:
         When a palette or color is not there.
     """
     chosen = {key: value for key, value in options.items() if value != ""}
-    faults = list(find_faults(chosen))
+    faults = list(find_unknown_colors(chosen))
     if faults:
         raise ConfigError("\n".join(f"figures.{key}: {text}" for key, text in faults))
     palette = chosen.get("palette", "")

@@ -15,8 +15,7 @@ from capmap.analyses import (
 )
 from capmap.errors import ConfigError
 from capmap.inputs.studies import TABLES, Study, find_dimensions, find_subgroups, rename
-from capmap.looks import find_faults
-from capmap.settings.choices import find_alpha
+from capmap.settings.choices import find_alpha, find_unknown_colors
 from capmap.wording import find_nearest, list_names, write_key
 
 # What no look of a figure has.
@@ -144,7 +143,7 @@ def check_looks(study: Study) -> Iterator[ConfigError]:
         remedy = "List their analyses under analyses, and name no figure here and in `skip`."
         yield study.refuse("figures.only", f"{text} {remedy}")
     try:
-        for option, text in find_faults(figures):
+        for option, text in find_unknown_colors(figures):
             yield study.refuse(f"figures.{option}", text)
     except ModuleNotFoundError:
         return  # Where only jobs have matplotlib, the one that draws reports it.
