@@ -8,7 +8,7 @@ from job import run_job
 
 # isort: split
 from capmap.artifacts import write_index
-from capmap.steps import run_steps
+from capmap.tables import run_steps
 
 
 def analyse(

@@ -18,7 +18,7 @@ warnings.filterwarnings("ignore", "Unable to import Axes3D")
 from capmap.artifacts import read_reasons, write_index  # noqa: E402
 from capmap.figures.canvas import NothingToDraw, draw_figure  # noqa: E402
 from capmap.figures.style import figure_style, read_look, save_figure, wear_look  # noqa: E402
-from capmap.steps import read_place  # noqa: E402
+from capmap.tables import read_place  # noqa: E402
 
 logger = logging.getLogger(__name__)
 

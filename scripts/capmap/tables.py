@@ -1,18 +1,31 @@
-"""Tables as CSV and JSON for machines, and as LaTeX for papers."""
+"""Tables as analyses declare them: made by their steps, kept as CSV, JSON and LaTeX."""
 
 import json
+import logging
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from capmap.analyses import TABLES, Best, find_table, load_analysis
+from capmap.analyses import (
+    FOLDER,
+    MOST_MODELS,
+    STEPS,
+    TABLES,
+    TOO_MANY,
+    Best,
+    Step,
+    find_table,
+    load_analysis,
+    place_read,
+)
 from capmap.analyses.columns import list_text_columns
-from capmap.artifacts import read_table, render_csv, write_bytes
+from capmap.artifacts import read_parquet, read_table, render_csv, write_bytes, write_parquet
 from capmap.wording import find_statistic, format_count
 
 DECIMALS = 3
@@ -35,6 +48,9 @@ LATEX = {
     **{character: f"\\{character}" for character in "_%&#${}"},
 }
 
+NONE_RANKED = "No model has results on enough datasets to be ranked."
+
+logger = logging.getLogger("analyse")
 _LATEX_CODES = str.maketrans(LATEX)
 _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
@@ -42,22 +58,10 @@ _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 def write_table(
     table: pd.DataFrame, paths: Sequence[str | Path], *, best: Best | None = None
 ) -> None:
-    """Write one table to several files, each in the format that its suffix names.
+    """Write one table to files as their suffixes say, with the best values of columns in bold.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The finished table; its order is kept and its index is left out.
-    paths : sequence of path-like
-        Files ending in ``.csv``, ``.tex`` or ``.json``; each is replaced
-        atomically.
-    best : mapping of {"max", "min"}, optional
-        Columns whose best value is set in bold (not in CSV), and what is best in them.
-
-    Raises
-    ------
-    ValueError
-        If a path has another suffix; nothing is written then.
+    Nobody reads 20 000 rows or 400 000 cells: in place of a larger table LaTeX says how large it
+    is, and that all of it is in the CSV.
 
     Notes
     -----
@@ -85,16 +89,10 @@ def write_table(
 
 
 def write_declared(table: pd.DataFrame, place: str, folder: str | Path) -> None:
-    """Write a table as the catalog declares it: its columns in order, its formats, what is bold.
+    """Write a table as its analysis declares it: its columns in order, its formats, what is bold.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The finished table; columns that are not declared are left out, unless more may follow.
-    place : str
-        Its name in the catalog, such as ``comparisons/elo``.
-    folder : path-like
-        The study's folder.
+    `place` is its name with folder, such as ``comparisons/elo``. Columns that are not declared are
+    left out, unless more may follow.
     """
     declared = load_analysis(TABLES[place]).tables[place.partition("/")[2]]
     names = declared.columns.split()
@@ -106,19 +104,10 @@ def write_declared(table: pd.DataFrame, place: str, folder: str | Path) -> None:
 
 
 def read_declared(path: str | Path, place: str = "") -> pd.DataFrame:
-    """Read a table from CSV: what the catalog declares as text stays text.
+    """Read a table from CSV: what its analysis declares as text stays text.
 
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    place : str, optional
-        Name of the table in the catalog, such as ``comparisons/elo``; by default that of the path.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table. If it is kept as JSON too, text that is missing is "".
+    `place` is its name with folder; by default that of the path. If a table is kept as JSON too,
+    text that is missing is "".
     """
     place = place or f"{Path(path).parent.name}/{Path(path).stem}"
     texts = list_text_columns(place)
@@ -130,20 +119,83 @@ def read_declared(path: str | Path, place: str = "") -> pd.DataFrame:
     return table
 
 
+def run_steps(
+    study: str, folder: str, steps: Mapping[str, Mapping[str, Any]], inputs: Mapping[str, Any]
+) -> dict[str, str]:
+    """Run steps by their names and options, and give the reasons why tables have no rows, by file.
+
+    `inputs` are the paths that steps read themselves.
+    """
+    content: dict[str, pd.DataFrame] = {}
+    reasons: dict[str, str] = {}
+    for name, options in steps.items():
+        step, owner = load_analysis(STEPS[name]).steps[name], STEPS[name]
+        known: dict[str, Any] = {"study": study, "folder": folder, **options}
+        known |= {path: inputs[path] for path in step.paths}
+        for read in step.reads:
+            place = f"{folder}/{place_read(read, owner)}"
+            if place not in content:
+                content[place] = read_place(place)
+            known[read] = content[place]
+        if load_analysis(owner).folder == FOLDER and "ranked" in known.get("runs", ()):
+            known["runs"] = known["runs"][known["runs"]["ranked"]]
+            if reason := _find_obstacle(step, known["runs"]):
+                logger.warning("%s: %s", name, reason)
+                _write(name, _make_empty(name), folder)
+                reasons |= {f"{table}.csv": reason for table in step.tables}
+                continue
+        made = call_with(step.run, known)
+        if isinstance(made, pd.DataFrame):
+            made = dict.fromkeys([*step.tables, *step.files], made)
+        _write(name, made, folder)
+        parts = [*step.tables, *step.files]
+        counts = ", ".join(f"{len(made[part])} rows of {part}" for part in parts)
+        logger.info("%s: %s", name, counts)
+    logger.info("%d steps done", len(steps))
+    return reasons
+
+
+def call_with(function: Callable[..., Any], known: Mapping[str, Any]) -> Any:
+    """Call a function with what its parameters are called after."""
+    names = [name for name in signature(function).parameters if name in known]
+    return function(**{name: known[name] for name in names})
+
+
+def read_place(place: str) -> pd.DataFrame:
+    """Read a table, or a file of one, where its analysis has it."""
+    if not place.endswith(".parquet"):
+        return read_declared(place)
+    return read_parquet(place, packed="/normalized/" in place)
+
+
+def _find_obstacle(step: Step, runs: pd.DataFrame) -> str:
+    """Say why the runs of ranked models cannot be compared; empty if they can."""
+    if runs.empty:
+        return NONE_RANKED
+    return TOO_MANY if step.pairs and runs["model"].nunique() > MOST_MODELS else ""
+
+
+def _make_empty(name: str) -> dict[str, pd.DataFrame]:
+    """What a step makes, without a row."""
+    owner = load_analysis(STEPS[name])
+    step = owner.steps[name]
+    tables = {
+        table: pd.DataFrame(columns=owner.tables[table].columns.split()) for table in step.tables
+    }
+    return tables | {file: pd.DataFrame() for file in step.files}
+
+
+def _write(name: str, made: Mapping[str, pd.DataFrame], folder: str) -> None:
+    """Write what a step makes."""
+    owner = load_analysis(STEPS[name])
+    for table in owner.steps[name].tables:
+        write_declared(made[table], f"{owner.folder}/{table}", folder)
+    for file, place in owner.steps[name].files.items():
+        write_parquet(f"{folder}/{place}", made[file])
+
+
 def render_latex(table: pd.DataFrame, *, best: Best | None = None) -> str:
     r"""Write a table as a booktabs tabular.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The finished table.
-    best : mapping of {"max", "min"}, optional
-        Columns whose best value is set in bold, and what is best in them.
-
-    Returns
-    -------
-    str
-        A ``tabular`` to ``\input``; it needs ``\usepackage{booktabs}``.
 
     Notes
     -----
@@ -218,21 +270,10 @@ def escape_latex(text: str) -> str:
 
 
 def format_numbers(values: pd.Series, *, decimals: int | None = None) -> list[str]:
-    """Print a column of numbers for a reader.
+    """Print a column of numbers for a reader; "" where missing.
 
-    Parameters
-    ----------
-    values : pandas.Series
-        Numbers; missing ones are NaN, NA or None.
-    decimals : int, optional
-        Of numbers that are no integers, where they are part of a longer column.
-
-    Returns
-    -------
-    list of str
-        Three decimals, none where the whole column holds whole numbers, or as many as show two
-        digits of the largest where all would be 0.000; "" where missing. In a column of mixed
-        kinds, integers stay integers.
+    Three decimals, none where the whole column holds whole numbers, or as many as show two digits
+    of the largest where all would be 0.000. In a column of mixed kinds, integers stay integers.
 
     Examples
     --------
@@ -264,18 +305,10 @@ def count_decimals(values: pd.Series) -> int:
 
 
 def find_decimals(means: pd.Series) -> int:
-    """Find how many decimals distinguish models on a dataset.
+    """Find how many decimals distinguish the mean scores of models on a dataset.
 
-    Parameters
-    ----------
-    means : pandas.Series
-        Mean scores on the dataset; missing ones are NaN.
-
-    Returns
-    -------
-    int
-        So many that the largest has three digits and the range of all has two, at most six; -1
-        where numbers are so large or small that they need exponents.
+    So many that the largest has three digits and the range of all has two, at most six; -1 where
+    numbers are so large or small that they need exponents.
 
     Examples
     --------
@@ -297,20 +330,10 @@ def find_decimals(means: pd.Series) -> int:
 
 
 def write_scores(scores: pd.DataFrame, direction: str) -> list[tuple[str, str, int]]:
-    """Write the scores of models on a dataset for a reader.
+    """Write the mean scores of models on a dataset and their deviations, "" where missing.
 
-    Parameters
-    ----------
-    scores : pandas.DataFrame
-        Columns ``mean`` and ``std``; missing where a model has no run, or one.
-    direction : {"max", "min", ""}
-        Which is better; nothing is best where that is not known.
-
-    Returns
-    -------
-    list of tuple
-        Mean and deviation, "" where missing, and 1 or 2 for all that read the same as the best and
-        the next.
+    The third of each triple is 1 or 2 for all that read the same as the best and the next; nothing
+    is marked where the direction is not known.
 
     Examples
     --------

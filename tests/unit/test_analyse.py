@@ -10,12 +10,11 @@ from capmap.analyses import TOO_MANY
 from capmap.artifacts import read_reasons, write_parquet
 from capmap.errors import ConfigError, ValidationError
 from capmap.figures.canvas import NothingToDraw, draw_figure
-from capmap.steps import read_place
-from capmap.tables import read_declared
+from capmap.tables import read_declared, read_place
 from tests.steps import INDEPENDENT, put
 from tests.toy_runs import draw_benchmark
 
-STEPS = "capmap.steps"
+STEPS = "capmap.tables"
 FILES = ["friedman.csv", "elo.csv", "index.csv"]
 
 

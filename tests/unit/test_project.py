@@ -51,7 +51,7 @@ GROUND = [
 # on it.
 INPUTS = {"inputs"}
 BELOW_INPUTS = {"capmap.multilabel.dumps"}
-TABLES = [{"tables"}, {"steps"}]
+TABLES = [{"tables"}]
 STATISTICS = [
     {"exports", "normalization"},
     {"validation", "attributes", "changes", "ranking"},

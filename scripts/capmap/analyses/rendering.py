@@ -18,8 +18,7 @@ from markupsafe import Markup
 
 from capmap.analyses import list_parameters, load_analysis, place_read
 from capmap.latex import name_reference, write_name
-from capmap.steps import call_with
-from capmap.tables import escape_latex
+from capmap.tables import call_with, escape_latex
 from capmap.wording import (
     LONGEST_NAME,
     format_count,

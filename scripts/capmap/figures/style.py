@@ -126,7 +126,7 @@ class Look:
     font_size : float
         Of most text, in points. Rows, lines and marks grow with it.
     palette : str or tuple of str
-        A name or colors, see `capmap.settings.choices.sample_palette`; empty: those of `figures.style`.
+        A name or colors, see `sample_palette`; empty: those of `figures.style`.
     colors : mapping of str to str
         Colors of some models.
     order : tuple of str
