@@ -16,16 +16,18 @@ from capmap.artifacts import (
     write_json,
     write_text,
 )
-from capmap.changes import list_ranks, save_state, track_changes
 from capmap.claims import list_claims
 from capmap.pages import relate_path
 from capmap.pages.report import (
     Results,
     describe_result,
+    list_ranks,
     list_versions,
     read_figures,
     read_sheets,
     render_report,
+    save_state,
+    track_changes,
 )
 from capmap.paper import render_paper, write_paper
 

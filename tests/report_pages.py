@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap import artifacts, changes
+from capmap import artifacts
 from capmap.analyses import load_analysis
 from capmap.artifacts import write_index
-from capmap.changes import KEY
 from capmap.figures.style import save_figure
 from capmap.inputs.analyses import read_facts
 from capmap.inputs.studies import Study
 from capmap.pages import contents
+from capmap.pages.report import CHANGES, KEY
 from report import report
 from tests.steps import INDEPENDENT, make_figure, put
 from tests.toy_settings import make_settings
@@ -41,7 +41,7 @@ def make_tables(models: list[str], datasets: list[str]) -> dict[str, pd.DataFram
         "seeds": cells.to_frame(index=False).assign(n=3, mean=rng.random(len(cells)), std=0.1),
         "changes": pd.DataFrame(
             [["rank", models[0], 2, 1], ["run", f"{models[0]} on D", 0.5, 0.8]],
-            columns=changes.COLUMNS,
+            columns=CHANGES,
             dtype="object",
         ),
         "bounds": pd.DataFrame(

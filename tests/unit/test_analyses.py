@@ -15,9 +15,9 @@ from markupsafe import Markup
 
 from capmap import analyses
 from capmap.analyses import columns, load_analysis
-from capmap.changes import COLUMNS as CHANGES
 from capmap.inputs.analyses import WORKED_OUT
 from capmap.pages.contents import show_analysis
+from capmap.pages.report import CHANGES
 from capmap.settings.checking import read_schema
 from capmap.settings.study import Config
 from tests.steps import find_draw, find_step

@@ -54,7 +54,7 @@ BELOW_INPUTS = {"capmap.multilabel.dumps"}
 TABLES = [{"tables"}]
 STATISTICS = [
     {"exports", "normalization"},
-    {"validation", "attributes", "changes", "ranking"},
+    {"validation", "attributes", "ranking"},
     {"capabilities", "leaderboard", "checkpoints", "multilabel"},
     {"methods"},
 ]

@@ -22,8 +22,8 @@ from capmap.artifacts import (
     unpack_columns,
     write_parquet,
 )
-from capmap.changes import find_changes, save_state
 from capmap.exports import read_exports
+from capmap.pages.report import find_changes, save_state
 
 SCORES = pd.DataFrame(
     {

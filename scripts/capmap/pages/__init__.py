@@ -19,24 +19,10 @@ def render_page(
     filters: Mapping[str, Callable[..., Any]] | None = None,
     **content: object,
 ) -> str:
-    """Make a page of a template.
+    """Make a page of a template, which extends ``base.html.j2``, and of what it shows, escaped.
 
-    Parameters
-    ----------
-    template : str
-        Name of the template, which extends ``base.html.j2``.
-    scripts : sequence of str, optional
-        Names of JavaScript files that come after the one that all pages have and may use it. Style
-        and script are named in the page's content security policy by their digests.
-    filters : mapping of callable, optional
-        Filters of the template, by name, such as those of `capmap.analyses.rendering`.
-    **content : object
-        What else the template shows. Text is escaped.
-
-    Returns
-    -------
-    str
-        HTML. Equal content gives equal text.
+    `scripts` are JavaScript files that come after the one that all pages have and may use it. Style
+    and script are named in the page's content security policy by their digests.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -56,19 +42,7 @@ def render_page(
 
 
 def render_index(studies: Sequence[Mapping[str, Any]]) -> str:
-    """Link the pages of the studies.
-
-    Parameters
-    ----------
-    studies : sequence of mapping
-        The ``name``, ``title``, ``verdict`` and ``folder`` (relative address) of each study,
-        and whether it has a leaderboard (``board``).
-
-    Returns
-    -------
-    str
-        HTML that fetches nothing.
-    """
+    """Link the pages of the studies, by their name, title, verdict, folder, and whether they have a board."""
     return render_page("index.html.j2", title="Benchmark studies", studies=studies)
 
 

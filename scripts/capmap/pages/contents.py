@@ -88,24 +88,10 @@ class Row:
 
 @dataclass(frozen=True)
 class View:
-    """A table on a page.
+    """A table on a page: its headings, its first rows, and the files that hold all of it.
 
-    Parameters
-    ----------
-    name : str
-        Names the table in the page.
-    caption : str
-        What the table holds.
-    columns : list of Column
-        Its headings.
-    header : int, optional
-        Position of the column that names the rows; None where all columns hold numbers.
-    rows : list of Row
-        Its first rows.
-    note : str
-        What was cut, or "".
-    files : sequence of str
-        The whole table's files relative to the page, in several formats, the first as CSV.
+    `header` is the position of the column that names the rows, None where all columns hold numbers;
+    `note` says what was cut.
     """
 
     name: str
@@ -128,29 +114,10 @@ def make_view(
     best: Best | None = None,
     most: int = MOST_ROWS,
 ) -> View:
-    """Prepare a table for a page.
+    """Prepare a table for a page; the ends of an interval stand in the cell of the estimate.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The finished table; its order is kept and the column ``model``, or else the first one of
-        text, names the rows.
-    name, caption, files : str
-        See `View`.
-    spelled : collection of str, optional
-        The columns that the page names for a reader; all by default.
-    marked : collection of str, optional
-        Names of the rows that are to stand out.
-    best : mapping of {"max", "min"}, optional
-        Columns whose best value stands out, and what is best in them.
-    most : int, optional
-        How many rows the page may have.
-
-    Returns
-    -------
-    View
-        The table, with a note where it was cut. The ends of an interval stand in the cell of the
-        estimate.
+    The page names the columns `spelled` for a reader, by default all; rows of the names `marked`
+    stand out, and so do the best values of columns.
     """
     shown = table.iloc[:, :MOST_COLUMNS]
     numeric = [is_number(shown.iloc[:, place]) for place in range(shown.shape[1])]
@@ -288,18 +255,7 @@ def show_tables(
     versions: Mapping[str, str],
     files: Mapping[str, str],
 ) -> dict[str, View]:
-    """Prepare the tables of a study for its page.
-
-    Parameters
-    ----------
-    tables, validation, versions, files
-        As in `capmap.pages.report.Results`.
-
-    Returns
-    -------
-    dict of str to View
-        The tables by name. Without intervals, their columns are left out.
-    """
+    """Prepare the tables of a study for its page, by name; they are given as in `Results`."""
     everything = tables["ranking"]
     ranking = choose(everything)
     statistic = ranking["statistic"].iloc[0]
@@ -390,19 +346,7 @@ def _count_datasets(ranking: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the page.
-
-    Parameters
-    ----------
-    name, heading : str
-        Its anchor and title.
-    answer, methods : markupsafe.Markup
-        What was found, and how; the second may be empty.
-    figures : sequence of str
-        Names of its figures.
-    views : list of View
-        Its tables.
-    """
+    """A section of the page: its anchor and title, what was found and how, its figures and tables."""
 
     name: str
     heading: str
@@ -419,24 +363,7 @@ def show_analysis(
     *,
     files: Mapping[str, str],
 ) -> Section:
-    """Prepare the section of an analysis.
-
-    Parameters
-    ----------
-    name : str
-        The analysis.
-    words : mapping of str to markupsafe.Markup
-        What it says, by the blocks of its template.
-    tables : mapping of str to pandas.DataFrame
-        Finished tables by their names with folder, such as ``comparisons/elo``.
-    files : mapping of str to str
-        Where the page finds tables.
-
-    Returns
-    -------
-    Section
-        Of long tables the first rows.
-    """
+    """Prepare the section of an analysis; words stand by the blocks of its template."""
     analysis = load_analysis(name)
     places = {f"{analysis.folder}/{name}": table for name, table in analysis.tables.items()}
     return Section(
@@ -458,7 +385,7 @@ def show_analysis(
     )
 
 
-def find_changes(changes: pd.DataFrame) -> dict[str, Any]:
+def summarize_changes(changes: pd.DataFrame) -> dict[str, Any]:
     """What came, went and changed since the former run, and the largest move of a rank."""
     parts = []
     for kind in ("model", "dataset", "run", "setting"):

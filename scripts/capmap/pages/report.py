@@ -1,7 +1,8 @@
-"""A study's results as one HTML page, and the page that links the studies."""
+"""A study's results as one HTML page, with what came, went and moved since the former run."""
 
+import json
 import platform
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as find_version
@@ -9,20 +10,23 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import yaml
 from markupsafe import Markup
 
 from capmap.analyses import FIGURES, TOGETHER, load_analysis
 from capmap.analyses.rendering import FILTERS, write_page
-from capmap.artifacts import read_index
+from capmap.artifacts import read_index, read_table, render_csv, replace_file, write_text
 from capmap.claims import ranks_apart
 from capmap.pages import render_page
 from capmap.pages.contents import (
-    find_changes,
     list_doubts,
     show_analysis,
     show_tables,
+    summarize_changes,
 )
+from capmap.ranking import choose_ranked
 from capmap.tables import read_declared
 
 # Suffixes of the files that a page links, by what it calls them.
@@ -32,23 +36,15 @@ PLAIN = ("tables/", "normalized/", "comparisons/")
 PACKAGES = ["matplotlib", "numpy", "pandas", "pillow", "pyarrow", "scipy", "seaborn", "snakemake"]
 # Bytes of all figures; the rest of a page stays below 0.7 MB.
 MAX_FIGURES = 1_300_000
+CHANGES = ["kind", "name", "before", "after"]
+KEY = ["model", "dataset", "seed"]
+# Where a file of runs keeps the settings and the ranks of its study.
+STATE = b"capmap"
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure on a page.
-
-    Parameters
-    ----------
-    name : str
-        Names the figure in the page.
-    caption : str
-        What it shows.
-    svg : str
-        Its SVG element, or "" where it is too large for the page.
-    files : mapping of str to str
-        Its files relative to the page, by what they are; none where it was not drawn.
-    """
+    """A figure on a page: its SVG element, "" where it is too large, and its files by what they are."""
 
     name: str
     caption: str
@@ -57,15 +53,7 @@ class Picture:
 
 
 def read_figures(folder: str | Path) -> tuple[dict[str, Path], set[str]]:
-    """Find the figures that a study's folder holds, by its index.
-
-    Returns
-    -------
-    figures : dict of str to pathlib.Path
-        The SVG files of figures by name, in the order of the page.
-    nothing : set of str
-        Figures with nothing to show, of which there are no files.
-    """
+    """Find the figures of a folder in the order of the page, and those that have nothing to show."""
     index = read_index(folder)
     files = {*index["file"]}
     figures = {name: Path(folder, f"{name}.svg") for name in FIGURES if f"{name}.svg" in files}
@@ -79,24 +67,7 @@ def embed_pictures(
     *,
     max_bytes: int,
 ) -> dict[str, Picture]:
-    """Embed figures as far as they fit.
-
-    Parameters
-    ----------
-    captions : mapping of str to str
-        What each figure shows, by name, the most important first.
-    figures : mapping of str to pathlib.Path
-        SVG files by name, of figures that show something; other formats stand beside them.
-    files : mapping of str to str
-        Where the page finds each figure, by ``figures/<name>``.
-    max_bytes : int
-        Bytes of the page that all figures together may take.
-
-    Returns
-    -------
-    dict of str to Picture
-        The figures by name; those that do not fit and those with nothing to show are not embedded.
-    """
+    """Embed figures as far as they fit: the most important first, all together at most so many bytes."""
     pictures = {}
     for name, caption in captions.items():
         svg = figures[name].read_text(encoding="utf-8").strip() if name in figures else ""
@@ -116,24 +87,9 @@ def embed_pictures(
 class Results:
     """What a study's page is made of.
 
-    Parameters
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        The study's finished tables, its bounds and what it dropped, by the names of their files.
-    validation : mapping
-        What was read and rejected, the content of ``validation.json``.
-    figures : mapping of str to pathlib.Path
-        Files by name that `capmap.figures.marks` wrote.
-    nothing : set of str
-        Figures that were asked for and have nothing to show.
-    files : mapping of str to str
-        Where each table and figure is kept, relative to the page.
-    words : mapping of str to mapping
-        What the ranking ("main") and each analysis say, by the blocks of their templates.
-    settings : mapping
-        The study's settings, checked and with defaults.
-    versions : mapping of str to str
-        Versions of the software that writes the page.
+    Tables stand by the names of their files, `files` where tables and figures are kept, relative to
+    the page, and `words` what the ranking ("main") and each analysis say, by the blocks of their
+    templates. `nothing` are the figures that were asked for and have nothing to show.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -147,20 +103,10 @@ class Results:
 
 
 def render_report(results: Results, *, study: str, title: str) -> str:
-    """Put a study's results on one page.
+    """Put a study's results on one page, HTML that fetches nothing, under 2 MB.
 
-    Parameters
-    ----------
-    results : Results
-        The finished tables and figures.
-    study, title : str
-        Name and heading of the study.
-
-    Returns
-    -------
-    str
-        HTML that fetches nothing, under 2 MB: of long tables the first rows, with a link to their
-        file; figures that do not fit are linked. Equal results give equal text.
+    Of long tables it has the first rows, with a link to their file; figures that do not fit are
+    linked. Equal results give equal text.
     """
     tables = results.tables
     is_board = ranks_apart(results.tables)
@@ -194,7 +140,7 @@ def render_report(results: Results, *, study: str, title: str) -> str:
         validation=results.validation,
         ranked=_count_ranked(tables),
         doubts=list_doubts(results.validation),
-        changes=find_changes(tables["changes"]),
+        changes=summarize_changes(tables["changes"]),
         methods=write_page(main["methods"]),
         pictures=pictures,
         blank={name for name, picture in pictures.items() if not picture.files},
@@ -216,14 +162,7 @@ def _count_ranked(tables: Mapping[str, pd.DataFrame]) -> dict[str, int]:
 
 
 def describe_result(results: Results) -> Markup:
-    """Say which model is best, or of a leaderboard what it says.
-
-    Returns
-    -------
-    markupsafe.Markup
-        A few sentences. A leaderboard that ranks within methods, or complete entries only, has the
-        only ranking that is described.
-    """
+    """Say which model is best, or of a leaderboard that ranks apart what it says."""
     if ranks_apart(results.tables):
         return results.words["leaderboard"]["answer"]
     return results.words["main"]["headline"]
@@ -252,3 +191,94 @@ def list_versions(own: str) -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return versions
+
+
+def save_state(
+    path: str | Path, runs: pd.DataFrame, settings: Mapping[str, Any], ranks: Mapping[str, int]
+) -> None:
+    """Write the runs of a study as Parquet, with its settings and the ranks of its models."""
+    table = pa.Table.from_pandas(runs[[*KEY, "score"]], preserve_index=False)
+    state = json.dumps(_describe_state(settings, ranks))
+    with replace_file(path) as stream:
+        pq.write_table(table.replace_schema_metadata({STATE: state}), stream, compression="zstd")
+
+
+def _describe_state(settings: Mapping[str, Any], ranks: Mapping[str, int]) -> dict[str, Any]:
+    """Settings by their paths, such as ``bootstrap.replicates``, and ranks, as JSON has them."""
+    texts = json.dumps({"settings": flatten(settings), "ranks": dict(ranks)})
+    state: dict[str, Any] = json.loads(texts)
+    return state
+
+
+def find_changes(
+    path: str | Path, runs: pd.DataFrame, settings: Mapping[str, Any], ranks: Mapping[str, int]
+) -> pd.DataFrame:
+    """List what changed since `save_state` wrote the former runs: before and after, empty where absent."""
+    former = pq.read_table(path)
+    state = json.loads(former.schema.metadata[STATE])
+    now = _describe_state(settings, ranks)
+    rows = [
+        *_compare_runs(former.to_pandas(), runs),
+        *_compare("setting", state["settings"], now["settings"]),
+        *_compare("rank", state["ranks"], now["ranks"]),
+    ]
+    return pd.DataFrame(rows, columns=CHANGES, dtype="object")
+
+
+def track_changes(
+    runs: pd.DataFrame,
+    settings: Mapping[str, Any],
+    ranks: Mapping[str, int],
+    *,
+    previous: str,
+    changes: str,
+) -> pd.DataFrame:
+    """Write what changed since the former run; without any change the list stays as it is."""
+    found = pd.DataFrame(columns=CHANGES)
+    if Path(previous).is_file():
+        found = find_changes(previous, runs, settings, ranks)
+    if len(found) or not Path(changes).is_file():
+        write_text(changes, render_csv(found))
+    return read_table(changes, names=CHANGES)
+
+
+def list_ranks(ranking: pd.DataFrame) -> dict[str, int]:
+    """The rank of each ranked model."""
+    ranked = choose_ranked(ranking)
+    return dict(zip(ranked["model"], ranked["rank"].astype(int), strict=True))
+
+
+def flatten(settings: Mapping[str, Any], place: str = "") -> dict[str, Any]:
+    """Name each setting by its path, such as ``bootstrap.replicates``."""
+    flat: dict[str, Any] = {}
+    for key, value in settings.items():
+        name = f"{place}{key}"
+        is_section = isinstance(value, Mapping) and value
+        flat |= flatten(value, f"{name}.") if is_section else {name: value}
+    return flat
+
+
+def _compare_runs(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[tuple[str, str, Any, Any]]:
+    """Compare models, datasets and the runs of those that are in both."""
+    told: dict[str, set[str]] = {}
+    for kind in KEY[:2]:
+        were, are = set(before[kind].unique()), set(after[kind].unique())
+        told[kind] = were ^ are
+        for name in sorted(told[kind]):
+            yield kind, name, name if name in were else "", name if name in are else ""
+    tables = [table[[*KEY, "score"]].astype(dict.fromkeys(KEY, "str")) for table in (before, after)]
+    both = tables[0].merge(tables[1], on=KEY, how="outer", suffixes=("_before", "_after"))
+    changed = both[both["score_before"] != both["score_after"]].sort_values(KEY)
+    for model, dataset, seed, old, new in changed.itertuples(index=False):
+        if model not in told["model"] and dataset not in told["dataset"]:
+            name = f"{model} on {dataset}" + (f", seed {seed}" if seed else "")
+            yield "run", name, "" if pd.isna(old) else old, "" if pd.isna(new) else new
+
+
+def _compare(
+    kind: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, Any, Any]]:
+    for name in sorted({*before, *after}):
+        old, new = before.get(name, ""), after.get(name, "")
+        if old != new:
+            yield kind, name, old, new
