@@ -138,7 +138,7 @@ def _stack(lines: Sequence[str], form: str) -> str:
 
 
 def write_name(name: str) -> str:
-    r"""Write a name of other people's files so that LaTeX prints it as it stands, up to 80 letters.
+    r"""Write a name of other people's files so that LaTeX prints it as it is, up to 80 letters.
 
     Examples
     --------

@@ -89,7 +89,7 @@ def write_table(
 
 
 def write_declared(table: pd.DataFrame, place: str, folder: str | Path) -> None:
-    """Write a table as its analysis declares it: its columns in order, its formats, what is bold.
+    """Write a table as its analysis declares it: columns in order, formats, what is bold.
 
     `place` is its name with folder, such as ``comparisons/elo``. Columns that are not declared are
     left out, unless more may follow.
@@ -122,7 +122,7 @@ def read_declared(path: str | Path, place: str = "") -> pd.DataFrame:
 def run_steps(
     study: str, folder: str, steps: Mapping[str, Mapping[str, Any]], inputs: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Run steps by their names and options, and give the reasons why tables have no rows, by file.
+    """Run steps by their names and options; give why tables have no rows, by their files.
 
     `inputs` are the paths that steps read themselves.
     """

@@ -42,7 +42,7 @@ def render_page(
 
 
 def render_index(studies: Sequence[Mapping[str, Any]]) -> str:
-    """Link the pages of the studies, by their name, title, verdict, folder, and whether they have a board."""
+    """Link the pages of studies: name, title, verdict, folder, and whether there is a board."""
     return render_page("index.html.j2", title="Benchmark studies", studies=studies)
 
 

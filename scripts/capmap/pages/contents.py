@@ -346,7 +346,7 @@ def _count_datasets(ranking: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the page: its anchor and title, what was found and how, its figures and tables."""
+    """A section of the page: anchor and title, what was found and how, its figures, its tables."""
 
     name: str
     heading: str

@@ -44,7 +44,7 @@ STATE = b"capmap"
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure on a page: its SVG element, "" where it is too large, and its files by what they are."""
+    """A figure on a page: its SVG element, "" where it is too large, and its files by kind."""
 
     name: str
     caption: str
@@ -53,7 +53,7 @@ class Picture:
 
 
 def read_figures(folder: str | Path) -> tuple[dict[str, Path], set[str]]:
-    """Find the figures of a folder in the order of the page, and those that have nothing to show."""
+    """Find the figures of a folder in the order of the page, and those with nothing to show."""
     index = read_index(folder)
     files = {*index["file"]}
     figures = {name: Path(folder, f"{name}.svg") for name in FIGURES if f"{name}.svg" in files}
@@ -67,7 +67,7 @@ def embed_pictures(
     *,
     max_bytes: int,
 ) -> dict[str, Picture]:
-    """Embed figures as far as they fit: the most important first, all together at most so many bytes."""
+    """Embed figures, the most important first, as far as they fit into so many bytes."""
     pictures = {}
     for name, caption in captions.items():
         svg = figures[name].read_text(encoding="utf-8").strip() if name in figures else ""
@@ -213,7 +213,7 @@ def _describe_state(settings: Mapping[str, Any], ranks: Mapping[str, int]) -> di
 def find_changes(
     path: str | Path, runs: pd.DataFrame, settings: Mapping[str, Any], ranks: Mapping[str, int]
 ) -> pd.DataFrame:
-    """List what changed since `save_state` wrote the former runs: before and after, empty where absent."""
+    """List what changed since `save_state` wrote the former runs: before and after, or empty."""
     former = pq.read_table(path)
     state = json.loads(former.schema.metadata[STATE])
     now = _describe_state(settings, ranks)
