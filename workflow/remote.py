@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_storage_plugins.io import Mtime
 
-from capmap.downloads import BLOCK, ask_server
+from capmap.inputs.loading import BLOCK, ask_server
 from capmap.errors import ConfigError
 
 S3_REMEDY = (

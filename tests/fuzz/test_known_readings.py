@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from capmap.errors import CapmapError
-from capmap.inputs.configuration import check_configuration
+from capmap.inputs.loading import check_configuration
 from tests.fuzz.studies import read_exports_of
 
 # By model, dataset and seed.

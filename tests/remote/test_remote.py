@@ -19,9 +19,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from capmap import downloads
 from capmap.errors import ConfigError
-from capmap.inputs.configuration import check_configuration
+from capmap.inputs import loading
+from capmap.inputs.loading import check_configuration
 from tests.remote.conftest import KEYS
 from tests.remote.servers import DAY, ExportServer, require_keys, serve_exports
 from tests.workflow.checkouts import Checkout, copy_project
@@ -209,7 +209,7 @@ def open_s3(tmp_path: Path, server: ExportServer) -> Open:
 
 
 def test_a_server_that_says_nothing_is_given_up_on(open_http, server, monkeypatch):
-    monkeypatch.setattr(downloads, "DEADLINES", (0.3, 0.3))
+    monkeypatch.setattr(loading, "DEADLINES", (0.3, 0.3))
     server.files = {"/a.csv": (b"x", 0.0)}
     server.faults = {"/a.csv": "silent"}
     with pytest.raises(remote.RemoteError) as fault:

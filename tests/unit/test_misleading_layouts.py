@@ -5,7 +5,7 @@ import json
 import pytest
 
 from capmap.exports import read_exports
-from capmap.inputs.configuration import check_configuration
+from capmap.inputs.loading import check_configuration
 from capmap.normalization.precedence import Rules
 from capmap.validation import Policies, validate_runs
 from tests.fuzz.studies import read_exports_of

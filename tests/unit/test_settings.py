@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from capmap.errors import ConfigError
-from capmap.inputs import configuration
-from capmap.inputs.configuration import check_configuration
+from capmap.inputs import loading
+from capmap.inputs.loading import check_configuration
 from capmap.inputs.studies import list_faults
 from capmap.settings.checking import check_settings, list_keys, read_schema
 from capmap.settings.files import expand_home, read_yaml
@@ -179,7 +179,7 @@ def test_import_loads_nothing_slow() -> None:
     # What the Snakefile imports, and asks of it; names of colors and palettes need matplotlib.
     code = (
         "import sys; sys.path.insert(0, 'scripts');"
-        "from capmap.inputs.configuration import check_configuration;"
+        "from capmap.inputs.loading import check_configuration;"
         "from capmap.settings.files import read_yaml;"
         "check_configuration(read_yaml('config.yaml'), files=['config.yaml']);"
         "print(*{'pandas', 'numpy', 'scipy', 'matplotlib'} & {*sys.modules})"
@@ -262,7 +262,7 @@ def test_a_mistake_is_told_in_one_line_with_a_remedy(mistake: dict[str, Any]) ->
 def test_umap_is_asked_for_only_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     text = write_config({"study": "analyses: [capabilities]\ncapabilities: {map: umap}"})
     assert list_messages(text) == []
-    monkeypatch.setattr(configuration, "find_spec", lambda _: None)
+    monkeypatch.setattr(loading, "find_spec", lambda _: None)
     (message,) = list_messages(text)
     assert message.startswith("studies.toy.capabilities.map: umap needs the package umap-learn")
     assert "-m pip install umap-learn" in message

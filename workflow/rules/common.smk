@@ -25,7 +25,7 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from capmap.analyses import INDEX, STEPS
 from capmap.inputs import analyses, studies
-from capmap.inputs.configuration import ask, load_configuration
+from capmap.inputs.loading import ask, load_configuration
 from library import attempts, code
 from locks import release_lock
 

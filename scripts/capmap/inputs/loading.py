@@ -1,8 +1,9 @@
-"""All that is wrong with a configuration, found before any job and reported in one list."""
+"""A configuration with its downloads: all that is wrong is told in one list before any job."""
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 from snakemake_interface_common.exceptions import WorkflowError
 
 from capmap.analyses import list_analyses
-from capmap.downloads import DOWNLOADS, fetch_file
 from capmap.errors import ConfigError, explain_machine
 from capmap.inputs.analyses import check_looks, check_published
 from capmap.inputs.studies import (
@@ -28,7 +28,7 @@ from capmap.inputs.studies import (
 )
 from capmap.settings.checking import read_place
 from capmap.settings.files import find_line, open_yaml, read_yaml
-from capmap.wording import ALL, join_words
+from capmap.wording import ALL, join_words, write_key
 
 logger = logging.getLogger("snakemake.logging")
 ROWS = (*TABLES, "checkpoints")
@@ -44,6 +44,14 @@ FORMATS: dict[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("predictions", "submission", "checkpoints")},
     "patchml": ("predictions",),
 }
+DOWNLOADS = "downloads"
+# Seconds until a server has to accept a connection, and until it has to send something.
+DEADLINES = (10.0, 60.0)
+BLOCK = 1 << 20
+REMEDY = (
+    "Check the address and your login (--storage-http-auth), try again later, or download the file "
+    "and name the copy."
+)
 
 
 def load_configuration(given: Settings, workflow: Any, shipped: Path, prefix: str) -> Settings:
@@ -211,3 +219,51 @@ def find_ineffective(settings: Settings, written: Settings) -> Iterator[str]:
         yield "columns.cluster: it says what items have in common. Name the column of `item` too."
     if item and (take != "all" or settings["summary"]["runs"] > 1):
         yield "columns.item: each row is an item of a run. Leave out `take` and `summary`."
+
+
+def fetch_file(name: str, file: Mapping[str, str], announce: Callable[[str], object]) -> None:
+    """Fetch a file that is not there yet."""
+    # Not above: they would slow the start of runs without downloads.
+    from capmap.artifacts import digest_file, replace_file
+
+    option, place = f"downloads.{write_key(name)}", Path(DOWNLOADS, name)
+    if place.is_file():
+        if digest_file(place) != file["sha256"]:
+            remedy = "Remove it to fetch it anew, or correct the sha256."
+            raise ConfigError(f"{option}: {place} has another SHA-256. {remedy}")
+        return
+    announce(f"Fetching {file['address']}")
+    try:
+        with replace_file(place) as stream:
+            with ask_server(file["address"]) as answer:
+                stream.writelines(answer.iter_content(BLOCK))
+            stream.flush()
+            if digest_file(stream.name) != file["sha256"]:
+                raise ConfigError("it has another SHA-256. Correct that or the address.")
+    except ConfigError as error:
+        text = f"{option}: {file['address']}: {error} Or copy the file to {place}."
+        raise ConfigError(text) from error
+
+
+@contextmanager
+def ask_server(address: str, verb: str = "GET", **options: Any) -> Iterator[Any]:
+    """Ask a server for a file, and give its answer; a refusal or fault is a `ConfigError`."""
+    # Not above: it would slow the start of runs without files on servers.
+    import requests
+
+    # Compressed on the way, a file would be of unknown size.
+    options |= {"headers": {"Accept-Encoding": "identity"}, "stream": True}
+    try:
+        with requests.request(verb, address, timeout=DEADLINES, **options) as answer:
+            if answer.status_code != requests.codes.ok:
+                status = f"{answer.status_code} {answer.reason}"
+                raise ConfigError(f"the server answers {status}. {REMEDY}")
+            yield answer
+    except requests.exceptions.SSLError as error:
+        raise ConfigError(
+            "the certificate of the server cannot be trusted. If it is your own, name its "
+            "authority: export REQUESTS_CA_BUNDLE=/path/to/ca.pem"
+        ) from error
+    except (requests.RequestException, ValueError) as error:
+        # Its text may name other addresses, to which the server has redirected.
+        raise ConfigError(f"the request fails ({type(error).__name__}). {REMEDY}") from None
