@@ -11,7 +11,7 @@ from capmap import artifacts
 from capmap.analyses import load_analysis
 from capmap.artifacts import write_index
 from capmap.figures.style import save_figure
-from capmap.inputs.analyses import read_facts
+from capmap.inputs import read_facts
 from capmap.inputs.studies import Study
 from capmap.pages import contents
 from capmap.pages.report import CHANGES, KEY

@@ -17,7 +17,7 @@ from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, 
 from capmap.analyses import list_analyses
 from capmap.analyses.rendering import describe_analysis
 from capmap.claims import list_claims
-from capmap.inputs.analyses import read_facts
+from capmap.inputs import read_facts
 from capmap.inputs.studies import Study
 from capmap.pages.report import read_sheets
 

@@ -13,6 +13,7 @@ from weakref import finalize
 
 import pandas as pd
 
+from capmap import inputs as given
 from capmap.analyses import (
     ANALYSES,
     HEADLINE,
@@ -26,7 +27,6 @@ from capmap.analyses import (
 )
 from capmap.artifacts import read_json, render_csv, write_json, write_parquet, write_text
 from capmap.errors import CapmapError, ConfigError, ValidationError
-from capmap.inputs import analyses as given
 from capmap.inputs.studies import check_config, find_references, find_study
 from capmap.ranking import choose
 from capmap.ranking.clusters import measure_items

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from capmap import inputs
 from capmap.attributes import find_attribute_faults
 from capmap.exports import Exports
-from capmap.inputs import analyses
 from capmap.inputs.studies import Study, list_exports
 from capmap.validation import Validation
 from capmap.validation.checking import check_exports
@@ -21,7 +21,7 @@ def read_exports_of(config: Mapping[str, Any], study: str) -> tuple[Exports, Val
         names=files,
         patterns=settings["exports"],
         settings=settings,
-        named=analyses.list_named(known),
+        named=inputs.list_named(known),
         renamed=known.read("figures/names"),
     )
-    return read, result.add_problems(find_attribute_faults(analyses.read_attributes(known)))
+    return read, result.add_problems(find_attribute_faults(inputs.read_attributes(known)))

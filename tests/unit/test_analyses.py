@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from capmap import analyses
 from capmap.analyses import columns, load_analysis
-from capmap.inputs.analyses import WORKED_OUT
+from capmap.inputs import WORKED_OUT
 from capmap.pages.contents import show_analysis
 from capmap.pages.report import CHANGES
 from capmap.settings.checking import read_schema

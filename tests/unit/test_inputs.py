@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capmap import inputs
 from capmap.analyses import ANALYSES, FIGURES, INDEX, STEPS
 from capmap.errors import ConfigError
 from capmap.exports.submissions import INFORMATION, RESULTS
-from capmap.inputs import analyses, studies
+from capmap.inputs import studies
 from capmap.inputs.studies import Study
 from capmap.multilabel.dumps import Cell
 
@@ -297,10 +298,10 @@ def test_a_shard_needs_labels_of_its_datasets_and_the_classes() -> None:
 
 def test_short_steps_share_a_job_and_long_ones_do_not() -> None:
     study = make_study(analyses=["ranks", "capabilities"])
-    assert [*analyses.read_steps(study)] == [*INDEX["ranks"]["steps"]]
-    assert analyses.read_steps(make_study(analyses=[])) == {}
-    assert analyses.is_asked(study, "drift", "ranks")
-    assert not analyses.is_asked(study, "drift")
+    assert [*inputs.read_steps(study)] == [*INDEX["ranks"]["steps"]]
+    assert inputs.read_steps(make_study(analyses=[])) == {}
+    assert inputs.is_asked(study, "drift", "ranks")
+    assert not inputs.is_asked(study, "drift")
 
 
 def test_steps_and_figures_are_told_settings() -> None:
@@ -309,12 +310,12 @@ def test_steps_and_figures_are_told_settings() -> None:
         groups={"g": {"datasets": ["d"]}},
         predictions={"datasets": {"V2": V1, "V1": V1}},
     )
-    told = analyses.read_steps(study, *STEPS)
+    told = inputs.read_steps(study, *STEPS)
     assert {name: {*options} for name, options in told.items()} == {
         name: {*INDEX[owner]["steps"][name]} for name, owner in STEPS.items()
     }
     assert told["rank_entries"]["dimension_datasets"] == {"g": ["d"]}
     assert told["compare_predictions"]["order"] == ["V2", "V1"]
-    for name, figure in analyses.read_figures(study).items():
+    for name, figure in inputs.read_figures(study).items():
         assert figure.keys() == {"options", "look"}
         assert figure["options"].keys() == INDEX[FIGURES[name]]["figures"][name].keys()

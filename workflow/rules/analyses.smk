@@ -94,7 +94,7 @@ rule plot:
         cfg=cfg(
             "figures/formats",
             folder=lambda study: str(study.folder),
-            drawn=analyses.read_figures,
+            drawn=inputs.read_figures,
         ),
         library=code("plot", *INDEX),
     script:

@@ -24,7 +24,8 @@ ROOT = find_root(workflow.current_basedir)
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "workflow")]
 
 from capmap.analyses import INDEX, STEPS
-from capmap.inputs import analyses, studies
+from capmap import inputs
+from capmap.inputs import studies
 from capmap.inputs.loading import ask, load_configuration
 from library import attempts, code
 from locks import release_lock
@@ -74,7 +75,7 @@ def steps(*names):
     return cfg(
         study=lambda study: study.name,
         folder=lambda study: str(study.folder),
-        steps=lambda study: analyses.read_steps(study, *names),
+        steps=lambda study: inputs.read_steps(study, *names),
     )
 
 
@@ -94,7 +95,7 @@ def asked(names, folder, files):
     """Files of results that the job's study has if it asks for one of some analyses."""
     return lambda wildcards: (
         [folder.format(study=wildcards.study) + name for name in files.split()]
-        if analyses.is_asked(study_of(wildcards), *names.split())
+        if inputs.is_asked(study_of(wildcards), *names.split())
         else []
     )
 
@@ -104,7 +105,7 @@ def shards(place, names="", number=lambda study: range(study.read("bootstrap/sha
 
     def read(wildcards):
         study = study_of(wildcards)
-        if names and not analyses.is_asked(study, *names.split()):
+        if names and not inputs.is_asked(study, *names.split()):
             return []
         return expand(place, study=study.name, shard=ask(number, study))
 

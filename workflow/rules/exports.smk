@@ -41,7 +41,7 @@ rule validate:
             renamed="figures/names",
         ),
         checked=unwatched(
-            named=analyses.list_named, attributes=analyses.read_attributes
+            named=inputs.list_named, attributes=inputs.read_attributes
         ),
         library=code("validate"),
     script:

@@ -30,7 +30,7 @@ use rule validate as validate_submissions with:
             folders=studies.list_submissions,
             renamed="figures/names",
         ),
-        checked=unwatched(named=analyses.list_named),
+        checked=unwatched(named=inputs.list_named),
 
 
 use rule validate as validate_checkpoints with:
@@ -51,7 +51,7 @@ use rule validate as validate_checkpoints with:
             checkpoints=lambda study: {**study.read("checkpoints"), "rankings": []},
             renamed="figures/names",
         ),
-        checked=unwatched(named=analyses.list_named),
+        checked=unwatched(named=inputs.list_named),
 
 
 rule lead:

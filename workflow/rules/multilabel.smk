@@ -87,7 +87,7 @@ rule evaluate:
         ),
         cfg=cfg(
             "predictions/classes bootstrap/confidence bootstrap/seed",
-            replicates=analyses.count_of_images,
+            replicates=inputs.count_of_images,
             datasets=studies.find_labels,
             subgroups=studies.find_subgroups,
             renamed="figures/names",
@@ -113,7 +113,7 @@ use rule validate as validate_predictions with:
             subgroups=studies.find_subgroups,
             renamed="figures/names",
         ),
-        checked=unwatched(named=analyses.list_named),
+        checked=unwatched(named=inputs.list_named),
 
 
 rule compare_labels:

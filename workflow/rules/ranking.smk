@@ -54,7 +54,7 @@ rule bootstrap:
         cfg=cfg(
             "bootstrap/replicates bootstrap/confidence bootstrap/interval bootstrap/seed "
             "bootstrap/shards",
-            groups=analyses.read_groups,
+            groups=inputs.read_groups,
             dimensions=studies.find_estimated,
         ),
         library=code("bootstrap"),
@@ -79,7 +79,7 @@ rule rank:
         mem_mb=attempts(2000),
         runtime=attempts(2),
     params:
-        cfg=cfg("bootstrap/confidence", groups=analyses.list_groups),
+        cfg=cfg("bootstrap/confidence", groups=inputs.list_groups),
         library=code("rank"),
     script:
         "../../scripts/rank.py"

@@ -20,8 +20,8 @@ BOARDS = [
 rule check_published:
     """Tables of a study → what they have for published numbers."""
     input:
-        printed=files(analyses.list_printed),
-        tables=files(analyses.list_beside),
+        printed=files(inputs.list_printed),
+        tables=files(inputs.list_beside),
     output:
         table("results/{study}/tables/published", "csv tex"),
         table("results/{study}/tables/published_cells"),
@@ -86,7 +86,7 @@ rule report:
     params:
         study="{study}",
         version=VERSION,
-        cfg=cfg(settings=lambda study: study.settings, options=analyses.read_facts),
+        cfg=cfg(settings=lambda study: study.settings, options=inputs.read_facts),
         library=code("report", *INDEX),
     script:
         "../../scripts/report.py"

@@ -12,7 +12,7 @@ from snakemake_interface_common.exceptions import WorkflowError
 
 from capmap.analyses import list_analyses
 from capmap.errors import ConfigError, explain_machine
-from capmap.inputs.analyses import check_looks, check_published
+from capmap.inputs import check_looks, check_published
 from capmap.inputs.studies import (
     TABLES,
     Settings,
