@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 
 from capmap.artifacts import read_json, read_parquet
-from capmap.normalization.precedence import DatasetRule
+from capmap.normalization import DatasetRule
 from capmap.ranking.normalized import summarize_study
 from capmap.tables import write_table
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from capmap.artifacts import read_json, read_parquet, write_parquet
-from capmap.normalization.items import NO_ITEMS
+from capmap.normalization.bounds import NO_ITEMS
 from capmap.ranking.clusters import measure_items
 from capmap.ranking.estimates import choose_groups, estimate_models, list_parts
 

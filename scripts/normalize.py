@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from capmap.artifacts import read_parquet, render_csv, write_parquet, write_text
-from capmap.normalization.items import NO_ITEMS
+from capmap.normalization.bounds import NO_ITEMS
 from capmap.ranking.normalized import normalize_study
 
 

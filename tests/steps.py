@@ -10,7 +10,7 @@ import pandas as pd
 from analyse import analyse
 from capmap.analyses import FIGURES, STEPS, Step, load_analysis, place_read
 from capmap.artifacts import render_csv, write_parquet, write_text
-from capmap.normalization.items import NO_ITEMS
+from capmap.normalization.bounds import NO_ITEMS
 from capmap.tables import read_declared
 
 

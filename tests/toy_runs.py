@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from capmap.normalization import apply_transforms
 from capmap.normalization.bounds import normalize_scores, resolve_bounds
-from capmap.normalization.precedence import apply_transforms
 
 
 def make_runs(*rows, metric="accuracy"):

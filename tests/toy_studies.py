@@ -1,6 +1,6 @@
 """Short ways to validate small tables of runs."""
 
-from capmap.normalization.precedence import Rules
+from capmap.normalization import Rules
 from capmap.problems import Problem
 from capmap.validation import Policies, validate_runs
 from tests.toy_runs import make_runs

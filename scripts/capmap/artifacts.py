@@ -68,17 +68,7 @@ def digest_file(path: str | Path) -> str:
 
 
 def pack_names(names: pd.Series) -> pd.Series:
-    """Keep each name once, in order, and its number in every row.
-
-    Parameters
-    ----------
-    names : pandas.Series
-        Texts, packed or not.
-
-    Returns
-    -------
-    pandas.Series
-        Categorical, whose categories are sorted, so that it sorts and groups as the texts do.
+    """Keep each name once and its number in every row, so that it sorts and groups as text does.
 
     Examples
     --------
@@ -153,20 +143,10 @@ def render_csv(table: pd.DataFrame) -> str:
 def read_table(
     path: str | Path | IO[bytes], *, names: Sequence[str] = TEXT_COLUMNS
 ) -> pd.DataFrame:
-    """Read a table that `render_csv` wrote.
+    """Read a table that `render_csv` wrote; only empty cells are missing.
 
-    Parameters
-    ----------
-    path : path-like or binary stream
-        A CSV file.
-    names : sequence of str, optional
-        Columns of names, where ``007`` stays as it is; give ``["model"]`` for a table whose other
-        columns are called after datasets.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table; only empty cells are missing.
+    `names` are columns of names, where ``007`` stays as it is; give ``["model"]`` for a table whose
+    other columns are called after datasets.
     """
     table = pd.read_csv(
         path,
@@ -213,21 +193,9 @@ def _unpack_type(kind: pa.DataType) -> pa.DataType:
 def read_parquet(
     path: str | Path, *, where: Mapping[str, str] | None = None, packed: bool = False
 ) -> pd.DataFrame:
-    """Read a Parquet file as a table.
+    """Read the rows of a Parquet file that have some values; refuse a damaged file.
 
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    where : mapping of str to str, optional
-        The values of columns of the rows to read.
-    packed : bool, optional
-        Whether columns of texts are packed, see `pack_names`.
-
-    Raises
-    ------
-    CapmapError
-        When its bytes are not those that were written.
+    Where it is `packed`, columns of texts are as `pack_names` makes them.
     """
     filters = [(column, "==", value) for column, value in where.items()] if where else None
     read = partial(pq.read_table, path, filters=filters, page_checksum_verification=True)
@@ -292,13 +260,7 @@ def write_index(folder: str | Path, absent: Mapping[str, str] | None = None) -> 
 
 
 def read_index(folder: str | Path) -> pd.DataFrame:
-    """Read what a folder holds, and why other things are not there.
-
-    Raises
-    ------
-    CapmapError
-        When a file is no longer there, or is no longer as it was written.
-    """
+    """Read what a folder holds, and why other things are not there; refuse one that was edited."""
     index = read_table(Path(folder, INDEX), names=COLUMNS).fillna("")
     for name, digest in index.loc[index["sha256"] != "", ["file", "sha256"]].to_numpy():
         path = Path(folder, name)

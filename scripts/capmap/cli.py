@@ -29,10 +29,8 @@ FIRST = "seeded"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; what follows ``--`` goes to Snakemake.
 
-    Returns
-    -------
-    int
-        0, or what Snakemake returns, or 1 after a message, or 3 where there is something to decide.
+    It returns 0, or what Snakemake returns, or 1 after a message, or 3 where there is something to
+    decide.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     own, rest = given, list[str]()

@@ -31,12 +31,9 @@ class ValidationError(CapmapError):
 
 
 def explain_machine(error: BaseException) -> str:
-    """Say of an error that is a fault of the machine, not of a program, what to do; "" of others.
+    """Say what to do about an error that is the machine's fault, not the program's; "" of others.
 
-    Parameters
-    ----------
-    error : BaseException
-        What was raised; what it was raised from is looked at as well.
+    What it was raised from is looked at as well.
 
     Examples
     --------

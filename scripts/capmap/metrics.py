@@ -11,19 +11,10 @@ from capmap.settings.choices import Direction
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric as its definition has it.
+    """A metric with its natural bounds and other names.
 
-    Parameters
-    ----------
-    name : str
-        The usual short name.
-    direction : {"max", "min"}
-        Whether the higher or the lower score is better.
-    low, high : float or None
-        The natural bounds of the score; None where it has none, or where communities differ in
-        scale (BLEU is given in 0 to 1 and in 0 to 100).
-    aliases : tuple of str
-        Other names of the same metric.
+    A bound is None where there is none, or where communities differ in scale (BLEU is given in 0 to
+    1 and in 0 to 100).
     """
 
     name: str
@@ -181,16 +172,6 @@ SIGN = re.compile(r"(?:^|/)\s*(?:-|\(-\))")
 def canonical_name(name: str) -> str:
     """Reduce a metric's name to what distinguishes it: no case, no separators.
 
-    Parameters
-    ----------
-    name : str
-        A metric's name as somebody wrote it.
-
-    Returns
-    -------
-    str
-        Two names mean the same metric to capmap when this is equal.
-
     Notes
     -----
     Letters are folded (NFKC, so R² is R2) and everything but letters and digits is left out. A
@@ -221,16 +202,6 @@ def find_metric(name: str) -> Metric | None:
        one: splits (``test_``, ``val/``), averagings (``macro_``, ``multiclass_``) and trailing
        cut-offs (``@10``, ``_50``).
     3. A leading minus or ``neg_`` turns the metric around: direction and bounds change sign.
-
-    Parameters
-    ----------
-    name : str
-        A metric's name as somebody wrote it.
-
-    Returns
-    -------
-    Metric or None
-        None when the name is not known. A direction is never guessed.
 
     Examples
     --------

@@ -29,21 +29,11 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Pattern:
-    """A text with fields.
+    """A text with fields, which neither they nor ``*`` cross at the separator, such as a slash.
 
-    Parameters
-    ----------
-    text : str
-        ``{name}`` stands for one or more characters, the same ones wherever it stands, and
-        ``{name,expression}`` for what the regular expression matches, as in rules of Snakemake.
-        ``*`` stands for any characters, and ``**/`` for any folders; all else stands for itself.
-    separator : str, optional
-        The character that neither a field nor ``*`` stands for, such as the slash of paths.
-
-    Raises
-    ------
-    ConfigError
-        When a brace is not closed, or a field has no name or no valid expression.
+    ``{name}`` stands for one or more characters, the same ones wherever it stands, and
+    ``{name,expression}`` for what the regular expression matches, as in rules of Snakemake. ``*``
+    stands for any characters, and ``**/`` for any folders; all else stands for itself.
 
     Examples
     --------
@@ -84,18 +74,7 @@ class Pattern:
         )
 
     def match(self, text: str) -> dict[str, str] | None:
-        """Read the fields of a text.
-
-        Returns
-        -------
-        dict of str to str, optional
-            None when the text does not match.
-
-        Raises
-        ------
-        ConfigError
-            When it can be read in several ways.
-        """
+        """Read the fields of a text, or None; one that can be read in two ways is an error."""
         longest, shortest = (expression.fullmatch(text) for expression in self._expressions)
         if longest is None or shortest is None:
             return None

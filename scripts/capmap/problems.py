@@ -14,26 +14,10 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, order=True, kw_only=True)
 class Problem:
-    """One fault of the data.
+    """One fault of the data: a file, the place in it (line 0: none), what is wrong, and the remedy.
 
-    Parameters
-    ----------
-    severity : {"error", "warning"}, optional
-        An error stops the study (or sends its row into quarantine), a warning is reported.
-    code : str
-        Short stable name of the kind of fault, such as ``"not_a_number"``.
-    source : str, optional
-        The file, as the configuration names it; empty when the fault is of the whole study.
-    line : int, optional
-        Line in the file, the header being line 1; 0 when no single line is at fault.
-    column : str, optional
-        The column's name in the file, or empty.
-    value : str, optional
-        The text found there, as it stands in the file.
-    reason : str
-        What is wrong, in one sentence without the place.
-    remedy : str
-        What to do about it, in one sentence.
+    An error stops the study, or sends its row into quarantine; a warning is reported. `code` is the
+    short stable name of the kind of fault, such as ``"not_a_number"``.
     """
 
     severity: Severity = "error"
@@ -60,24 +44,7 @@ class Problem:
 
 
 def require_known(names: Iterable[str], known: Collection[str], *, option: str, kind: str) -> None:
-    """Refuse names in the configuration that the data does not have.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Configured names.
-    known : collection of str
-        Names in the data.
-    option : str
-        Where the names stand, such as ``comparison.reference``.
-    kind : str
-        What they name, such as ``model``.
-
-    Raises
-    ------
-    ValidationError
-        For the first unknown name, with the nearest known one.
-    """
+    """Refuse names in the configuration that the data does not have, with the nearest known one."""
     for name in names:
         if name not in known:
             hint = ask_nearest(name, known).rstrip() or f"There are: {list_names(sorted(known))}."
@@ -85,13 +52,7 @@ def require_known(names: Iterable[str], known: Collection[str], *, option: str, 
 
 
 class UnreadableExportError(ExportError):
-    """A file of which nothing can be used.
-
-    Parameters
-    ----------
-    *problems : Problem
-        Everything that is wrong with it.
-    """
+    """A file of which nothing can be used, and everything that is wrong with it."""
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__("\n".join(map(str, problems)))
@@ -126,17 +87,7 @@ def list_rows(runs: pd.DataFrame) -> Iterator[Row]:
 class RowCheck(NamedTuple):
     """What can be wrong with a row of a table, in sentences with names of its columns in braces.
 
-    Parameters
-    ----------
-    code : str
-        Short stable name of the kind of fault.
-    column : str
-        The column at fault, as the table calls it.
-    reason, remedy : str
-        As in `Problem`. Names of the row are put in quotes, unless those of their column begin with
-        an underscore.
-    severity : {"error", "warning"}
-        As in `Problem`.
+    Names of the row are put in quotes, unless those of their column begin with an underscore.
     """
 
     code: str

@@ -11,19 +11,9 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def make_stream(seed: int, *names: str) -> np.random.Generator:
-    """Make the random generator that belongs to a seed and a list of names.
+    """Make the random generator that belongs to a seed and a list of names, on every machine.
 
-    Parameters
-    ----------
-    seed : int
-        The configured seed, any integer.
-    *names : str
-        What the stream is for, such as the study, the analysis and the model.
-
-    Returns
-    -------
-    numpy.random.Generator
-        A generator that is the same for the same seed and names on every machine.
+    The names say what the stream is for, such as the study, the analysis and the model.
 
     Notes
     -----
@@ -54,19 +44,9 @@ def hash_names(names: Iterable[str]) -> KeyArray:
 
 
 def combine_keys(keys: KeyArray, others: npt.ArrayLike) -> KeyArray:
-    """Make further keys, for the names or numbers that follow.
+    """Make further keys, for the names or numbers from 0 that follow, broadcast with the keys.
 
-    Parameters
-    ----------
-    keys : ndarray of uint64
-        At least one axis.
-    others : array_like of int
-        Keys or numbers from 0, broadcast with the keys.
-
-    Returns
-    -------
-    ndarray of uint64
-        With numbers from 0, the outputs of SplitMix64 with the keys as seeds.
+    With numbers they are the outputs of SplitMix64 with the keys as seeds.
 
     References
     ----------

@@ -271,20 +271,10 @@ def have_common_letter(first: object, second: object) -> bool:
 
 
 def depends_on_ridge(separated: float, *, confidence_level: float) -> bool:
-    """Whether separated resamples are so many that ends of percentile intervals hang on the ridge.
+    """Whether so many resamples are separated that ends of percentile intervals hang on the ridge.
 
-    Parameters
-    ----------
-    separated : float
-        Share of resamples that `capmap.analyses.ratings.find_separated` finds, 0 to 1.
-    confidence_level : float
-        Of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    bool
-        Whether the share exceeds half of what lies beyond an end of the intervals; close to that
-        share, chance decides where the end is.
+    Their share exceeds half of what lies beyond an end of the intervals; close to that share,
+    chance decides where the end is.
     """
     return separated > (1 - confidence_level) / 4
 
@@ -292,22 +282,10 @@ def depends_on_ridge(separated: float, *, confidence_level: float) -> bool:
 def find_bad_renames(
     names: Mapping[str, str], present: Mapping[str, Iterable[str]], *, fixed: Iterable[str] = ()
 ) -> Iterator[tuple[str, str, str]]:
-    """Find names that cannot be given.
+    """Find names that cannot be given: the name of the export, what is wrong, and what to do.
 
-    Parameters
-    ----------
-    names : mapping of str to str
-        New names by those of the exports; two may be exchanged.
-    present : mapping of str to iterable of str
-        The names of the exports by kind, "model" and "dataset".
-    fixed : iterable of str
-        Datasets that keep their names, as a benchmark defines them.
-
-    Yields
-    ------
-    tuple of str
-        A name that is not in the exports, that would become the name of another one, or that a
-        benchmark defines; what is wrong with it, and what to do.
+    It is not in the exports, becomes the name of another one, or is that of a `fixed` dataset,
+    which a benchmark defines. Two names may be exchanged.
     """
     known = {kind: set(found) for kind, found in present.items()}
     everyone = set().union(*known.values())

@@ -12,7 +12,7 @@ from capmap.errors import CapmapError
 from capmap.exports import read_exports
 from capmap.exports.label_files import open_scores, read_labels
 from capmap.exports.records import FileOptions
-from capmap.normalization.precedence import Rules
+from capmap.normalization import Rules
 from capmap.validation import Policies, list_rejected, validate_runs
 from tests.fuzz.generated_files import (
     GeneratedFile,

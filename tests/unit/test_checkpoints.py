@@ -25,7 +25,7 @@ from capmap.checkpoints.selection import (
 )
 from capmap.errors import ValidationError
 from capmap.exports.reading import read_step
-from capmap.normalization.precedence import Rules
+from capmap.normalization import Rules
 from capmap.rng import make_stream
 from tests.steps import read_step as read_tables
 from tests.steps import run_step

@@ -6,7 +6,7 @@ import pytest
 
 from capmap.exports import read_exports
 from capmap.inputs.loading import check_configuration
-from capmap.normalization.precedence import Rules
+from capmap.normalization import Rules
 from capmap.validation import Policies, validate_runs
 from tests.fuzz.studies import read_exports_of
 

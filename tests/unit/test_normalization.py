@@ -22,8 +22,8 @@ from capmap.artifacts import (
     write_parquet,
 )
 from capmap.errors import ConfigError, ValidationError
+from capmap.normalization import Reference, drop_incomplete, read_references, select_runs
 from capmap.normalization.bounds import normalize_scores
-from capmap.normalization.precedence import Reference, drop_incomplete, read_references, select_runs
 from capmap.ranking.aggregation import arrange_runs, order_runs
 from capmap.ranking.pairs import compare_pairs
 from normalize import normalize as write_normalized

@@ -8,7 +8,7 @@ import pandas as pd
 
 from capmap.analyses import Analysis, Step, Table
 from capmap.metrics import find_metric
-from capmap.normalization.precedence import DatasetRule, find_transform
+from capmap.normalization import DatasetRule, find_transform
 from capmap.ranking.aggregation import arrange_runs, rank_competitors, round_significant
 
 DECIMALS = 12

@@ -9,7 +9,7 @@ import pandas as pd
 
 from capmap.analyses import Analysis, Figure, Step, Table
 from capmap.claims import BAYESIAN, claim_decisions, claim_pairs, has_letters
-from capmap.normalization.items import NO_ITEMS
+from capmap.normalization.bounds import NO_ITEMS
 from capmap.problems import require_known
 from capmap.ranking import choose
 from capmap.ranking.aggregation import arrange_runs, order_runs

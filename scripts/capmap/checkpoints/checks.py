@@ -19,7 +19,7 @@ from capmap.exports.cells import SEPARATOR
 from capmap.exports.doubts import find_alike
 from capmap.exports.reading import check_digests, read_evaluations, read_step
 from capmap.metrics import canonical_name
-from capmap.normalization.precedence import Rules, select_runs
+from capmap.normalization import Rules, select_runs
 from capmap.problems import Problem, RowCheck, Severity
 from capmap.validation import Policies, Validation, validate_runs
 from capmap.validation.contradictions import rename_runs

@@ -19,7 +19,7 @@ from capmap.checkpoints.selection import (
     plan_selection,
 )
 from capmap.errors import ValidationError
-from capmap.normalization.precedence import DatasetRule, MetricRule, Rules
+from capmap.normalization import DatasetRule, MetricRule, Rules
 from capmap.problems import ask_nearest
 from capmap.ranking.aggregation import FloatArray, compute_kendall_tau, rank_competitors
 from capmap.ranking.standard_errors import percentile_interval

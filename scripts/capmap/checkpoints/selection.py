@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap.normalization.precedence import Rules
+from capmap.normalization import Rules
 from capmap.problems import Problem, Severity, ask_nearest
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.settings.choices import Direction

@@ -14,8 +14,8 @@ from capmap.exports.reading import check_digests
 from capmap.exports.submissions import BACKBONE, METHOD, NAME, read_submissions
 from capmap.exports.submissions import ROLES as COLUMNS
 from capmap.metrics import find_metric
+from capmap.normalization import Rules, convert_scores, find_transform
 from capmap.normalization.bounds import find_limits
-from capmap.normalization.precedence import Rules, convert_scores, find_transform
 from capmap.problems import Problem, RowCheck, ask_nearest
 from capmap.ranking.aggregation import rank_competitors, summarize_cells
 from capmap.ranking.estimates import join_estimates

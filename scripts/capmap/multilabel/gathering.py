@@ -11,7 +11,7 @@ from capmap.errors import ValidationError
 from capmap.exports import Exports
 from capmap.exports.reading import check_digests
 from capmap.multilabel.dumps import Cell
-from capmap.normalization.precedence import Rules
+from capmap.normalization import Rules
 from capmap.problems import Problem
 from capmap.settings.choices import Subgroups
 from capmap.validation import Policies, Validation, validate_runs

@@ -10,13 +10,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.artifacts import sort_rows
+from capmap.errors import ValidationError
 from capmap.metrics import find_metric, suggest
-from capmap.normalization.precedence import (
+from capmap.normalization import (
     Bound,
     DatasetRule,
     MetricRule,
     Reference,
     Rules,
+    apply_transforms,
 )
 from capmap.problems import Problem, ask_nearest
 from capmap.settings.choices import Direction
@@ -27,26 +29,18 @@ COLUMNS = ("dataset", "metric", "direction", "low", "high", "low_origin", "high_
 CONFIGURED, SHARES = ("dataset", "metric", "study"), (0, 1, 100)
 # How many times beyond all others the worst scores are those of diverged runs.
 FAR = 10
+# Decimals that scores are written with, and how near a number is to one of so many.
+MOST_DECIMALS, TOLERANCE = 6, 1e-6
+ITEM_KEY = ("model", "dataset", "item", "cluster")
+NO_ITEMS = pd.DataFrame({name: pd.Series(dtype="str") for name in ITEM_KEY}).assign(score=0.0)
+# The ends of the scales of shares.
+SCALES = (1.0, 100.0)
 Row: TypeAlias = tuple[str, str, Direction, float, float, str, str]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A dataset's runs in short.
-
-    Parameters
-    ----------
-    dataset, metric : str
-        Names.
-    source : str
-        The file of its first run.
-    line : int
-        The line of its first run.
-    lowest, highest : float
-        Extreme scores of any run.
-    means : mapping
-        Mean score of each model of interest that has runs here.
-    """
+    """A dataset's runs in short: the place of the first, extreme scores, means of some models."""
 
     dataset: str
     metric: str
@@ -58,19 +52,9 @@ class Evidence:
 
 
 def gather_evidence(runs: pd.DataFrame, *, models: Collection[str]) -> Iterator[Evidence]:
-    """Summarize the runs of each dataset, by dataset.
+    """Summarize the runs of each dataset, by dataset, with the means of some models.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        model, dataset, metric, score, source and line.
-    models : collection of str
-        Models whose means are wanted.
-
-    Yields
-    ------
-    Evidence
-        A summary that is the same, except for the place, whatever the order of the rows.
+    A summary is the same, except for the place, whatever the order of the rows.
     """
     own = runs[runs["model"].isin(list(models))].sort_values("score")  # sums depend on their order
     cells: Any = own.groupby(["dataset", "model"], observed=True)["score"].mean().to_dict()
@@ -139,26 +123,9 @@ def resolve_bounds(
     natural bound of the metric. The direction comes from the dataset's rule, its transform, its
     metric's rule, or the registry of metrics.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        Runs of all models, also of those that are not analysed, with the scores that
-        `apply_transforms` made; columns model, dataset, metric, score, source and line. Scores are
-        finite and each dataset has one metric.
-    metrics, datasets, normalization : mapping
-        The configured rules.
-    references : mapping
-        Frozen bounds.
-
-    Returns
-    -------
-    bounds : DataFrame
-        dataset, metric, direction, low, high, low_origin and high_origin by dataset;
-        ``low < high``. Datasets with errors and constant datasets are not in it.
-    problems : list of Problem
-        Errors and warnings, sorted. A dataset that cannot be normalized because all its scores,
-        and so its bounds, are equal is a warning with code "constant_dataset" and the dataset as
-        value.
+    Runs are those of all models, also of those that are not analysed, with the scores that
+    `apply_transforms` made, which are finite. Datasets with errors and constant datasets are not in
+    the table; a constant dataset is a warning with the code "constant_dataset".
 
     Notes
     -----
@@ -227,11 +194,6 @@ def count_diverged(scores: npt.NDArray[np.float64]) -> int:
     The gap before them is ten times the range of the others, and the distance from the best ten
     times as large as any of these.
 
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n,)
-        From the best to the worst.
-
     Examples
     --------
     >>> [count_diverged(np.array(scores)) for scores in ([2.0, 2.1, 2.5, 2.4e13], [0.8, 0.81, 0.5])]
@@ -252,23 +214,10 @@ def normalize_scores(
     *,
     names: Sequence[str] = ("model", "dataset", "seed"),
 ) -> pd.DataFrame:
-    """Map scores so that 0 and 1 are the bounds and 1 is best.
+    """Map scores so that 0 and 1 are the bounds and 1 is best; leave out datasets without bounds.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        model, dataset, seed and score, with the scores that `apply_transforms` made.
-    bounds : DataFrame
-        Of `resolve_bounds`. Runs of datasets that are not in it are left out.
-    names : sequence of str, optional
-        The columns of names.
-
-    Returns
-    -------
-    DataFrame
-        These columns and score, ordered by these, and raw: the raw score in parts of the
-        distance of the bounds, negative where lower is better. It keeps what the normalized score
-        rounds off near a bound.
+    The column raw has the raw score in parts of the distance of the bounds, negative where lower is
+    better. It keeps what the normalized score rounds off near a bound.
 
     Notes
     -----
@@ -404,23 +353,12 @@ def _are_turned(low: _Side, high: _Side) -> bool:
 
 
 def find_limits(bounds: pd.DataFrame, runs: pd.DataFrame) -> tuple[float, float]:
-    """Find what normalized scores can be on any dataset like these.
+    """Find what normalized scores can be on any dataset like these: 0 and 1, or else −∞ and ∞.
 
-    Parameters
-    ----------
-    bounds : pandas.DataFrame
-        From `resolve_bounds`.
-    runs : pandas.DataFrame
-        Columns ``dataset`` and ``score``: normalized scores.
-
-    Returns
-    -------
-    tuple of float
-        0 and 1, each only where it is a limit on every dataset and no score is beyond it; else −∞
-        and ∞. A bound is a limit where it is that of the metric, or the end of a share of a
-        metric that is not known to go farther: 0, 1 or 100. The best or worst score observed, which
-        the mean of new runs may exceed, the score of a model, a frozen reference or another number
-        is none.
+    A bound is a limit where it is that of the metric, or the end of a share of a metric that is not
+    known to go farther: 0, 1 or 100; on every dataset, and with no score beyond it. The best or
+    worst score observed, which the mean of new runs may exceed, the score of a model, a frozen
+    reference or another number is none.
     """
     used = bounds[bounds["dataset"].isin(runs["dataset"].unique())]
     are_limits: dict[bool, bool] = {False: True, True: True}
@@ -438,24 +376,10 @@ def find_limits(bounds: pd.DataFrame, runs: pd.DataFrame) -> tuple[float, float]
     return low, high
 
 
-MOST_DECIMALS = 6
-TOLERANCE = 1e-6
-
-
 def measure_resolutions(runs: pd.DataFrame, bounds: pd.DataFrame) -> "pd.Series[float]":
-    """The unit of the last decimal of each dataset's scores, on the scale of normalized scores.
+    """The unit of the last decimal of each dataset's scores, on the normalized scale.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        ``dataset`` and ``score``, before normalization.
-    bounds : pandas.DataFrame
-        ``dataset``, ``low`` and ``high``.
-
-    Returns
-    -------
-    pandas.Series
-        By dataset, 0 where scores have more than six decimals, as means of others do.
+    It is 0 where scores have more than six decimals, as means of others do.
 
     Examples
     --------
@@ -476,3 +400,53 @@ def measure_resolutions(runs: pd.DataFrame, bounds: pd.DataFrame) -> "pd.Series[
         units[is_written] = 10.0**-decimals
     spans = bounds.set_index("dataset")[["low", "high"]].reindex(names).to_numpy(dtype=np.float64)
     return pd.Series(units / np.abs(spans[:, 1] - spans[:, 0]), index=names)
+
+
+def normalize_items(
+    items: pd.DataFrame, runs: pd.DataFrame, bounds: pd.DataFrame, datasets: Mapping[str, Any]
+) -> pd.DataFrame:
+    """Normalize the items of the runs that are analysed, as the runs are."""
+    kept = items
+    for kind in ("model", "dataset"):
+        kept = kept[kept[kind].isin(runs[kind].unique())]
+    converted = apply_transforms(kept, datasets)
+    return normalize_scores(converted, bounds, names=ITEM_KEY).drop(columns="raw")
+
+
+def measure_test_sets(
+    runs: pd.DataFrame, bounds: pd.DataFrame, rules: Rules
+) -> "pd.Series[float] | None":
+    """Variance of normalized scores that are shares of a number of items, the setting ``items``.
+
+    By dataset and model it is p (1 - p) / n with p the cell's share with a success and a failure
+    more; None where no dataset has the setting.
+    """
+    tables = []
+    names = bounds[["dataset", "metric"]].astype("str").itertuples(index=False, name=None)
+    spans = (bounds["high"] - bounds["low"]).tolist()
+    for (dataset, metric), span in zip(names, spans, strict=True):
+        rule = rules.of_dataset(dataset)
+        n = rule.get("items") or rules.of_metric(metric).get("items")
+        own = runs[runs["dataset"] == dataset]
+        if n is None or own.empty:
+            continue
+        scores = own["score"]
+        scale = next((end for end in SCALES if scores.between(0, end).all()), None)
+        if scale is None or "transform" in rule:
+            raise ValidationError(
+                f"datasets.{write_key(dataset)}.items: the scores from {scores.min():g} "
+                f"to {scores.max():g} are no shares of items, from 0 to 1 or to 100. Leave the "
+                "setting out, or export the items."
+            )
+        share = (own.groupby("model", observed=True)["score"].mean() / scale * n + 1) / (n + 2)
+        variances = share * (1 - share) / n * (scale / span) ** 2
+        tables.append(pd.concat({dataset: variances}, names=["dataset"]))
+    return pd.concat(tables) if tables else None
+
+
+def have_items(runs: pd.DataFrame, items: pd.DataFrame) -> bool:
+    """Whether the items of every dataset are known, or how many they are."""
+    known = {*items["dataset"].unique()}
+    if "item_variance" in runs:
+        known |= {*runs.loc[runs["item_variance"].notna(), "dataset"].unique()}
+    return set(runs["dataset"].unique()) <= known

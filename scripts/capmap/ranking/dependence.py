@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.artifacts import unpack_columns
-from capmap.normalization.precedence import are_outcomes
+from capmap.normalization import are_outcomes
 from capmap.ranking.aggregation import FloatArray, IntArray, ScoreMatrix
 from capmap.rng import make_stream
 from capmap.settings.choices import (

@@ -10,7 +10,7 @@ import pandas as pd
 
 from capmap.artifacts import read_parquet
 from capmap.errors import ValidationError
-from capmap.normalization.precedence import drop_incomplete
+from capmap.normalization import drop_incomplete
 from capmap.problems import require_known
 from capmap.ranking import COLUMNS
 from capmap.ranking.aggregation import FloatArray, IntArray, arrange_runs, summarize_cells

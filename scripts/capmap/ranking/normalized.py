@@ -9,14 +9,7 @@ import numpy as np
 import pandas as pd
 
 from capmap.errors import ValidationError
-from capmap.normalization.bounds import (
-    find_limits,
-    measure_resolutions,
-    normalize_scores,
-    resolve_bounds,
-)
-from capmap.normalization.items import NO_ITEMS, have_items, measure_test_sets, normalize_items
-from capmap.normalization.precedence import (
+from capmap.normalization import (
     DatasetRule,
     Rules,
     apply_transforms,
@@ -25,6 +18,16 @@ from capmap.normalization.precedence import (
     list_dropped,
     read_references,
     select_runs,
+)
+from capmap.normalization.bounds import (
+    NO_ITEMS,
+    find_limits,
+    have_items,
+    measure_resolutions,
+    measure_test_sets,
+    normalize_items,
+    normalize_scores,
+    resolve_bounds,
 )
 from capmap.ranking.aggregation import arrange_runs, summarize_cells, unstack_cells
 from capmap.ranking.dependence import (

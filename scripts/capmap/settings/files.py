@@ -34,13 +34,7 @@ class Document(NamedTuple):
 
 
 def read_yaml(path: str) -> Any:
-    """Read YAML, of which JSON is a part.
-
-    Raises
-    ------
-    ConfigError
-        When it cannot be read, is no YAML, or has keys twice; with line and column.
-    """
+    """Read YAML, of which JSON is a part; faults, such as a key that stands twice, have places."""
     document = open_yaml(path)
     if document.faults:
         raise ConfigError("\n".join(document.faults))
@@ -114,13 +108,7 @@ def _read_text(path: str) -> str:
 
 
 def read_config(path: str) -> dict[str, Any]:
-    """Read a file of settings, of which it is checked elsewhere whether they make sense.
-
-    Raises
-    ------
-    ConfigError
-        As `read_yaml` does, and when there are no studies.
-    """
+    """Read a file of settings with studies; whether they make sense is checked elsewhere."""
     content = read_yaml(path)
     if not isinstance(content, dict) or not isinstance(content.get("studies"), dict):
         raise ConfigError(
@@ -150,20 +138,8 @@ def leads_out(path: Path, folder: Path) -> bool:
 def fill_preset(study: Mapping[str, Any]) -> dict[str, Any]:
     """Fill a study's settings with those of its preset, where it says nothing itself.
 
-    Parameters
-    ----------
-    study : mapping
-        As the user wrote it; ``preset`` is a name, or the path of a YAML file with such settings.
-
-    Returns
-    -------
-    dict
-        Sections are filled key by key, but for ``where``, which is replaced.
-
-    Raises
-    ------
-    ConfigError
-        When there is no such preset, or its file is no section of settings.
+    A preset is a name, or the path of a YAML file. Sections are filled key by key, but for
+    ``where``, which is replaced.
     """
     name = study.get("preset")
     if not isinstance(name, str) or not name:

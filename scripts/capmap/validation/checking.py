@@ -14,9 +14,7 @@ from capmap.errors import ValidationError
 from capmap.exports import Exports, read_exports
 from capmap.exports.reading import MEAN, ROW, SEED, check_digests
 from capmap.exports.records import FileOptions
-from capmap.normalization.bounds import resolve_bounds
-from capmap.normalization.items import NO_ITEMS
-from capmap.normalization.precedence import (
+from capmap.normalization import (
     Rules,
     Select,
     apply_transforms,
@@ -25,6 +23,7 @@ from capmap.normalization.precedence import (
     read_references,
     select_runs,
 )
+from capmap.normalization.bounds import NO_ITEMS, resolve_bounds
 from capmap.patterns import read_fields
 from capmap.problems import Problem
 from capmap.settings.choices import Duplicates, Failed, Incomplete, Invalid, TableFormat

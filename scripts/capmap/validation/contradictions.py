@@ -14,7 +14,7 @@ from capmap.artifacts import pack_names
 from capmap.exports.cells import SEPARATOR
 from capmap.exports.reading import ROW
 from capmap.metrics import Metric, canonical_name, find_metric
-from capmap.normalization.precedence import (
+from capmap.normalization import (
     DatasetRule,
     MetricRule,
     Rules,

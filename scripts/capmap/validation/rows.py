@@ -11,9 +11,8 @@ from capmap.artifacts import number_rows, pack_names, sort_rows
 from capmap.exports import SEED_REMEDIES
 from capmap.exports.layouts import ITEMS, REQUIRED, SCORES
 from capmap.exports.reading import MEAN, ROW, SEED
-from capmap.normalization.items import KEY as ITEM_KEY
-from capmap.normalization.items import NO_ITEMS
-from capmap.normalization.precedence import Rules, are_outcomes, find_missing
+from capmap.normalization import Rules, are_outcomes, find_missing
+from capmap.normalization.bounds import ITEM_KEY, NO_ITEMS
 from capmap.problems import Problem, RowCheck, Severity, list_rows
 from capmap.settings.choices import Direction, Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.wording import count_things, list_names, quote_name
