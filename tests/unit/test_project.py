@@ -50,7 +50,7 @@ GROUND = [
 # What the rules ask while Snakemake reads them. Only drafts, which are tried as rules would, stand
 # on it.
 INPUTS = {"inputs"}
-BELOW_INPUTS = {"capmap.multilabel.dumps"}
+BELOW_INPUTS = {"capmap.multilabel.dumps", "capmap.figures.style"}
 TABLES = [{"tables"}]
 STATISTICS = [
     {"exports", "normalization"},

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from fontTools import subset  # type: ignore[import-untyped]
 from matplotlib.artist import Artist
 from matplotlib.backends.backend_pdf import Op
+from matplotlib.colors import get_named_colors_mapping, is_color_like, to_hex
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font
 from matplotlib.ft2font import FT2Font, LoadFlags
@@ -30,7 +31,7 @@ from matplotlib.transforms import Bbox
 from capmap.artifacts import write_bytes
 from capmap.errors import ConfigError
 from capmap.figures.marks import render_svg
-from capmap.settings.choices import find_unknown_colors, read_color, sample_palette
+from capmap.wording import find_nearest, quote_name
 
 FONT = "DejaVu Sans"
 BASE_SIZE = 7.0
@@ -53,6 +54,19 @@ PALETTE = (
     "#CC79A7",
     "#000000",
 )
+# Of colors that have no order; a palette with more is a gradient.
+MOST_COLORS = 24
+# Colors that are taken of a gradient before they repeat with another marker.
+MOST_STEPS = 20
+# The palettes of seaborn 0.13, whose import would take a second.
+PALETTES = {
+    "deep": "#4C72B0 #DD8452 #55A868 #C44E52 #8172B3 #937860 #DA8BC3 #8C8C8C #CCB974 #64B5CD",
+    "muted": "#4878D0 #EE854A #6ACC64 #D65F5F #956CB4 #8C613C #DC7EC0 #797979 #D5BB67 #82C6E2",
+    "pastel": "#A1C9F4 #FFB482 #8DE5A1 #FF9F9B #D0BBFF #DEBB9B #FAB0E4 #CFCFCF #FFFEA3 #B9F2F0",
+    "bright": "#023EFF #FF7C00 #1AC938 #E8000B #8B2BE2 #9F4800 #F14CC1 #A3A3A3 #FFC400 #00D7FF",
+    "dark": "#001C7F #B1400D #12711C #8C0800 #591E71 #592F0D #A23582 #3C3C3C #B8850A #006374",
+    "colorblind": "#0173B2 #DE8F05 #029E73 #D55E00 #CC78BC #CA9161 #FBAFE4 #949494 #ECE133 #56B4E9",
+}
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 LINE_STYLES = (
     "-",
@@ -219,6 +233,69 @@ def read_look(options: Mapping[str, Any]) -> Look:
         colors={model: read_color(color) for model, color in chosen.get("colors", {}).items()},
         order=tuple(chosen.get("order", ())),
     )
+
+
+def find_unknown_colors(look: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Find palettes and colors of figures that are none: the option, and what was meant."""
+    if look.get("palette"):
+        try:
+            sample_palette(look["palette"], 1)
+        except ConfigError as error:
+            yield "palette", str(error)
+    for model, color in look.get("colors", {}).items():
+        try:
+            read_color(color)
+        except ConfigError as error:
+            yield f"colors.{model}", str(error)
+
+
+def sample_palette(palette: str | Sequence[str], count: int) -> tuple[str, ...]:
+    """List the colors of a palette of seaborn, a color map of matplotlib, or a list of colors.
+
+    Of a gradient `count` colors are taken, at most 20; other palettes have their own number.
+
+    Examples
+    --------
+    >>> sample_palette(["black", "#E69F00"], 5)
+    ('#000000', '#e69f00')
+    """
+    if not isinstance(palette, str):
+        return tuple(map(read_color, palette))
+    if palette in PALETTES:
+        return tuple(map(read_color, PALETTES[palette].split()))
+    if palette not in mpl.colormaps:
+        known = [name for name in (*mpl.colormaps, *PALETTES) if not name.endswith("_r")]
+        raise ConfigError(
+            f"there is no palette {quote_name(palette)}. {_suggest(palette, known)}"
+            "Name a palette of seaborn or a color map of matplotlib, or list colors."
+        )
+    colors = mpl.colormaps[palette]
+    if colors.N <= MOST_COLORS:
+        return tuple(to_hex(colors(place)) for place in range(colors.N))
+    # Without both ends, which are often as pale as the paper.
+    steps = min(max(count, 1), MOST_STEPS)
+    return tuple(to_hex(colors((step + 1) / (steps + 1))) for step in range(steps))
+
+
+def read_color(color: str) -> str:
+    """Write a color as a hexadecimal number; what is none is refused with a similar one.
+
+    Examples
+    --------
+    >>> read_color("tab:blue")
+    '#1f77b4'
+    """
+    if is_color_like(color):
+        return to_hex(color)
+    raise ConfigError(
+        f"{quote_name(color)} is no color. {_suggest(color, get_named_colors_mapping())}"
+        'Write a name that matplotlib knows, or six digits such as "#0072B2", in quotes.'
+    )
+
+
+def _suggest(name: str, known: Iterable[str]) -> str:
+    near = find_nearest(name, known)
+    return f"Did you mean {quote_name(near)}? " if near else ""
 
 
 def _load_bare_font(path: Any, options: Any) -> Any:

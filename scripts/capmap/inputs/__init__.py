@@ -19,7 +19,7 @@ from capmap.analyses import (
 )
 from capmap.errors import ConfigError
 from capmap.inputs.studies import TABLES, Study, find_dimensions, find_subgroups, rename
-from capmap.settings.choices import find_alpha, find_unknown_colors
+from capmap.settings.choices import find_alpha
 from capmap.wording import find_nearest, list_names, write_key
 
 # What no look of a figure has.
@@ -146,11 +146,14 @@ def check_looks(study: Study) -> Iterator[ConfigError]:
         text = f"none of {list_names(figures['only'])} is left to be drawn."
         remedy = "List their analyses under analyses, and name no figure here and in `skip`."
         yield study.refuse("figures.only", f"{text} {remedy}")
-    try:
+    if figures.get("palette") or figures["colors"]:
+        try:
+            # Not above: it loads matplotlib.
+            from capmap.figures.style import find_unknown_colors
+        except ModuleNotFoundError:
+            return  # Where only jobs have matplotlib, the one that draws reports it.
         for option, text in find_unknown_colors(figures):
             yield study.refuse(f"figures.{option}", text)
-    except ModuleNotFoundError:
-        return  # Where only jobs have matplotlib, the one that draws reports it.
 
 
 def list_printed(study: Study) -> list[str]:
