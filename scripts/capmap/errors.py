@@ -56,9 +56,6 @@ def _explain_one(error: BaseException) -> str:
             "There is too little memory. Close other programs, use fewer --cores, or a machine "
             f"with more. {GO_ON}"
         )
-    if isinstance(error, UnicodeEncodeError) and _is_escaped(error.object[error.start : error.end]):
-        name = error.object.encode("utf-8", "backslashreplace").decode()
-        return f"The name of a file is not Unicode: {name!r}. Rename the file."
     if not isinstance(error, OSError):
         return ""
     # Libraries in C put the number into the text.
@@ -68,8 +65,3 @@ def _explain_one(error: BaseException) -> str:
     if number not in REMEDIES:
         return ""
     return f"{os.strerror(number)}{where}. {REMEDIES[number]} {GO_ON}"
-
-
-def _is_escaped(text: str) -> bool:
-    """Whether bytes that are no UTF-8 stand for a text, as in names of files."""
-    return all("\udc80" <= character <= "\udcff" for character in text)
