@@ -23,15 +23,13 @@ def bootstrap(
     estimates: str,
     study: str,
     shard: str,
-    shards: int,
     groups: Mapping[str, Any],
-    dimensions: Mapping[str, list[str]] | None,
     item_scores: str = "",
     **settings: Any,
 ) -> None:
     """Write estimates, intervals and replicates of every n-th model."""
     table = read_parquet(runs)
-    models = sorted(table["model"].unique())[int(shard) :: shards]
+    models = sorted(table["model"].unique())[int(shard) :: settings["shards"]]
     if not models:
         write_parquet(estimates, NONE)
         return
@@ -42,7 +40,7 @@ def bootstrap(
         study=study,
         settings=settings,
         groups=choose_groups(table[table["ranked"]], **groups) if groups else [],
-        dimensions=dimensions,
+        dimensions=settings["dimensions"],
         items=measure_items(given, table),
     )
     found = estimate_models(parts, models=models)

@@ -2,6 +2,7 @@
 
 import logging
 from functools import partial
+from typing import Any
 
 from capmap.artifacts import read_table
 from capmap.multilabel.patchml import choose_pairs, plan_images, write_images
@@ -17,14 +18,12 @@ def compose(
     images: str,
     labels: str,
     manifest: str,
-    counts: list[int],
-    sizes: dict[str, int],
-    side: int,
     seed: str,
+    **settings: Any,
 ) -> None:
     """Write the images of one dataset, their labels and their manifest."""
     pool = read_table(crops, names=("source", "label"))
-    pairs = choose_pairs(counts=counts, sizes=sizes, side=side)
+    pairs, side = choose_pairs(**settings), settings["side"]
     make_rng = partial(make_stream, int(seed), "patchml")
     plans = list(plan_images(pool, pairs=pairs, side=side, make_rng=make_rng))
     write_images(

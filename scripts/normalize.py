@@ -12,8 +12,6 @@ from capmap.ranking.normalized import normalize_study
 def normalize(
     *,
     runs: str,
-    references: list[str],
-    benchmark: list[str],
     normalized: str,
     bounds: str,
     dropped: str,
@@ -23,11 +21,11 @@ def normalize(
     **settings: Any,
 ) -> None:
     """Write normalized runs, the bounds that made them, what was left out, and the scope."""
+    files = {name: settings.pop(name) for name in ("references", "benchmark")}
     found = normalize_study(
         read_parquet(runs, packed=True),
         settings=settings,
-        references=references,
-        benchmark=benchmark,
+        **files,
         items=read_parquet(item_scores[0], packed=True) if item_scores else NO_ITEMS,
     )
     write_parquet(normalized, found.runs)

@@ -31,6 +31,9 @@ from capmap.pages.report import (
 )
 from capmap.paper import render_paper, write_paper
 
+# Files and folders that are not tables of the page.
+OWN = ["runs", "validation", "comparisons", "figures"]
+OWN += ["headline", "words", "claims", "changes", "previous"]
 logger = logging.getLogger(__name__)
 
 
@@ -39,33 +42,26 @@ def report(
     study: str,
     settings: dict[str, Any],
     options: dict[str, dict[str, Any]],
-    runs: str,
-    validation: str,
-    comparisons: str,
-    figures: str,
-    report: str,
-    headline: str,
-    words: str,
-    claims: str,
-    changes: str,
-    previous: str,
-    paper: list[str],
     version: str,
-    **places: str | list[str],
+    report: str,
+    paper: list[str],
+    **places: Any,
 ) -> None:
     """Write a study's page, its claims, what changed since the former run, and its paper."""
-    folder, title = Path(report).parent, settings["title"] or study
+    own = {name: places.pop(name) for name in OWN}
+    comparisons, title = own["comparisons"], settings["title"] or study
     files = [Path(comparisons, name) for name in read_index(comparisons)["file"]]
     for place in places.values():
         files += map(Path, [place] if isinstance(place, str) else place)
-    frames, sheets = read_sheets(files, folder)
-    read, ranks = read_parquet(runs, packed=True), list_ranks(frames["ranking"])
+    frames, sheets = read_sheets(files, Path(report).parent)
+    read, ranks = read_parquet(own["runs"], packed=True), list_ranks(frames["ranking"])
+    previous, changes = own["previous"], own["changes"]
     frames["changes"] = track_changes(read, settings, ranks, previous=previous, changes=changes)
-    pictures, nothing = read_figures(figures)
+    pictures, nothing = read_figures(own["figures"])
     reasons = read_reasons(comparisons)
     said = {
-        name: describe_analysis(name, frames, own, _find_reason(name, reasons))
-        for name, own in options.items()
+        name: describe_analysis(name, frames, given, _find_reason(name, reasons))
+        for name, given in options.items()
     }
     linked = {
         **sheets,
@@ -74,7 +70,7 @@ def report(
     }
     results = Results(
         tables=frames,
-        validation=read_json(validation),
+        validation=read_json(own["validation"]),
         figures=pictures,
         nothing=nothing,
         files={name: relate_path(str(path), report) for name, path in linked.items()},
@@ -82,9 +78,9 @@ def report(
         settings=settings,
         versions=list_versions(version),
     )
-    write_text(headline, write_plain(describe_result(results)) + "\n")
-    write_json(words, {name: tell_words(own) for name, own in said.items()})
-    write_text(claims, render_csv(list_claims(results.tables, settings)))
+    write_text(own["headline"], write_plain(describe_result(results)) + "\n")
+    write_json(own["words"], {name: tell_words(told) for name, told in said.items()})
+    write_text(own["claims"], render_csv(list_claims(results.tables, settings)))
     level = settings["bootstrap"]["confidence"]
     written = render_paper(frames, said, title=title, figures=[*pictures], level=level)
     write_paper(paper, written)
