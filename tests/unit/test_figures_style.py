@@ -398,9 +398,7 @@ def test_figures_are_chosen() -> None:
     settings = check_settings({"analyses": ["pairwise"]}, Study)
     everything = list_figures(settings)
     assert {"intervals", "scores", "pairwise"} <= set(everything)
-    settings["figures"]["skip"] = ["scores"]
-    assert list_figures(settings) == [name for name in everything if name != "scores"]
-    settings["figures"] |= {"only": ["scores", "intervals", "elo"]}
+    settings["figures"] |= {"only": ["intervals", "elo"]}
     assert list_figures(settings) == ["intervals"]
 
 

@@ -239,14 +239,13 @@ def list_tables(study: Mapping[str, Any]) -> list[str]:
 
 
 def list_figures(study: Mapping[str, Any]) -> list[str]:
-    """List the names of the figures of a study, of those that it does not skip."""
-    chosen = study.get("figures", {})
-    only, skip = chosen.get("only", ()), chosen.get("skip", ())
+    """List the names of the figures of a study, of those that it chooses."""
+    only = study.get("figures", {}).get("only", ())
     return [
         figure
         for name in ["main", *list_analyses(study)]
         for figure in INDEX[name]["figures"]
-        if (not only or figure in only) and figure not in skip
+        if not only or figure in only
     ]
 
 

@@ -23,7 +23,7 @@ from capmap.settings.choices import find_alpha
 from capmap.wording import find_nearest, list_names, write_key
 
 # What no look of a figure has.
-SHARED = {"formats", "names", "only", "skip"}
+SHARED = {"formats", "names", "only"}
 
 RESAMPLING = {
     "n_resamples": "bootstrap/of_comparisons",
@@ -144,7 +144,7 @@ def check_looks(study: Study) -> Iterator[ConfigError]:
     figures = study.settings["figures"]
     if figures["only"] and not list_figures(study.settings):
         text = f"none of {list_names(figures['only'])} is left to be drawn."
-        remedy = "List their analyses under analyses, and name no figure here and in `skip`."
+        remedy = "List their analyses under analyses."
         yield study.refuse("figures.only", f"{text} {remedy}")
     if figures.get("palette") or figures["colors"]:
         try:

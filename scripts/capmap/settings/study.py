@@ -622,9 +622,8 @@ class Figures(Section):
         "results and all other settings but those that name files (`predictions`).",
     )
     only: Unique[Name] = Field([], description="The figures to draw; empty means all.")
-    skip: Unique[Name] = Field([], description="Figures not to draw.")
 
-    @field_validator("width", "only", "skip")
+    @field_validator("width", "only")
     @classmethod
     def _refuse_unknown(cls, given: Any) -> Any:
         for name in given if isinstance(given, dict | list) else ():
