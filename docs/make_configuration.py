@@ -10,7 +10,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
 from capmap.settings.checking import NAME, Schema, describe_values, list_branches, read_schema
-from capmap.settings.study import Config
+from capmap.settings.sections import Config
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/configuration.md"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from capmap.settings.checking import check_settings
-from capmap.settings.study import Config
+from capmap.settings.sections import Config
 
 # What scripts that check runs are told of a study without any choices.
 RULES: dict[str, Any] = {

@@ -6,10 +6,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from capmap.errors import ConfigError
-from capmap.settings.checking import check_settings
+from capmap.settings.checking import ABSENT, Name, Section, Transform, Unique, check_settings
 from capmap.settings.choices import Direction
 from capmap.settings.files import read_yaml
-from capmap.settings.study import ABSENT, Name, Section, Transform, Unique
 from capmap.wording import ALL, find_nearest, list_names, quote_name, write_key
 
 

@@ -19,7 +19,7 @@ from capmap.inputs import WORKED_OUT
 from capmap.pages.contents import show_analysis
 from capmap.pages.report import CHANGES
 from capmap.settings.checking import read_schema
-from capmap.settings.study import Config
+from capmap.settings.sections import Config
 from tests.steps import find_draw, find_step
 from tests.toy_settings import make_settings
 

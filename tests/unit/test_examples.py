@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from capmap.settings.checking import check_settings
-from capmap.settings.study import Config
+from capmap.settings.sections import Config
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -43,7 +43,7 @@ from capmap.figures.style import (
 )
 from capmap.pages.report import read_figures
 from capmap.settings.checking import check_settings
-from capmap.settings.study import Study
+from capmap.settings.sections import Study
 from plot import plot
 from tests.figure_tables import make_study, make_tables
 from tests.report_pages import make_ranking

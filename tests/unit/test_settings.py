@@ -19,7 +19,7 @@ from capmap.inputs.loading import check_configuration
 from capmap.inputs.studies import list_faults
 from capmap.settings.checking import check_settings, list_keys, read_schema
 from capmap.settings.files import expand_home, read_yaml
-from capmap.settings.study import Config
+from capmap.settings.sections import Config
 from tests.fuzz.studies import read_exports_of
 
 ROOT = Path(__file__).parents[2]

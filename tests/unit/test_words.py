@@ -22,7 +22,7 @@ from capmap.analyses import INDEX, load_analysis, place_read, rendering
 from capmap.claims import find_candidates
 from capmap.latex import name_reference, read_references
 from capmap.ranking import choose
-from capmap.settings.study import OF_SCORES
+from capmap.settings.sections import OF_SCORES
 from capmap.tables import LATEX
 from tests.whole_studies import PROJECT, Told, open_workflow, run_study, tell
 

@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 import capmap
 from capmap.analyses import ANALYSES, find_table, list_analyses, list_tables, place_read
 from capmap.ranking import choose
-from capmap.settings.study import OF_SCORES
+from capmap.settings.sections import OF_SCORES
 from tests.toy_settings import make_settings
 from tests.workflow.checkouts import PROJECT, Checkout, check_figures, copy_project
 

@@ -17,7 +17,7 @@ from capmap.patterns import Pattern, has_fields, order_paths
 from capmap.settings.checking import find_faults
 from capmap.settings.choices import SUBGROUPS, TableFormat
 from capmap.settings.files import fill_preset, leads_out
-from capmap.settings.study import Config
+from capmap.settings.sections import Config
 from capmap.wording import (
     OPTION,
     find_bad_renames,

@@ -1,20 +1,27 @@
-"""Settings against their declaration: every fault at once in plain words, and the defaults."""
+"""Sections of settings, kinds of values, and every fault at once in plain words."""
 
 import json
 import math
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 
-from pydantic import ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    WrapValidator,
+    model_validator,
+)
 
 from capmap.errors import ConfigError
-
-if TYPE_CHECKING:
-    from capmap.settings.study import Section
 
 Schema: TypeAlias = Mapping[str, Any]
 Place: TypeAlias = tuple[str | int, ...]
@@ -40,6 +47,85 @@ KINDS = {f"{kind}_type" for kind in ("string", "int", "float", "bool", "list", "
 KINDS |= {"literal_error"}
 QUOTED = "YAML reads yes, no, on and off as truth values and 2019 as a number: put it in quotes."
 NUMBERED = "A number has no quotes, a point as decimal mark, and a point before e: 1.0e-3."
+Item = TypeVar("Item")
+# The default of a key whose absence says something: it is not among the checked settings.
+ABSENT: Any = None
+
+
+def expand_home(path: str) -> str:
+    """Expand `~` or `~user` at the beginning of a path.
+
+    Examples
+    --------
+    >>> expand_home("runs/~.csv"), expand_home("~") == os.path.expanduser("~")
+    ('runs/~.csv', True)
+    """
+    # Not Path.expanduser, which drops a trailing slash and fails where there is no such user.
+    return os.path.expanduser(path)  # noqa: PTH111
+
+
+class Section(BaseModel):
+    """A section of settings. A key without a value counts as not given.
+
+    Declare a key as ``name: type = Field(default, description=...)``, with limits in `Field`.
+    """
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, regex_engine="python-re")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_empty(cls, given: Any) -> Any:
+        if given is None and not any(key.is_required() for key in cls.model_fields.values()):
+            return {}
+        if not isinstance(given, dict):
+            return given
+        known = cls.model_fields
+        return {key: value for key, value in given.items() if value is not None or key not in known}
+
+
+class Rule(Section):
+    """A section that states at least one key, and leaves out the rest."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    @model_validator(mode="after")
+    def _refuse_nothing(self) -> "Rule":
+        if not self.model_fields_set:
+            keys = list_choices(type(self).model_fields)
+            raise ValueError(f"must not be empty. Expected a section with {keys}.")
+        return self
+
+
+def keep_spelling(value: Any, check: Callable[[Any], float]) -> Any:
+    """Check a number, and let 1 be the whole number that it is."""
+    check(value)
+    return value
+
+
+def _refuse_twice(items: list[Item]) -> list[Item]:
+    for index, item in enumerate(items):
+        if item in items[:index]:
+            raise ValueError(f"{show_value(item)} is listed twice. Keep one of them.")
+    return items
+
+
+Number = Annotated[float, Strict(), WrapValidator(keep_spelling)]
+Name = Annotated[str, Field(min_length=1, description="A name has a letter at least.")]
+Unique = Annotated[
+    list[Item], AfterValidator(_refuse_twice), Field(json_schema_extra={"uniqueItems": True})
+]
+
+
+class RmseScale(Section):
+    """How an error becomes a score."""
+
+    std: Number = Field(gt=0, description="Factor, in 1 / unit of the score.")
+
+
+class Transform(Rule):
+    """A conversion of scores, by its name."""
+
+    scale_rmse: RmseScale = Field(ABSENT, description="Maps an error r to 1 - r * std.")
 
 
 @cache
@@ -264,7 +350,7 @@ class Found(NamedTuple):
     error: Mapping[str, Any]
 
 
-def check_settings(settings: Any, section: "type[Section]") -> dict[str, Any]:
+def check_settings(settings: Any, section: type[Section]) -> dict[str, Any]:
     """Check nested settings and fill in every default.
 
     Notes
@@ -276,7 +362,7 @@ def check_settings(settings: Any, section: "type[Section]") -> dict[str, Any]:
 
     Examples
     --------
-    >>> from capmap.settings.study import Bootstrap
+    >>> from capmap.settings.sections import Bootstrap
     >>> check_settings({"seed": 1.0}, Bootstrap)["seed"]
     1
     >>> check_settings({"sed": 0}, Bootstrap)
@@ -290,7 +376,7 @@ def check_settings(settings: Any, section: "type[Section]") -> dict[str, Any]:
     return checked
 
 
-def find_faults(settings: Any, section: "type[Section]") -> tuple[dict[str, Any], list[str]]:
+def find_faults(settings: Any, section: type[Section]) -> tuple[dict[str, Any], list[str]]:
     """Fill in every default, and find what is wrong; there are no settings where something is."""
     try:
         checked = section.model_validate(settings)

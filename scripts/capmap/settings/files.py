@@ -1,6 +1,5 @@
 """Files of settings: YAML whose keys stand once."""
 
-import os
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from capmap.errors import ConfigError
-from capmap.settings.checking import Place, render_place
+from capmap.settings.checking import Place, expand_home, render_place
 from capmap.wording import find_nearest, list_names, quote_name
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -116,18 +115,6 @@ def read_config(path: str) -> dict[str, Any]:
             "which `capmap draft` writes for files of results."
         )
     return content
-
-
-def expand_home(path: str) -> str:
-    """Expand `~` or `~user` at the beginning of a path.
-
-    Examples
-    --------
-    >>> expand_home("runs/~.csv"), expand_home("~") == os.path.expanduser("~")
-    ('runs/~.csv', True)
-    """
-    # Not Path.expanduser, which drops a trailing slash and fails where there is no such user.
-    return os.path.expanduser(path)  # noqa: PTH111
 
 
 def leads_out(path: Path, folder: Path) -> bool:

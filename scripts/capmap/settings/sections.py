@@ -1,14 +1,11 @@
-"""The settings of a study and of all studies: each section, and the kinds of values in them."""
+"""The settings of a study and of all studies: each section, and kinds of values in them."""
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     Strict,
     ValidationInfo,
@@ -18,7 +15,17 @@ from pydantic import (
 )
 
 from capmap.analyses import ANALYSES, FIGURES, INDEX
-from capmap.settings.checking import list_choices, show_value
+from capmap.settings.checking import (
+    ABSENT,
+    Name,
+    Number,
+    Rule,
+    Section,
+    Transform,
+    Unique,
+    expand_home,
+    keep_spelling,
+)
 from capmap.settings.choices import (
     MOST_RUNS,
     SUBGROUPS,
@@ -40,51 +47,9 @@ from capmap.settings.choices import (
     Take,
     UnitOrAuto,
 )
-from capmap.settings.files import expand_home
 from capmap.wording import find_nearest, quote_name
 
-Item = TypeVar("Item")
-# The default of a key whose absence says something: it is not among the checked settings.
-ABSENT: Any = None
 SECRET = re.compile(r"://[^/]*@|://.*[?&][^=]*(token|key|sig|secret|pass|auth|credential)", re.I)
-
-
-class Section(BaseModel):
-    """A section of settings. A key without a value counts as not given.
-
-    Declare a key as ``name: type = Field(default, description=...)``, with limits in `Field`.
-    """
-
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, regex_engine="python-re")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _drop_empty(cls, given: Any) -> Any:
-        if given is None and not any(key.is_required() for key in cls.model_fields.values()):
-            return {}
-        if not isinstance(given, dict):
-            return given
-        known = cls.model_fields
-        return {key: value for key, value in given.items() if value is not None or key not in known}
-
-
-class Rule(Section):
-    """A section that states at least one key, and leaves out the rest."""
-
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
-
-    @model_validator(mode="after")
-    def _refuse_nothing(self) -> "Rule":
-        if not self.model_fields_set:
-            keys = list_choices(type(self).model_fields)
-            raise ValueError(f"must not be empty. Expected a section with {keys}.")
-        return self
-
-
-def _keep_spelling(value: Any, check: Callable[[Any], float]) -> Any:
-    """Check a number, and let 1 be the whole number that it is."""
-    check(value)
-    return value
 
 
 def _take_whole(value: Any) -> Any:
@@ -101,31 +66,19 @@ def _take_path(path: str) -> str:
     return expand_home(path)
 
 
-def _refuse_twice(items: list[Item]) -> list[Item]:
-    for index, item in enumerate(items):
-        if item in items[:index]:
-            raise ValueError(f"{show_value(item)} is listed twice. Keep one of them.")
-    return items
-
-
 # Limits stand before the validators, so that the JSON schema has them.
-Number = Annotated[float, Strict(), WrapValidator(_keep_spelling)]
-AtLeastZero = Annotated[float, Strict(), Field(ge=0), WrapValidator(_keep_spelling)]
-Positive = Annotated[float, Strict(), Field(gt=0), WrapValidator(_keep_spelling)]
-Share = Annotated[float, Strict(), Field(gt=0, lt=1), WrapValidator(_keep_spelling)]
-Inches = Annotated[float, Strict(), Field(gt=0, le=50), WrapValidator(_keep_spelling)]
-Points = Annotated[float, Strict(), Field(ge=3, le=40), WrapValidator(_keep_spelling)]
+AtLeastZero = Annotated[float, Strict(), Field(ge=0), WrapValidator(keep_spelling)]
+Positive = Annotated[float, Strict(), Field(gt=0), WrapValidator(keep_spelling)]
+Share = Annotated[float, Strict(), Field(gt=0, lt=1), WrapValidator(keep_spelling)]
+Inches = Annotated[float, Strict(), Field(gt=0, le=50), WrapValidator(keep_spelling)]
+Points = Annotated[float, Strict(), Field(ge=3, le=40), WrapValidator(keep_spelling)]
 Whole = Annotated[int, Strict(), BeforeValidator(_take_whole)]
 Count = Annotated[int, Strict(), Field(ge=1), BeforeValidator(_take_whole)]
 Seed = Annotated[int, Strict(), Field(ge=0), BeforeValidator(_take_whole)]
 Dimension = Annotated[int, Strict(), Field(ge=1, le=50), BeforeValidator(_take_whole)]
-Name = Annotated[str, Field(min_length=1, description="A name has a letter at least.")]
 # Of a file or folder, a pattern of some, or an address.
 FilePath = Annotated[str, AfterValidator(_take_path)]
 GivenPath = Annotated[str, Field(min_length=1), AfterValidator(_take_path)]
-Unique = Annotated[
-    list[Item], AfterValidator(_refuse_twice), Field(json_schema_extra={"uniqueItems": True})
-]
 # A cell of a table, as it is compared.
 Scalar: TypeAlias = str | Number | Annotated[bool, Strict()]
 ColumnNames: TypeAlias = Name | Annotated[list[Name], Field(min_length=1)]
@@ -228,18 +181,6 @@ class ReferenceModel(Section):
 
 
 Bound: TypeAlias = Number | Literal["observed", "natural"] | ReferenceModel
-
-
-class RmseScale(Section):
-    """How an error becomes a score."""
-
-    std: Number = Field(gt=0, description="Factor, in 1 / unit of the score.")
-
-
-class Transform(Rule):
-    """A conversion of scores, by its name."""
-
-    scale_rmse: RmseScale = Field(ABSENT, description="Maps an error r to 1 - r * std.")
 
 
 def _refuse_reversed(rule: Section) -> Section:
