@@ -9,7 +9,7 @@ from capmap.errors import ConfigError
 from capmap.settings.checking import ABSENT, Name, Section, Transform, Unique, check_settings
 from capmap.settings.choices import Direction
 from capmap.settings.files import read_yaml
-from capmap.wording import ALL, find_nearest, list_names, quote_name, write_key
+from capmap.wording import ALL, list_names, quote_name, suggest, write_key
 
 
 class BenchmarkDataset(Section):
@@ -93,8 +93,6 @@ def _check_dimensions(
             faults.append(f"{place}: all datasets together are called so; choose another name.")
         for name in names:
             if name not in datasets:
-                near = find_nearest(name, datasets)
-                hint = f"Did you mean {quote_name(near)}?" if near else ""
-                known = hint or f"Known are {list_names(sorted(datasets))}."
+                known = suggest(name, datasets, f"Known are {list_names(sorted(datasets))}.")
                 faults.append(f"{place}: there is no dataset {quote_name(name)}. {known}")
     return faults

@@ -18,7 +18,7 @@ import yaml
 
 from capmap.errors import CapmapError, ConfigError, explain_machine
 from capmap.settings.files import read_config
-from capmap.wording import count_things, find_nearest
+from capmap.wording import count_things, suggest
 
 PROJECT = Path(__file__).parents[2]
 INDEX = Path("results/index.html")
@@ -197,9 +197,8 @@ def _open(_options: argparse.Namespace, _rest: list[str]) -> int:
 def _example(options: argparse.Namespace, rest: list[str]) -> int:
     name, known = options.name, _list_examples()
     if name not in known:
-        near = find_nearest(name, [*known])
-        hint = f"Did you mean {near}? " if near else ""
-        raise ConfigError(f"There is no example {name!r}. {hint}There are {', '.join(known)}.")
+        hint = suggest(name, known, f"There are {', '.join(known)}.")
+        raise ConfigError(f"There is no example {name!r}. {hint}")
     path = Path(f"{name}.yaml")
     if not path.exists():
         paper = PROJECT / f"papers/{name}.yaml"

@@ -34,7 +34,7 @@ from capmap.ranking.estimates import choose_groups, estimate_models, list_parts,
 from capmap.ranking.normalized import normalize_study, summarize_study
 from capmap.tables import read_declared, read_place, run_steps, write_declared
 from capmap.validation.checking import Validation, check_exports, describe_exports, group_problems
-from capmap.wording import find_nearest
+from capmap.wording import suggest
 
 FRAME = "frame.csv"
 WORDS = "words.json"
@@ -65,8 +65,7 @@ class Results(Mapping[str, T], Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         if name not in self._paths:
-            near = find_nearest(name, self._paths)
-            hint = f"Did you mean {near!r}?" if near else f"There are {', '.join(self._paths)}."
+            hint = suggest(name, self._paths, f"There are {', '.join(self._paths)}.")
             raise KeyError(f"There is no {name!r}. {hint}")
         return self._read(self._paths[name])
 
@@ -230,8 +229,7 @@ class Finished:
 
     def _require(self, name: str) -> None:
         if name not in INDEX:
-            near = find_nearest(name, ANALYSES)
-            hint = f"Did you mean {near!r}?" if near else f"There are {', '.join(ANALYSES)}."
+            hint = suggest(name, ANALYSES, f"There are {', '.join(ANALYSES)}.")
             raise ConfigError(f"There is no analysis {name!r}. {hint}")
 
     def _tell(self, name: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from capmap.errors import ExportError, ValidationError
-from capmap.wording import find_nearest, list_names, quote_name, shorten
+from capmap.wording import list_names, quote_name, shorten, suggest
 
 Severity = Literal["error", "warning"]
 
@@ -47,7 +47,7 @@ def require_known(names: Iterable[str], known: Collection[str], *, option: str, 
     """Refuse names in the configuration that the data does not have, with the nearest known one."""
     for name in names:
         if name not in known:
-            hint = ask_nearest(name, known).rstrip() or f"There are: {list_names(sorted(known))}."
+            hint = suggest(name, known, f"There are: {list_names(sorted(known))}.")
             raise ValidationError(f"{option}: no {kind} {quote_name(name)} is analysed. {hint}")
 
 
@@ -61,8 +61,7 @@ class UnreadableExportError(ExportError):
 
 def ask_nearest(name: str, names: Iterable[str]) -> str:
     """Ask "Did you mean …?" with a space behind, or say nothing when no candidate is near."""
-    nearest = find_nearest(name, names)
-    return "" if nearest is None else f"Did you mean {quote_name(nearest)}? "
+    return f"{suggest(name, names)} ".lstrip()
 
 
 class Row(NamedTuple):

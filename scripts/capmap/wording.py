@@ -158,6 +158,18 @@ def find_nearest(name: str, names: Iterable[str]) -> str | None:
     return folded[nearest[0]] if nearest else None
 
 
+def suggest(name: str, names: Iterable[str], otherwise: str = "") -> str:
+    """Ask whether the one of some names was meant that is spelled most like a name, if any is.
+
+    Examples
+    --------
+    >>> suggest("Modle", ["model", "dataset"]), suggest("seed", ["model"], "Name a column.")
+    ("Did you mean 'model'?", 'Name a column.')
+    """
+    nearest = find_nearest(name, names)
+    return otherwise if nearest is None else f"Did you mean {quote_name(nearest)}?"
+
+
 def _share(first: str, second: str) -> int:
     """How many characters two names have in common at both ends."""
     ends = [zip(first, second, strict=False), zip(first[::-1], second[::-1], strict=False)]
@@ -292,10 +304,8 @@ def find_bad_renames(
     defined = known["dataset"] & set(fixed)
     for old, new in names.items():
         if old not in everyone:
-            near = find_nearest(old, everyone)
-            remedy = f"Did you mean {quote_name(near)}?" if near else "Correct the name."
             text = f"names the model or dataset {quote_name(old)}, which is not in the exports."
-            yield old, text, remedy
+            yield old, text, suggest(old, everyone, "Correct the name.")
         elif old in defined:
             text = f"names {quote_name(old)}, a dataset of the benchmark."
             yield old, text, "Leave it out: a benchmark defines the names of its datasets."

@@ -159,7 +159,7 @@ def test_examples_and_mistakes(capmap: Path, tmp_path: Path) -> None:
     assert paper.returncode == 0, paper.stderr
     assert (tmp_path / "papers/evaluma_tutorial/toy_mean.csv").is_file()
     for arguments, message in [
-        (["example", "tou"], "Did you mean toy?"),
+        (["example", "tou"], "Did you mean 'toy'?"),
         (["run", "nothing.csv"], "nothing.csv"),
         (["run", "nothing.yaml"], "nothing.yaml: it cannot be read"),
         (["open"], "There is no results/index.html"),

@@ -31,7 +31,7 @@ from matplotlib.transforms import Bbox
 from capmap.artifacts import write_bytes
 from capmap.errors import ConfigError
 from capmap.figures.marks import render_svg
-from capmap.wording import find_nearest, quote_name
+from capmap.wording import quote_name, suggest
 
 FONT = "DejaVu Sans"
 BASE_SIZE = 7.0
@@ -265,10 +265,9 @@ def sample_palette(palette: str | Sequence[str], count: int) -> tuple[str, ...]:
         return tuple(map(read_color, PALETTES[palette].split()))
     if palette not in mpl.colormaps:
         known = [name for name in (*mpl.colormaps, *PALETTES) if not name.endswith("_r")]
-        raise ConfigError(
-            f"there is no palette {quote_name(palette)}. {_suggest(palette, known)}"
-            "Name a palette of seaborn or a color map of matplotlib, or list colors."
-        )
+        remedy = "Name a palette of seaborn or a color map of matplotlib, or list colors."
+        hint = suggest(palette, known, remedy)
+        raise ConfigError(f"there is no palette {quote_name(palette)}. {hint}")
     colors = mpl.colormaps[palette]
     if colors.N <= MOST_COLORS:
         return tuple(to_hex(colors(place)) for place in range(colors.N))
@@ -287,15 +286,9 @@ def read_color(color: str) -> str:
     """
     if is_color_like(color):
         return to_hex(color)
-    raise ConfigError(
-        f"{quote_name(color)} is no color. {_suggest(color, get_named_colors_mapping())}"
-        'Write a name that matplotlib knows, or six digits such as "#0072B2", in quotes.'
-    )
-
-
-def _suggest(name: str, known: Iterable[str]) -> str:
-    near = find_nearest(name, known)
-    return f"Did you mean {quote_name(near)}? " if near else ""
+    remedy = 'Write a name that matplotlib knows, or six digits such as "#0072B2", in quotes.'
+    hint = suggest(color, get_named_colors_mapping(), remedy)
+    raise ConfigError(f"{quote_name(color)} is no color. {hint}")
 
 
 def _load_bare_font(path: Any, options: Any) -> Any:

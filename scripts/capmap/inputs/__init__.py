@@ -20,7 +20,7 @@ from capmap.analyses import (
 from capmap.errors import ConfigError
 from capmap.inputs.studies import TABLES, Study, find_dimensions, find_subgroups, rename
 from capmap.settings.choices import find_alpha
-from capmap.wording import find_nearest, list_names, write_key
+from capmap.wording import list_names, suggest, write_key
 
 # What no look of a figure has.
 SHARED = {"formats", "names", "only"}
@@ -182,7 +182,6 @@ def check_published(study: Study) -> Iterator[ConfigError]:
             yield from study.look_for(f"{option}.file", entry.get("file", ""))
             for kind, names in known.items():
                 if entry.get(kind) and entry[kind] not in names:
-                    near = find_nearest(entry[kind], names)
-                    hint = f"Did you mean {near}?" if near else f"There are {list_names(names)}."
+                    hint = suggest(entry[kind], names, f"There are {list_names(names)}.")
                     text = f"the study makes no {kind} {entry[kind]}. {hint}"
                     yield study.refuse(f"{option}.{kind}", text)

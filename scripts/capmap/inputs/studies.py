@@ -25,6 +25,7 @@ from capmap.wording import (
     join_words,
     list_names,
     quote_name,
+    suggest,
     write_key,
 )
 
@@ -133,9 +134,9 @@ def find_study(known: Mapping[str, Settings], name: str, prefix: str) -> Study:
 
 def suggest_study(name: str, known: list[str]) -> str:
     """Say that there is no study of a name, and which is meant."""
-    near, verb = find_nearest(name, known), "is" if len(known) == 1 else "are"
-    listed = f"There {verb} {join_words(known)}." if known else ""
-    return f"is no study {name!r}. {f'Did you mean {near}?' if near else listed}".rstrip()
+    verb = "is" if len(known) == 1 else "are"
+    hint = suggest(name, known, f"There {verb} {join_words(known)}." if known else "")
+    return f"is no study {name!r}. {hint}".rstrip()
 
 
 def match_studies(config: Settings, *formats: str) -> str:
@@ -249,8 +250,7 @@ def check_exports(study: Study) -> Iterator[ConfigError]:
                 raise study.refuse("exports", f"{first} and {name} are one file. Keep one of them.")
     for name in study.settings["checksums"]:
         if name not in names:
-            near = find_nearest(name, names)
-            hint = f"Did you mean {near}?" if near else "Name a file as exports has it."
+            hint = suggest(name, names, "Name a file as exports has it.")
             yield study.refuse("checksums", f"{quote_name(name)} is no export. {hint}")
 
 
@@ -519,8 +519,6 @@ def _check_compared(study: Study, known: Iterable[str]) -> Iterator[ConfigError]
     for option, names in named.items():
         for name in names:
             if name not in known:
-                near = find_nearest(name, known)
-                hint = f"Did you mean {quote_name(near)}?" if near else ""
-                hint = hint or f"There are {list_names(sorted(known))}."
+                hint = suggest(name, known, f"There are {list_names(sorted(known))}.")
                 text = f"there are no dumps of the dataset {quote_name(name)}. {hint}"
                 yield study.refuse(f"multilabel.{option}", text)

@@ -9,7 +9,7 @@ import yaml
 
 from capmap.errors import ConfigError
 from capmap.settings.checking import Place, expand_home, render_place
-from capmap.wording import find_nearest, list_names, quote_name
+from capmap.wording import list_names, quote_name, suggest
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 SPELLING = (
@@ -133,12 +133,10 @@ def fill_preset(study: Mapping[str, Any]) -> dict[str, Any]:
         return dict(study)
     preset = _read_file(expand_home(name)) if name.endswith(SUFFIXES) else list_presets().get(name)
     if preset is None:
-        near = find_nearest(name, list_presets())
-        hint = f"Did you mean {quote_name(near)}? " if near else ""
-        raise ConfigError(
-            f"there is none called {quote_name(name)}. {hint}There are "
-            f"{list_names(list(list_presets()))}, or write a YAML file of your own."
-        )
+        known = list_names([*list_presets()])
+        remedy = f"There are {known}, or write a YAML file of your own."
+        hint = suggest(name, list_presets(), remedy)
+        raise ConfigError(f"there is none called {quote_name(name)}. {hint}")
     own = {key: value for key, value in preset.items() if key not in OF_PRESETS}
     return _fill(study, own)
 

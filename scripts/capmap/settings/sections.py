@@ -47,7 +47,7 @@ from capmap.settings.choices import (
     Take,
     UnitOrAuto,
 )
-from capmap.wording import find_nearest, quote_name
+from capmap.wording import quote_name, suggest
 
 SECRET = re.compile(r"://[^/]*@|://.*[?&][^=]*(token|key|sig|secret|pass|auth|credential)", re.I)
 
@@ -569,8 +569,7 @@ class Figures(Section):
     def _refuse_unknown(cls, given: Any) -> Any:
         for name in given if isinstance(given, dict | list) else ():
             if name not in FIGURES:
-                near = find_nearest(name, FIGURES)
-                meant = f"Did you mean {quote_name(near)}?" if near else "See docs/results.md."
+                meant = suggest(name, FIGURES, "See docs/results.md.")
                 raise ValueError(f"there is no figure {quote_name(name)}. {meant}")
         return given
 
