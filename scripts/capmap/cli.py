@@ -4,6 +4,7 @@ import argparse
 import gc
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -18,7 +19,7 @@ import yaml
 
 from capmap.errors import CapmapError, ConfigError, explain_machine
 from capmap.settings.files import read_config
-from capmap.wording import count_things, suggest
+from capmap.wording import suggest
 
 PROJECT = Path(__file__).parents[2]
 INDEX = Path("results/index.html")
@@ -203,15 +204,15 @@ def _example(options: argparse.Namespace, rest: list[str]) -> int:
     if not path.exists():
         paper = PROJECT / f"papers/{name}.yaml"
         if paper.is_file():
-            text, settings = paper.read_text("utf-8"), read_config(str(paper))
+            text = paper.read_text("utf-8")
         else:
             shipped = read_config(str(PROJECT / "config.yaml"))["studies"]
             others = shipped[name].get("conditions", [])
             settings = {"studies": {other: shipped[other] for other in [name, *others]}}
             text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
-        copied = _copy_files(settings)
+        _copy_files(text)
         path.write_text(text, "utf-8")
-        print(f"Copied the example to {path}, with {count_things(copied, 'file')} that it reads.")
+        print(f"Copied the example to {path}, with the files that it reads.")
     return _run_config(str(path), rest)
 
 
@@ -224,26 +225,14 @@ def _list_examples() -> dict[str, str]:
     return titles
 
 
-def _copy_files(settings: Any) -> int:
-    """Copy the shipped files that settings name into this folder, and count them."""
-    places = [text for text in _list_texts(settings) if text.startswith(("data/", "papers/"))]
-    found = {path for place in places for path in PROJECT.glob(place)}
-    inside = {file for path in found for file in (path.rglob("*") if path.is_dir() else [path])}
-    files = [file for file in inside if file.is_file() and "__pycache__" not in file.parts]
-    for file in files:
-        copy = file.relative_to(PROJECT)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, copy)
-    return len(files)
-
-
-def _list_texts(settings: Any) -> list[str]:
-    """List all texts in some settings."""
-    if isinstance(settings, str):
-        return [settings]
-    parts = settings.values() if isinstance(settings, dict) else settings
-    is_nested = isinstance(settings, dict | list)
-    return [text for part in parts for text in _list_texts(part)] if is_nested else []
+def _copy_files(text: str) -> None:
+    """Copy the shipped files and folders that settings name into this folder."""
+    for name in {*re.findall(r"(?:data|papers)/[\w.-]+", text)}:
+        if (shipped := PROJECT / name).is_dir():
+            shutil.copytree(shipped, name, dirs_exist_ok=True)
+        elif shipped.is_file():
+            Path(name).parent.mkdir(exist_ok=True)
+            shutil.copyfile(shipped, name)
 
 
 def _read_version() -> str:
