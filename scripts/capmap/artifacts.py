@@ -163,24 +163,15 @@ def read_table(
     return table
 
 
-def render_parquet(table: pd.DataFrame) -> bytes:
-    """Write a table as Parquet bytes that depend on its values only, not on what is packed."""
-    sink = pa.BufferOutputStream()
-    _write_parquet(sink, table)
-    return bytes(sink.getvalue())
-
-
 def write_parquet(path: str | Path, table: pd.DataFrame) -> None:
-    """Write a table as a Parquet file, atomically."""
-    with replace_file(path) as stream:
-        _write_parquet(stream, table)
+    """Write a table as a Parquet file, group by group, as packed columns grow when written out.
 
-
-def _write_parquet(sink: IO[bytes] | pa.NativeFile, table: pd.DataFrame) -> None:
-    """Write a table group by group, since packed columns take more memory written out."""
+    Its bytes depend on the values only, not on what is packed.
+    """
     found = pa.Schema.from_pandas(table, preserve_index=False).remove_metadata()
     schema = pa.schema([field.with_type(_unpack_type(field.type)) for field in found])
-    with pq.ParquetWriter(sink, schema, compression="zstd", write_page_checksum=True) as writer:
+    options = {"compression": "zstd", "write_page_checksum": True}
+    with replace_file(path) as stream, pq.ParquetWriter(stream, schema, **options) as writer:
         for start in range(0, max(len(table), 1), GROUP_ROWS):
             group = pa.Table.from_pandas(table[start : start + GROUP_ROWS], preserve_index=False)
             writer.write_table(group.cast(schema), row_group_size=GROUP_ROWS)

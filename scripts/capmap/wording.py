@@ -4,8 +4,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from heapq import nsmallest
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -147,13 +145,10 @@ def find_nearest(name: str, names: Iterable[str]) -> str | None:
     >>> find_nearest("Modle", ["model", "dataset"]), find_nearest("seed", ["model", "dataset"])
     ('model', None)
     """
-    folded = {candidate.casefold(): candidate for candidate in sorted(names)}
     own = name.casefold()
     # Comparing two names takes the product of their lengths; of many long ones some are compared.
     most = max(10, COMPARED // (len(own) + 1) ** 2)
-    if len(folded) > most:
-        chosen = nsmallest(most, folded, key=lambda other: (-_share(own, other), len(other)))
-        folded = {other: folded[other] for other in chosen}
+    folded = {candidate.casefold(): candidate for candidate in sorted(names)[:most]}
     nearest = get_close_matches(own, folded, n=1, cutoff=SIMILAR)
     return folded[nearest[0]] if nearest else None
 
@@ -168,12 +163,6 @@ def suggest(name: str, names: Iterable[str], otherwise: str = "") -> str:
     """
     nearest = find_nearest(name, names)
     return otherwise if nearest is None else f"Did you mean {quote_name(nearest)}?"
-
-
-def _share(first: str, second: str) -> int:
-    """How many characters two names have in common at both ends."""
-    ends = [zip(first, second, strict=False), zip(first[::-1], second[::-1], strict=False)]
-    return sum(len([*takewhile(lambda pair: pair[0] == pair[1], end)]) for end in ends)
 
 
 def write_key(name: str) -> str:

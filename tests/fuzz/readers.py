@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from capmap.artifacts import render_csv, render_parquet
+from capmap.artifacts import render_csv, write_parquet
 from capmap.errors import CapmapError
 from capmap.exports import read_exports
 from capmap.exports.label_files import open_scores, read_labels
@@ -144,7 +144,7 @@ def _read_study(path: str, **settings: Any) -> str:
         layout=settings["layout"],
     )
     render_csv(list_rejected(result)).encode()
-    render_parquet(result.runs)
+    write_parquet(path, result.runs)
     return "refused" if result.errors else "read"
 
 
