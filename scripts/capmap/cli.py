@@ -9,7 +9,6 @@ import shlex
 import shutil
 import sys
 import tomllib
-import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -89,7 +88,6 @@ def _make_parser() -> argparse.ArgumentParser:
     pack = add("pack", "zip the results of a study and its settings", _pack)
     pack.add_argument("study", metavar="STUDY")
     pack.add_argument("file", nargs="?", metavar="FILE.yaml")
-    add("open", "open results/index.html in a browser", _open)
     listed = "\n".join(f"  {name:24}{title}" for name, title in _list_examples().items())
     about = "copy a shipped example into this folder and run it"
     example = add("example", about, _example, f"examples:\n{listed}")
@@ -184,14 +182,6 @@ def _pack(options: argparse.Namespace, _rest: list[str]) -> int:
         for file in sorted(folder.rglob("*")):
             packed.write(file)
     print(f"Packed {folder} and its settings into {archive}.")
-    return 0
-
-
-def _open(_options: argparse.Namespace, _rest: list[str]) -> int:
-    if not INDEX.is_file():
-        raise ConfigError(f"There is no {INDEX} in {Path.cwd()}. Make it: capmap run FILE")
-    print(INDEX.resolve().as_uri())
-    webbrowser.open(INDEX.resolve().as_uri())
     return 0
 
 

@@ -25,7 +25,7 @@ from capmap.analyses import (
     place_read,
 )
 from capmap.analyses.columns import list_text_columns
-from capmap.artifacts import read_parquet, read_table, render_csv, write_bytes, write_parquet
+from capmap.artifacts import read_parquet, read_table, render_csv, write_parquet, write_text
 from capmap.wording import find_statistic, format_count
 
 DECIMALS = 3
@@ -68,24 +68,18 @@ def write_table(
     Nobody reads 20 000 rows or 400 000 cells: in place of a larger table LaTeX says how
     large it is, and that all of it is in the CSV.
     """
-    render: dict[str, Callable[[], str | bytes]] = {
+    shown = table
+    if len(table) > MOST_ROWS or table.size > MOST_CELLS:
+        rows, columns = map(format_count, table.shape, ("row", "column"))
+        name = Path(paths[0]).stem
+        shown = pd.DataFrame({name: [f"{rows} and {columns}, too large to print: see {name}.csv"]})
+    render: dict[str, Callable[[], str]] = {
         ".csv": lambda: render_csv(table),
         ".tex": lambda: render_latex(shown, best=best),
         ".json": lambda: render_json(table),
     }
-    unknown = [str(path) for path in paths if Path(path).suffix not in render]
-    if unknown:
-        raise ValueError(f"A table is written as .csv, .tex or .json, not as {unknown}.")
-    shown = table
-    if len(table) > MOST_ROWS or table.size > MOST_CELLS:
-        rows, columns = (
-            format_count(n, noun) for n, noun in zip(table.shape, ("row", "column"), strict=True)
-        )
-        name = Path(paths[0]).stem
-        shown = pd.DataFrame({name: [f"{rows} and {columns}, too large to print: see {name}.csv"]})
     for path in paths:
-        content = render[Path(path).suffix]()
-        write_bytes(path, content.encode() if isinstance(content, str) else content)
+        write_text(path, render[Path(path).suffix]())
 
 
 def write_declared(table: pd.DataFrame, place: str, folder: str | Path) -> None:

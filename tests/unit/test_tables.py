@@ -50,12 +50,6 @@ def test_each_suffix_gets_its_own_format(tmp_path: Path) -> None:
     assert paths[1].read_text().startswith("\\begin{tabular}{lrrrr}\n\\toprule\n")
 
 
-def test_an_unknown_suffix_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"not as \[.*iqm.xlsx"):
-        tables.write_table(SCORES, [tmp_path / "iqm.csv", tmp_path / "iqm.xlsx"])
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_latex_is_a_booktabs_tabular_with_the_best_in_bold() -> None:
     assert tables.render_latex(SCORES, best=BEST) == (
         "\\begin{tabular}{lrrrr}\n\\toprule\n"

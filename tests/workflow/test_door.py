@@ -162,7 +162,6 @@ def test_examples_and_mistakes(capmap: Path, tmp_path: Path) -> None:
         (["example", "tou"], "Did you mean 'toy'?"),
         (["run", "nothing.csv"], "nothing.csv"),
         (["run", "nothing.yaml"], "nothing.yaml: it cannot be read"),
-        (["open"], "There is no results/index.html"),
         (["draft", "nothing"], "no column holds scores"),
         (["draft", "s3://me:pw@store/a.csv"], "s3://store/a.csv: a draft looks at files here"),
     ]:

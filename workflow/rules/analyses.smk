@@ -1,6 +1,6 @@
 """Makes the analyses that a study asks for, and draws all of its figures.
 
-`capmap.catalog` declares the tables and figures of each analysis.
+`capmap.analyses` declares the tables and figures of each analysis.
 Reads: normalized/, tables/, and what capabilities, predictions, submissions or checkpoints have made.
 Writes: comparisons/ and figures/, each with an index.csv of what is there.
 """
