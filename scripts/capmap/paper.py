@@ -113,9 +113,10 @@ def render_paper(
     is_board = not rankings or bool(rankings[0].within)
     drawn = [name for name in figures if not is_board or name not in TOGETHER]
     compared = _choose_comparison(drawn)
+    scores = [_make_score_sheet(own, tables["seeds"], tables["bounds"]) for own in rankings]
     sheets = {
-        "results_table": render_results(rankings, tables["seeds"], tables["bounds"]),
-        "ranking_table": render_rankings(rankings, level=level),
+        "results_table": "\n".join(map(render_sheet, scores)),
+        "ranking_table": "\n".join(render_sheet(_make_sheet(own, level)) for own in rankings),
     }
     floats = {name: rf"\input{{{name}}}" for name in sheets}
     floats |= {name: _render_figure(name) for name in drawn}
@@ -265,11 +266,6 @@ def _count_datasets(models: pd.DataFrame, seeds: pd.DataFrame) -> int:
     return int(seeds.loc[seeds["model"].isin(models["model"]), "dataset"].nunique())
 
 
-def write_percent(level: float) -> str:
-    r"""Write a level, such as ``95\%``."""
-    return format_percent(level).replace("%", r"\%")
-
-
 def write_score(row: "pd.Series[float]") -> str:
     """Write a score with its interval as one cell.
 
@@ -282,11 +278,6 @@ def write_score(row: "pd.Series[float]") -> str:
     if pd.isna(row["ci_low"]):
         return _write_minus(score)
     return _write_minus(f"{score} [{row['ci_low']:z.3f}, {row['ci_high']:z.3f}]")
-
-
-def render_rankings(rankings: list[Ranking], *, level: float) -> str:
-    """Write the rankings as floats with caption and label; `level` is that of intervals."""
-    return "\n".join(render_sheet(_make_sheet(ranking, level)) for ranking in rankings)
 
 
 def describe_size(ranking: Ranking) -> str:
@@ -315,7 +306,8 @@ def _make_sheet(ranking: Ranking, level: float) -> Sheet:
     if ranking.is_sure:
         columns.append(_make_column("Ranks", _write_sets(models, ranking.candidates)))
     if ranking.has_groups:
-        columns.append(_make_column("Ties", [_write_ties(ties) for ties in models["tie_group"]]))
+        ties = [str(own) if has_letters(own) else NONE for own in models["tie_group"]]
+        columns.append(_make_column("Ties", ties))
     caption = _describe_ranking(ranking, level)
     return Sheet(
         [_make_ranks(ranking), names], columns, caption, f"tab:ranking{ranking.suffix}", lines
@@ -332,9 +324,10 @@ def _describe_ranking(ranking: Ranking, level: float) -> str:
         f"scores, {describe_size(ranking)}."
     )
     if ranking.is_sure:
+        percent = format_percent(level).replace("%", r"\%")
         text += (
-            f" In brackets: {write_percent(level)} intervals, over {OVER[ranking.unit]}. Ranks: "
-            f"{write_percent(level)} confidence sets of each model's rank."
+            f" In brackets: {percent} intervals, over {OVER[ranking.unit]}. Ranks: {percent} "
+            "confidence sets of each model's rank."
         )
     if ranking.has_groups:
         text += f" {SHARED_LETTERS}"
@@ -355,38 +348,19 @@ def _make_column(header: str, cells: list[str]) -> Column:
 
 
 def _write_sets(models: pd.DataFrame, candidates: list[str]) -> list[str]:
-    known = zip(models["model"], models["rank_low"], models["rank_high"], strict=True)
-    return [
-        NONE if pd.isna(low) else _write_set(low, high) + STAR * (model in candidates)
-        for model, low, high in known
-    ]
-
-
-def _write_set(low: float, high: float) -> str:
-    return f"{low:.0f}" if low == high else f"{low:.0f}--{high:.0f}"
-
-
-def _write_ties(ties: object) -> str:
-    return str(ties) if has_letters(ties) else NONE
+    sets = []
+    for model, low, high in models[["model", "rank_low", "rank_high"]].itertuples(index=False):
+        ends = f"{low:.0f}" if low == high else f"{low:.0f}--{high:.0f}"
+        sets.append(NONE if pd.isna(low) else ends + STAR * (model in candidates))
+    return sets
 
 
 def _write_minus(text: str) -> str:
     return text.replace("-", "$-$")
 
 
-def render_results(rankings: list[Ranking], seeds: pd.DataFrame, bounds: pd.DataFrame) -> str:
-    """Write the scores of all models on all datasets as floats with caption and label.
-
-    Values are compared as printed: all that read the same as the best are bold, and all that read
-    the same as the next are underlined.
-    """
-    return "\n".join(
-        render_sheet(_make_score_sheet(ranking, seeds, bounds)) for ranking in rankings
-    )
-
-
 def make_score_column(header: list[str], direction: str, scores: pd.DataFrame) -> Column:
-    r"""Write the scores on a dataset, the best in bold and the second underlined.
+    r"""Write the scores on a dataset, the best in bold and the next underlined, as printed.
 
     Examples
     --------
@@ -408,6 +382,7 @@ def make_score_column(header: list[str], direction: str, scores: pd.DataFrame) -
 
 
 def _make_score_sheet(ranking: Ranking, seeds: pd.DataFrame, bounds: pd.DataFrame) -> Sheet:
+    """Lay out the scores of all models on all datasets, in the order of the ranking."""
     own = seeds[seeds["model"].isin(ranking.models["model"])]
     rules = bounds.drop_duplicates("dataset").set_index("dataset")[["metric", "direction"]]
     rules = rules.reindex(sorted(own["dataset"].unique())).fillna("").astype("str")
