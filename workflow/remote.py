@@ -16,8 +16,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_storage_plugins.io import Mtime
 
-from capmap.inputs.loading import BLOCK, ask_server
 from capmap.errors import ConfigError
+from capmap.inputs.loading import BLOCK, ask_server
 
 S3_REMEDY = (
     "Check the address, --storage-s3-endpoint-url, and the credentials: "
