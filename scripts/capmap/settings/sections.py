@@ -113,9 +113,7 @@ class Columns(Section):
         "columns like it, and a list for columns of metrics.",
     )
     seed: str | list[Name] = Field(
-        "seed",
-        description='Seed or repetition, or columns to join to it; may be absent. With "row" each '
-        "row is a run.",
+        "seed", description='Seed, if any, or columns to join to it; with "row" each row is a run.'
     )
     item: str = Field("", description="Test item that the score is of; a cell has the mean of all.")
     cluster: str = Field("", description="What items have in common, such as their passage.")
@@ -140,9 +138,7 @@ class Reading(Section):
     )
     names: list[str] = Field([], description="Names of the columns of tables without a header.")
     comment: str = Field("", description="What the lines of a table begin with that are skipped.")
-    encoding: str = Field(
-        "utf-8", min_length=1, description="Encoding of text, such as latin-1 or utf-16."
-    )
+    encoding: str = Field("utf-8", min_length=1, description="Encoding of text, such as latin-1.")
     sheet: str | int = Field(
         "", description="Sheet of a workbook, by name or number, or number of a Markdown table."
     )
@@ -153,9 +149,7 @@ class Summary(Section):
     """Rows that hold a mean and how far runs spread, such as 0.91 ± 0.02 or 0.91 (0.02)."""
 
     runs: Whole = Field(1, ge=1, le=MOST_RUNS, description="Number of runs behind such a row.")
-    spread: Spread = Field(
-        "std", description="The second number: deviation of runs, or error of their mean."
-    )
+    spread: Spread = Field("std", description="The second number: deviation, or error of the mean.")
 
 
 class Exclusion(Section):
@@ -268,19 +262,14 @@ class Capabilities(Section):
     """Models and datasets in one space, where near means a small gap; and what that predicts."""
 
     min_results: Whole = Field(5, ge=1, description="Results that a model or dataset must have.")
-    method: FitMethod = Field(
-        "l2_ridge", description="How positions are fitted, with a ridge or without."
-    )
+    method: FitMethod = Field("l2_ridge", description="Whether positions are fitted with a ridge.")
     dimension: Dimension = Field(5, description="Number of dimensions of the space.")
     dimensions: Unique[Dimension] = Field(
         [],
-        description="Numbers of dimensions in which cross-validation compares L2, cosine and "
-        "Poincaré distances; none: L2 alone, in that of the space.",
+        description="Dimensions in which L2, cosine and Poincaré distances are compared, if any.",
     )
     splits: Whole = Field(10, ge=2, description="Number of random splits of cross-validation.")
-    map: Projection = Field(
-        "mds", description="Projection of the map; UMAP needs the package umap-learn."
-    )
+    map: Projection = Field("mds", description="Projection of the map; umap needs umap-learn.")
 
 
 class ModelAttributes(Section):
@@ -323,13 +312,9 @@ class Multilabel(Section):
         [], max_length=2, description="Two datasets to compare; empty means the first two."
     )
     rank_by: LabelMetric = Field("asma", description="Metric that orders the models.")
-    images: dict[Name, Count] = Field(
-        {}, description="Numbers of images behind published accuracies, by dataset."
-    )
+    images: dict[Name, Count] = Field({}, description="Images behind published accuracies.")
     labels: dict[Name, GivenPath] = Field(
-        {},
-        description="Files of the valid labels of datasets with published metrics, or tables of "
-        "dataset, labels and images as printed.",
+        {}, description="Files of valid labels, or tables of dataset, labels, images as printed."
     )
 
 
@@ -432,8 +417,7 @@ class Bootstrap(Section):
     )
     confidence: Share = Field(0.95, description="Level of intervals, sets of ranks and ties.")
     interval: IntervalMethod = Field(
-        "calibrated",
-        description="Student's t, or percentiles of replicates, too narrow with few seeds.",
+        "calibrated", description="Student's t, or percentiles, too narrow with few seeds."
     )
     unit: UnitOrAuto = Field(
         "auto",
@@ -467,9 +451,7 @@ class DatasetLabels(Section):
 class Predictions(Section):
     """What the score dumps of a study mean."""
 
-    classes: FilePath = Field(
-        "", description="File of the class names in the order of the scores, one per line."
-    )
+    classes: FilePath = Field("", description="Class names in the order of scores, one per line.")
     datasets: dict[Name, DatasetLabels] = Field(
         {}, description="Labels of each dataset, as {dataset} in `exports` calls it."
     )
@@ -594,9 +576,7 @@ class Study(Section):
         description="A path, a glob, a URL (http, https, s3), or a list of these. Names stand in "
         "braces: runs/{model}/{dataset}.csv. Of submissions their folders.",
     )
-    preset: FilePath = Field(
-        "", description="Settings for files of a known tool, by name, or a YAML file of such."
-    )
+    preset: FilePath = Field("", description="Settings for files of a tool: its name, or a YAML.")
     format: Format = Field(
         "long",
         description="How the exports are laid out: a row per run, a row per model, a file per "
@@ -612,17 +592,14 @@ class Study(Section):
         1, ge=1, description='Rows with the names of columns; several are joined with " / ".'
     )
     columns: Columns = Columns()
-    fields: dict[Name, str] = Field(
-        {}, description="Names that hold for all files, such as {model: ours}."
-    )
+    fields: dict[Name, str] = Field({}, description="Names for all files, such as {model: ours}.")
     reading: Reading = Reading()
     values: dict[str, Number | Literal["missing"]] = Field(
         {}, description='Scores that stand for others, such as {"pass": 1, "-": missing}.'
     )
     summary: Summary = Summary()
     take: Take = Field(
-        "all",
-        description="Which rows of a run count, by `columns.step` or `columns.selection`.",
+        "all", description="Which rows of a run count, by `columns.step` or `columns.selection`."
     )
     where: dict[str, Scalar | Annotated[list[Scalar], Field(min_length=1)]] = Field(
         {}, description="Rows to read, as column and value (or list of values)."
@@ -648,26 +625,19 @@ class Study(Section):
         '"all", the default of submissions.',
     )
     duplicates: Duplicates = Field(
-        "error",
-        description="Several scores of one run; the same score again counts once.",
+        "error", description="Several scores of one run; the same score again counts once."
     )
-    invalid: Invalid = Field(
-        "error", description="Rows that cannot be used; in quarantine they are left out."
-    )
+    invalid: Invalid = Field("error", description="Unusable rows; quarantine leaves them out.")
     failed: Failure | Number | ReferenceModel = Field(
         "invalid",
         description="What a run without a finite score counts with: the worst of any model on the "
         "dataset, a score, {model: NAME} (its mean), or nothing (drop).",
     )
     rank_by: StatisticOrAuto = Field(
-        "auto",
-        description='Statistic that ranks the models; "auto" is the IQM, or the mean of scores '
-        "with few values, such as right and wrong.",
+        "auto", description='What ranks models; "auto": the IQM, or the mean of scores like 0 or 1.'
     )
     iqm: Cut = Field(
-        "exact",
-        description="Whether the interquartile mean (IQM) cuts exactly a quarter of the weight, or "
-        "whole runs only, as SciPy and published tables do.",
+        "exact", description="Whether the IQM cuts a quarter exactly, or whole runs as SciPy does."
     )
     analyses: Analyses = Field(
         [name for name in ANALYSES if INDEX[name]["default"]],
@@ -678,9 +648,7 @@ class Study(Section):
     comparison: Comparison = Comparison()
     frontier: Frontier = Frontier()
     groups: dict[Name, Group] = Field({}, description="Sets of datasets to rank on their own.")
-    conditions: Unique[str] = Field(
-        [], description="Other studies of the same models whose rankings are compared."
-    )
+    conditions: Unique[str] = Field([], description="Studies of the same models to compare with.")
     capabilities: Capabilities = Capabilities()
     attributes: Attributes = Attributes()
     predictions: Predictions = Predictions()
