@@ -52,8 +52,7 @@ def measure_strengths(
     means, expected = matrix.means[rows, columns], fitted[rows, columns]
     difference = np.where(np.abs(means - expected) < NEGLIGIBLE, 0.0, means - expected)
     names = np.array(matrix.models, dtype=object)[rows], np.array(matrix.datasets, object)[columns]
-    ends = difference - half, difference + half
-    values = *names, means, means - difference, difference, *ends
+    values = *names, means, means - difference, difference, difference - half, difference + half
     table = pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
     table = table.sort_values(["difference", "dataset"], ascending=[False, True])
     ranked = pd.Index(ranking["model"].unique()).get_indexer(table["model"])
