@@ -1,5 +1,6 @@
 """Differences between models on the same test items, and how many items it takes to see them."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -115,13 +116,18 @@ def _join(tables: Any, pairs: int) -> pd.DataFrame:
 
 
 def find_facts(item_pairs: pd.DataFrame, ranking: pd.DataFrame) -> dict[str, Any]:
-    """How far the leader is ahead of the next model, and what it takes to see that."""
+    """How far the leader is ahead of the next model, and how many neighbours differ at all."""
     order = choose_ranked(ranking)["model"].tolist()
     table = item_pairs[item_pairs["dataset"].isna()]
+    apart = table.loc[(table["ci_low"] > 0) | (table["ci_high"] < 0), ["model_a", "model_b"]]
+    differing = {*apart.itertuples(index=False, name=None)}
+    neighbours = [(min(pair), max(pair)) for pair in pairwise(order)]
     own = table[table["model_a"].isin(order[:2]) & table["model_b"].isin(order[:2])]
     few = item_pairs[item_pairs["dataset"].notna() & item_pairs["clusters"].lt(FEWEST_CLUSTERS)]
     facts: dict[str, Any] = {
         "pairs": len(table),
+        "neighbours": len(neighbours),
+        "apart": sum(pair in differing for pair in neighbours),
         "few": sorted(few["dataset"].unique()),
         "fewest": FEWEST_CLUSTERS,
         "closest": {},

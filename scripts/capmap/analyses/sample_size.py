@@ -122,6 +122,7 @@ def find_facts(detectable: pd.DataFrame, ranking: pd.DataFrame) -> dict[str, Any
         "enough": int(enough.min()) if len(enough) else 0,
         "detectable": detectable[DETECTABLE].to_numpy().tolist(),
         "power": POWER,
+        "unit": next(iter(ranking["unit"]), "runs"),
     }
 
 

@@ -114,7 +114,7 @@ def _invert_trigamma(values: FloatArray) -> FloatArray:
     return np.where(finite, x, 0.0)
 
 
-def find_facts(strengths: pd.DataFrame) -> dict[str, Any]:
+def find_facts(strengths: pd.DataFrame, ranking: pd.DataFrame) -> dict[str, Any]:
     """Where models do better and worse than expected, the largest residuals first."""
     above, below = strengths[strengths["ci_low"] > 0], strengths[strengths["ci_high"] < 0]
     shown = ["model", "dataset", "difference"]
@@ -122,6 +122,7 @@ def find_facts(strengths: pd.DataFrame) -> dict[str, Any]:
         "tested": int(strengths["ci_low"].notna().sum()),
         "found": len(above) + len(below),
         "strongest": above.nlargest(SHOWN_CELLS, "difference")[shown].to_numpy().tolist(),
+        "unit": next(iter(ranking["unit"]), "runs"),
         "weakest": below.nsmallest(SHOWN_CELLS, "difference")[shown].to_numpy().tolist(),
     }
 
