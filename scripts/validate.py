@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from capmap.artifacts import write_json, write_parquet
 from capmap.exports import Exports
 from capmap.validation import Validation
-from capmap.validation.checking import describe_exports, report_problems
+from capmap.validation.findings import describe_exports, report_problems
 
 # What was read, its runs and problems, and what else is written, by the name of the output.
 Checked: TypeAlias = tuple[Exports, Validation, dict[str, Any]]
@@ -65,7 +65,7 @@ def _check_tables(
 ) -> Checked:
     """Read and check tables of runs, and of what is known of models and datasets."""
     from capmap.attributes import find_attribute_faults
-    from capmap.validation.checking import check_exports
+    from capmap.validation.findings import check_exports
 
     own = {name: settings.pop(name) for name in OWN}
     read, result = check_exports(exports, names=names, settings=settings, **own)

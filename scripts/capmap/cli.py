@@ -163,7 +163,7 @@ def _find_time(path: Path) -> int:
 def _repeat_warnings(study: str, path: Path) -> None:
     """Print the warnings of a check whose exports have not changed since."""
     from capmap.problems import Problem
-    from capmap.validation.checking import group_problems
+    from capmap.validation.findings import group_problems
 
     problems = [Problem(**found) for found in json.loads(path.read_text("utf-8"))["warnings"]]
     for text, _ in group_problems(problems):

@@ -33,7 +33,7 @@ from capmap.ranking.clusters import measure_items
 from capmap.ranking.estimates import choose_groups, estimate_models, list_parts, rank_study
 from capmap.ranking.normalized import normalize_study, summarize_study
 from capmap.tables import read_declared, read_place, run_steps, write_declared
-from capmap.validation.checking import Validation, check_exports, describe_exports, group_problems
+from capmap.validation.findings import Validation, check_exports, describe_exports, group_problems
 from capmap.wording import suggest
 
 FRAME = "frame.csv"

@@ -8,7 +8,7 @@ from capmap.attributes import find_attribute_faults
 from capmap.exports import Exports
 from capmap.inputs.studies import Study, list_exports
 from capmap.validation import Validation
-from capmap.validation.checking import check_exports
+from capmap.validation.findings import check_exports
 
 
 def read_exports_of(config: Mapping[str, Any], study: str) -> tuple[Exports, Validation]:

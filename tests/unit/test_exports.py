@@ -16,7 +16,7 @@ from capmap.artifacts import unpack_columns
 from capmap.exports import read_exports
 from capmap.exports.cells import Kind, parse_numbers, parse_summaries
 from capmap.inputs.studies import Study, check_config, list_exports
-from capmap.validation.checking import check_exports
+from capmap.validation.findings import check_exports
 from tests.found_problems import only_problem, place
 from tests.workbooks import make_xlsx
 

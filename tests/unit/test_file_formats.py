@@ -72,7 +72,7 @@ def test_text_is_read_as_the_options_say(write, text, options, columns, rows):
         ("m,s\n", {"encoding": "latin-9000"}, "wrong_encoding", 0, "'latin-9000'"),
         ("m,s\n", {"encoding": "base64"}, "wrong_encoding", 0, "'base64'"),
         ("m,s\n", {"encoding": "utf-16"}, "wrong_encoding", 0, "'utf-16'"),
-        ("m,s\nA,é", {"encoding": "ascii"}, "wrong_encoding", 2, "not ascii: byte 7 does"),
+        ("m,s\nA,é", {"encoding": "ascii"}, "wrong_encoding", 2, "not ASCII: byte 7 does"),
         (b"m\xe9\n", {}, "wrong_encoding", 1, "or set `reading: {encoding: latin-1}`"),
         ("m".encode("utf-16"), {}, "wrong_encoding", 1, "or set `reading: {encoding: utf-16}`"),
     ],

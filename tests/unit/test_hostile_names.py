@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from capmap.artifacts import read_table, render_csv
-from capmap.exports import read_exports, records, sheets
+from capmap.exports import read_exports, records
 from capmap.tables import render_latex
 from tests.hostile_names import NAMES
 
@@ -25,10 +25,9 @@ def write(folder: Path, name: str, content: bytes) -> str:
 @pytest.fixture
 def bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Readers whose limit is 100 kB instead of 1 GiB."""
-    defaults = {"limit": LIMIT}
+    defaults = {"limit": LIMIT, "encoding": "utf-8"}
     monkeypatch.setattr(records, "LARGEST", LIMIT)
-    monkeypatch.setattr(records.read_bounded, "__kwdefaults__", defaults)
-    assert sheets.read_bounded is records.read_bounded
+    monkeypatch.setattr(records.load_text, "__kwdefaults__", defaults)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -381,8 +381,6 @@ class Numbers:
         NaN where the cell is no number.
     kinds : ndarray of int8, shape (n,)
         The `Kind` of each cell.
-    mark : {".", ","}
-        The decimal mark with which the column was read.
     percent_signs : int
         How many values were divided by 100 because of a percent sign.
     decimal_commas : int
@@ -393,7 +391,6 @@ class Numbers:
 
     values: npt.NDArray[np.float64]
     kinds: npt.NDArray[np.int8]
-    mark: Mark
     percent_signs: int = 0
     decimal_commas: int = 0
     spreads: npt.NDArray[np.float64] | None = None
@@ -426,13 +423,13 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     Examples
     --------
     >>> numbers = parse_numbers(pa.array(["0,91", "91%", "1.234,5"], pa.large_string()))
-    >>> numbers.values.tolist(), numbers.mark
-    ([0.91, 0.91, 1234.5], ',')
+    >>> numbers.values.tolist()
+    [0.91, 0.91, 1234.5]
     """
     if decimal != "," and pc.all(pc.match_substring_regex(texts, PLAIN)).as_py():
         values = _to_floats(texts)
         kinds = np.where(np.isinf(values), Kind.INFINITE, Kind.NUMBER).astype(np.int8)
-        return Numbers(values=values, kinds=kinds, mark=".")
+        return Numbers(values=values, kinds=kinds)
     encoded = texts.dictionary_encode()
     words, places = encoded.dictionary, encoded.indices.to_numpy()
     clean = _clean(words)
@@ -462,7 +459,6 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     return Numbers(
         values=values[places],
         kinds=kinds[places],
-        mark=mark,
         percent_signs=int((percent & number)[places].sum()),
         decimal_commas=int(comma[places].sum()),
     )

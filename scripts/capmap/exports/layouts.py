@@ -93,7 +93,7 @@ SCORES = {
     Kind.TEXT: Problem(code="not_a_number", reason="The score is not a number.", remedy=CORRECT),
     Kind.OTHER_MARK: Problem(
         code="decimal_mark",
-        reason="The score does not fit the decimal mark {mark!r} of the others.",
+        reason="The score does not fit the decimal mark of the others.",
         remedy="Write all scores with one mark, or set `decimal` to the one that is meant.",
     ),
     Kind.AMBIGUOUS: Problem(
@@ -661,7 +661,7 @@ def find_overruled_metrics(said: pa.Array, used: pa.Array, place: Place) -> list
 def find_bad_scores(numbers: Numbers, place: Place) -> list[Problem]:
     """Find scores that are no finite numbers, in the order of the cells."""
     return [
-        replace(problem, reason=problem.reason.format(mark=numbers.mark))
+        problem
         for row in np.flatnonzero(numbers.kinds != Kind.NUMBER).tolist()
         for problem in place.report(SCORES[Kind(numbers.kinds[row])], [row])
     ]

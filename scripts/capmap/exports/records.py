@@ -137,7 +137,7 @@ def _refuse_encoding(
     path: str, content: bytes, position: int, encoding: str
 ) -> UnreadableExportError:
     likely = "utf-16" if content.startswith(BYTE_ORDER_MARKS) else "latin-1"
-    reason = f"The file is not {encoding}: byte {position + 1} does not fit."
+    reason = f"The file is not {encoding.upper()}: byte {position + 1} does not fit."
     remedy = (
         "Save it again as UTF-8 (in Excel: CSV UTF-8), or set "
         f"`reading: {{encoding: {likely}}}` if it is that."

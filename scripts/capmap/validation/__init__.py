@@ -1,6 +1,6 @@
 """What is wrong with the runs of a study: all of it, with places and remedies."""
 
-from capmap.validation.checking import (
+from capmap.validation.findings import (
     Policies,
     Validation,
     check_exports,

@@ -251,7 +251,8 @@ def find_single_seeds(counts: pd.DataFrame) -> list[Problem]:
         Problem(
             code="one_seed",
             reason=f"{who} one run per dataset, so no interval over seeds can be given.",
-            remedy="Add runs with other seeds, if the models are trained with seeds.",
+            remedy="Add runs with further seeds to learn how sure the ranking is on these "
+            "datasets.",
             severity="warning",
         )
     ]
