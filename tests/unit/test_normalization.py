@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.analyses.ranks import compare_mean_ranks, tabulate_mean_ranks
+from capmap.analyses import ranks
 from capmap.artifacts import (
     read_json,
     read_parquet,
@@ -21,7 +21,7 @@ from capmap.artifacts import (
     write_parquet,
 )
 from capmap.errors import ConfigError, ValidationError
-from capmap.normalization import Reference, drop_incomplete, read_references, select_runs
+from capmap.normalization import Reference
 from capmap.normalization.bounds import normalize_scores
 from capmap.ranking.aggregation import arrange_runs, order_runs
 from capmap.ranking.pairs import compare_pairs
@@ -149,41 +149,11 @@ def test_a_dataset_that_the_references_lack_is_a_warning():
     assert "(1 dataset: 'D')" in problem.reason
 
 
-# Selection
-
-
-def test_selection_can_exclude_or_list_names():
-    runs = make_runs(("A", "D", 1), ("B", "D", 1), ("A", "E", 1))
-    kept, dropped = select_runs(runs, models={"exclude": ["B"]}, datasets=["D"])
-    assert kept[["model", "dataset"]].to_numpy().tolist() == [["A", "D"]]
-    assert dropped.to_numpy().tolist() == [
-        ["model", "B", "Excluded by select.models."],
-        ["dataset", "E", "Not included by select.datasets."],
-    ]
-
-
-RAGGED = make_runs(("A", "D", 1), ("A", "E", 1), ("B", "D", 1))
-
-
-@pytest.mark.parametrize(
-    ("policy", "kept", "dropped"),
-    [
-        ("adjust", 3, []),
-        ("error", 3, []),
-        ("drop_models", 2, [["model", "B", "No runs for 1 dataset: 'E'."]]),
-        ("drop_datasets", 2, [["dataset", "E", "No runs for 1 model: 'B'."]]),
-    ],
-)
-def test_incomplete_models_or_datasets_are_dropped(policy, kept, dropped):
-    runs, table = drop_incomplete(RAGGED, policy=policy)
-    assert len(runs) == kept
-    assert table.to_numpy().tolist() == dropped
-
-
 def test_references_can_be_json(tmp_path):
     path = tmp_path / "normalizer.json"
     path.write_text(json.dumps({"D": [0, 0.5]}), encoding="utf-8")
-    assert read_references(path) == {"D": Reference(0.0, 0.5)}
+    bounds = run(tmp_path, PLAIN, references=[str(path)])["bounds"]
+    assert bounds[["dataset", "low", "high"]].to_numpy().tolist() == [["D", 0, 0.5]]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +178,7 @@ def test_broken_references_say_where_they_are_broken(tmp_path, name, text, messa
     if text is not None:
         path.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=message) as error:
-        read_references(path)
+        run(tmp_path, PLAIN, references=[str(path)])
     assert str(path) in str(error.value)
 
 
@@ -324,27 +294,27 @@ def read_geobench():
     return runs.assign(seed=runs["seed"].astype(str), source="geobench", line=np.arange(len(runs)))
 
 
+def average_geobench(folder, **settings):
+    """Scores by model and dataset of models with all datasets, and how many were left out."""
+    dropped = run(folder, read_geobench(), incomplete="drop_models", **settings)["dropped"]
+    runs = read_runs(folder)
+    return runs.pivot_table(index="model", columns="dataset", values="score"), len(dropped)
+
+
 @needs_shared
-def test_geobench_with_direction_min_reproduces_the_published_means():
-    complete, dropped = drop_incomplete(read_geobench(), policy="drop_models")
-    scores = normalize(
-        complete,
-        metrics={"RMSE": {"direction": "min"}},
-        normalization={"low": 0, "high": 1},
+def test_geobench_reproduces_the_published_means(tmp_path):
+    bounds = {"low": 0, "high": 1}
+    wrong, dropped = average_geobench(
+        tmp_path, metrics={"RMSE": {"direction": "min"}}, normalization=bounds
     )
     published = pd.read_csv(SHARED / "reference" / "geobench" / "mean_vs_iqm.csv")
-    means = scores.mean(axis=1).round(3)
+    means = wrong.mean(axis=1).round(3)
     assert means.to_dict() == published.set_index("model")["mean"].to_dict()
-    assert len(means) == 14
-    assert len(dropped) == 4
-
-
-@needs_shared
-def test_geobench_with_direction_max_is_the_published_one_with_biomassters_turned_around():
-    runs, _ = drop_incomplete(read_geobench(), policy="drop_models")
-    bounds = {"low": 0, "high": 1}
-    wrong = normalize(runs, metrics={"rmse": {"direction": "min"}}, normalization=bounds)
-    right = normalize(runs, datasets={"biomassters": {"direction": "max"}}, normalization=bounds)
+    assert (len(means), dropped) == (14, 4)
+    # With the direction max it is the published one with biomassters turned around.
+    right, _ = average_geobench(
+        tmp_path, datasets={"biomassters": {"direction": "max"}}, normalization=bounds
+    )
     assert (right["biomassters"] + wrong["biomassters"]).to_list() == pytest.approx([1.0] * 14)
     others = wrong.columns.drop("biomassters")
     pd.testing.assert_frame_equal(right[others], wrong[others])
@@ -366,10 +336,8 @@ def test_ranks_and_tests_see_what_rounds_off_near_a_bound(direction):
     assert (pairs["wins"] - pairs["losses"]).tolist() == [-6 * sign] * 3
     assert pairs["wilcoxon_p"].tolist() == [0.03125] * 3
     best = ["a", "b", "c"][::-sign]
-    assert (
-        tabulate_mean_ranks(ordered, compare_mean_ranks(ordered, alpha=0.05))["model"].tolist()
-        == best
-    )
+    compared = ranks.compare_mean_ranks(ordered, alpha=0.05)
+    assert ranks.tabulate_mean_ranks(ordered, compared)["model"].tolist() == best
 
 
 def run(folder, runs, **settings):
