@@ -457,34 +457,6 @@ def read_scores(path, *cells, **options):
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("0.91", 0.91),
-        (" 0.91\t", 0.91),
-        ("91%", 0.91),
-        ("91.3 %", 0.913),
-        ("91.3\u00a0%", 0.913),
-        ("-3e-4", -0.0003),
-        ("+1E5", 100000.0),
-        (".5", 0.5),
-        ("5.", 5.0),
-        ("\u22120.5", -0.5),
-        ("\u00a00.5\u202f", 0.5),
-        ("'0.5'", 0.5),
-        ('"0.5"', 0.5),
-        ("1,234.5", 1234.5),
-        ("1,234,567", 1234567.0),
-        ("1.234", 1.234),
-        ("1\u00a0234.5", 1234.5),
-        ("1\u202f234\u202f567", 1234567.0),
-    ],
-)
-def test_a_number_is_read_however_it_is_written(text, value, tmp_path):
-    found = read_scores(tmp_path / "runs.csv", text)
-    assert (found.runs["score"].tolist(), found.problems) == ([value], [])
-
-
-@pytest.mark.parametrize(
     ("text", "code"),
     [
         ("", "empty_score"),

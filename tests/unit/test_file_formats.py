@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capmap.exports.records import FileOptions
@@ -138,6 +138,7 @@ WORDS = [
 ]
 
 
+@settings(max_examples=15)
 @given(
     st.one_of(st.text(), st.lists(st.sampled_from(WORDS), max_size=40).map("".join)),
     st.integers(1, 3),

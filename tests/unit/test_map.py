@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 from scipy.spatial import distance as peers
@@ -146,6 +146,7 @@ def drop(cells: pd.DataFrame, min_results: int) -> list[tuple[str, str]]:
         left = {key: score for key, score in left.items() if key[part] != few[0]}
 
 
+@settings(max_examples=12)
 @given(seed=st.integers(0, 10_000), least=st.integers(1, 4), share=st.floats(0.5, 1))
 def test_what_is_kept_does_not_depend_on_the_order_of_dropping(
     seed: int, least: int, share: float
@@ -197,6 +198,7 @@ def test_gaps_by_hand() -> None:
     assert gaps["dropped"].tolist() == [""] * 6 + [FEW_MODEL]
 
 
+@settings(max_examples=8)
 @given(seed=st.integers(0, 1000))
 def test_gaps_give_back_raw_scores_in_either_direction(seed: int) -> None:
     cells = simulate_results(8, 6, dimension=2, share=0.6, noise=0.1, seed=seed)

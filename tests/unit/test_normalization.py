@@ -3,10 +3,8 @@
 import json
 import random
 import warnings
-from pathlib import Path
 
 import evaluma
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 
 from capmap.analyses import ranks
 from capmap.artifacts import (
-    read_json,
     read_parquet,
     read_table,
     render_csv,
@@ -197,10 +194,6 @@ def test_a_new_model_never_moves_an_old_number_under_frozen_references(seed, new
     pd.testing.assert_frame_equal(kept, old, check_exact=True)
 
 
-SHARED = Path(__file__).parents[2].parent / "shared"
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared files are not here")
-
-
 def compare_with_evaluma(runs, theirs, ours):
     seed = "seed" if len(runs["seed"].unique()) > 1 else None
     with warnings.catch_warnings():
@@ -276,48 +269,6 @@ def test_the_order_of_rows_changes_no_byte(seed):
     assert render_csv(first) == render_csv(second)
     both = normalize_scores(runs, first), normalize_scores(shuffled, second)
     pd.testing.assert_frame_equal(*both, check_exact=True)
-
-
-@needs_shared
-def test_the_toy_of_the_tutorial_is_reproduced():
-    folder = SHARED / "reference" / "tutorial"
-    raw = pd.read_csv(folder / "toy_raw.csv").assign(seed="", source="toy", line=2)
-    expected = pd.read_csv(folder / "toy_normalized.csv").set_index("model")
-    scores = normalize(raw, metrics={"rmse": {"direction": "min", "low": 0, "high": 100}})
-    pd.testing.assert_frame_equal(scores, expected, check_names=False, rtol=0, atol=1e-12)
-
-
-def read_geobench():
-    table = pd.read_csv(SHARED / "data" / "geobench" / "results_and_parameters.csv")
-    names = {"backbone": "model", "Metric": "metric", "test metric": "score", "Seed": "seed"}
-    runs = table.rename(columns=names)[["model", "dataset", "metric", "score", "seed"]]
-    return runs.assign(seed=runs["seed"].astype(str), source="geobench", line=np.arange(len(runs)))
-
-
-def average_geobench(folder, **settings):
-    """Scores by model and dataset of models with all datasets, and how many were left out."""
-    dropped = run(folder, read_geobench(), incomplete="drop_models", **settings)["dropped"]
-    runs = read_runs(folder)
-    return runs.pivot_table(index="model", columns="dataset", values="score"), len(dropped)
-
-
-@needs_shared
-def test_geobench_reproduces_the_published_means(tmp_path):
-    bounds = {"low": 0, "high": 1}
-    wrong, dropped = average_geobench(
-        tmp_path, metrics={"RMSE": {"direction": "min"}}, normalization=bounds
-    )
-    published = pd.read_csv(SHARED / "reference" / "geobench" / "mean_vs_iqm.csv")
-    means = wrong.mean(axis=1).round(3)
-    assert means.to_dict() == published.set_index("model")["mean"].to_dict()
-    assert (len(means), dropped) == (14, 4)
-    # With the direction max it is the published one with biomassters turned around.
-    right, _ = average_geobench(
-        tmp_path, datasets={"biomassters": {"direction": "max"}}, normalization=bounds
-    )
-    assert (right["biomassters"] + wrong["biomassters"]).to_list() == pytest.approx([1.0] * 14)
-    others = wrong.columns.drop("biomassters")
-    pd.testing.assert_frame_equal(right[others], wrong[others])
 
 
 @pytest.mark.parametrize("direction", ["max", "min"])
@@ -427,7 +378,7 @@ def test_dropped_datasets_have_bounds_but_are_not_among_the_datasets(tmp_path):
     runs = make_runs(*((model, name, 0.5) for model in "AB" for name in ("D", "007")))
     gap = make_runs(("A", "E", 0.5))
     tables = run(tmp_path, pd.concat([runs, gap]), incomplete="drop_datasets")
-    scope = read_json(tmp_path / "normalized" / "scope.json")
+    scope = json.loads((tmp_path / "normalized" / "scope.json").read_text())
     assert scope.pop("dependence")["datasets"] == 2
     named = {"unit": "runs", "rank_by": "iqm", "iqm": "exact", "effects": None, "limits": [0, 1]}
     assert scope == named
@@ -446,7 +397,7 @@ def test_runs_of_summaries_share_no_seeds(tmp_path, marks, unit):
         )
     ).assign(seed=[str(seed) for _ in cells for seed in range(5)], **marks)
     run(tmp_path, runs, normalization=OBSERVED)
-    assert read_json(tmp_path / "normalized" / "scope.json")["unit"] == unit
+    assert json.loads((tmp_path / "normalized" / "scope.json").read_text())["unit"] == unit
 
 
 def test_bounds_of_a_run_are_references_of_the_next(tmp_path):
