@@ -13,7 +13,7 @@ CONFIG = yaml.safe_load((PROJECT / "config.yaml").read_text("utf-8"))
 SHIPPED = CONFIG["studies"]["literature"]
 SETTINGS: dict[str, Any] = {
     **SHIPPED,
-    "capabilities": {**SHIPPED["capabilities"], "splits": 2, "map": "umap"},
+    "capabilities": {**SHIPPED["capabilities"], "splits": 2},
 }
 
 
