@@ -22,7 +22,7 @@ HOSTILE = [
 ]
 OPTIONS = {
     "study": "toy",
-    "replicates": 200,
+    "replicates": 100,
     "confidence": 0.95,
     "interval": "percentile",
     "seed": 0,
