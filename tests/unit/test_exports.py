@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from capmap.artifacts import unpack_columns
 from capmap.exports import read_exports
-from capmap.inputs.configuration import check_configuration
+from capmap.inputs.loading import check_configuration
 from tests.found_problems import only_problem, place
 from tests.fuzz.studies import read_exports_of
 from tests.workbooks import make_xlsx
