@@ -33,7 +33,7 @@ class TextRecorder(RendererAgg):
     """Measures like Agg, and remembers every line of text in place of drawing anything."""
 
     def __init__(self, width: float, height: float) -> None:
-        super().__init__(width, height, DPI)  # type: ignore[no-untyped-call]
+        super().__init__(width, height, DPI)
         self.texts: list[DrawnText] = []
         for shape in ("path", "path_collection", "markers", "quad_mesh", "image"):
             setattr(self, f"draw_{shape}", lambda *_arguments, **_options: None)
@@ -50,7 +50,7 @@ class TextRecorder(RendererAgg):
         **_options: Any,
     ) -> None:
         """Remember a line of text whose baseline starts at a place in pixels from above."""
-        size = self.get_text_width_height_descent(s, prop, False)  # type: ignore[no-untyped-call]
+        size = self.get_text_width_height_descent(s, prop, False)
         width, height, descent = size
         y_up = self.height - y
         if angle == 90:

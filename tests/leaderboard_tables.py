@@ -1,14 +1,13 @@
 """Small leaderboards: runs of entries, records of submissions, and their finished tables."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import numpy as np
 import pandas as pd
 
 from bootstrap import bootstrap
 from capmap.artifacts import write_json
-from capmap.leaderboard.entries import describe_entries, rank_dimension
-from capmap.ranking import aggregation
-from capmap.ranking.estimates import estimate_models, list_parts
-from capmap.wording import ALL
 from tests.steps import make_bounds, make_scope, put, read_step, run_step
 
 DATASETS = ["w", "x", "y", "z"]
@@ -21,7 +20,13 @@ HOSTILE = [
     "\u202eevil",
     "model",
 ]
-OPTIONS = {"replicates": 200, "confidence": 0.95, "interval": "percentile", "seed": 0}
+OPTIONS = {
+    "study": "toy",
+    "replicates": 100,
+    "confidence": 0.95,
+    "interval": "percentile",
+    "seed": 0,
+}
 
 
 def name_model(backbone, method="frozen", submission="s1"):
@@ -57,51 +62,26 @@ def make_record(name, **changes):
     return {"name": name, "models": [], **dict.fromkeys(texts, ""), **changes}
 
 
-def estimate(runs, dimensions=DIMENSIONS, *, unit="runs", **options):
-    """Bootstrap the dimensions and cells of runs."""
-    scope = make_scope(unit)
-    settings = OPTIONS | options
-    parts = list_parts(runs, scope, study="toy", settings=settings, dimensions=dimensions)
-    found = estimate_models(parts)
-    return found[(found["statistic"] == "iqm") & (found["unit"] == unit)]
+def make_leaderboard(runs, dimensions=DIMENSIONS, **options):
+    """Make the tables of a leaderboard of runs, which are normalized already."""
+    with TemporaryDirectory() as folder:
+        return write_leaderboard(Path(folder), runs, dimensions, **options)
 
 
-def rank(runs, dimensions=DIMENSIONS, *, about=None):
-    """Rank all dimensions of runs; the rankings by dimension."""
-    estimates = estimate(runs, dimensions)
-    about = describe_entries(runs, submissions=[], models={}) if about is None else about
-    estimates = estimates[estimates["kind"].isin(["study", "dimension"])]
-    return {
-        name: rank_dimension(
-            estimates[estimates["group"] == ("" if name == ALL else name)],
-            aggregation.summarize_cells(runs[runs["dataset"].isin(members)]),
-            about,
-            expected=len(set(members)),
-            confidence_level=0.95,
-        )
-        for name, members in {ALL: set(runs["dataset"]), **dimensions}.items()
-    }
+def write_leaderboard(folder, runs, dimensions=DIMENSIONS, *, benchmark=(), **inputs):
+    """Run the steps of a leaderboard in a folder; its tables."""
+    write_board_inputs(folder, runs, **inputs)
+    estimate_shard(folder, dimensions=dimensions, **OPTIONS)
+    return rank_study(folder, dimensions=dimensions, benchmark=benchmark)
 
 
-def make_leaderboard(runs, dimensions=DIMENSIONS):
-    """Make the tables of entries and dimensions."""
-    rankings = rank(runs, dimensions)
-    table = pd.concat(own.assign(dimension=name) for name, own in rankings.items())
-    dimensions = table.sort_values("method", kind="stable", ignore_index=True)
-    return rankings[ALL].assign(dimension=ALL), dimensions
-
-
-def write_board_inputs(
-    folder, runs, normalized=None, *, records=(), rank_by="iqm", limits=(0, 1), iqm="exact"
-):
-    """Write what the leaderboard of runs reads; they are normalized already unless given."""
+def write_board_inputs(folder, runs, *, records=(), rank_by="iqm"):
+    """Write what the leaderboard of runs reads."""
     datasets = sorted(set(runs["dataset"]))
-    scope = make_scope("runs", rank_by, limits) | {"iqm": iqm}
-    write_json(folder / "normalized/scope.json", scope)
+    write_json(folder / "normalized/scope.json", make_scope("runs", rank_by, (0, 1)))
     write_json(folder / "submissions.json", {"submissions": list(records)})
-    kept = (runs if normalized is None else normalized)[["model", "dataset", "seed", "score"]]
     put(runs, folder / "runs.parquet")
-    put(kept, folder / "normalized/runs.parquet")
+    put(runs[["model", "dataset", "seed", "score"]], folder / "normalized/runs.parquet")
     put(make_bounds(datasets), folder / "normalized/bounds.csv")
     put(pd.DataFrame({"unit": ["runs"], "statistic": rank_by}), folder / "tables/ranking.csv")
 

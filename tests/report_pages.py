@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capmap import artifacts
 from capmap.analyses import load_analysis
-from capmap.artifacts import write_index
+from capmap.artifacts import write_index, write_json
 from capmap.figures.style import save_figure
 from capmap.inputs import read_facts
 from capmap.inputs.studies import Study
 from capmap.pages import contents
-from capmap.pages.report import CHANGES, KEY
 from report import report
 from tests.steps import INDEPENDENT, make_figure, put
 from tests.toy_settings import make_settings
@@ -41,7 +39,7 @@ def make_tables(models: list[str], datasets: list[str]) -> dict[str, pd.DataFram
         "seeds": cells.to_frame(index=False).assign(n=3, mean=rng.random(len(cells)), std=0.1),
         "changes": pd.DataFrame(
             [["rank", models[0], 2, 1], ["run", f"{models[0]} on D", 0.5, 0.8]],
-            columns=CHANGES,
+            columns=["kind", "name", "before", "after"],
             dtype="object",
         ),
         "bounds": pd.DataFrame(
@@ -101,16 +99,18 @@ def write_study(
     for name, table in tables.items():
         put(table, folder / f"{places.get(name, f'tables/{name}')}.csv")
     put(
-        pd.DataFrame(columns=[*KEY, "score"], dtype="str").astype({"score": float}),
+        pd.DataFrame(columns=["model", "dataset", "seed", "score"], dtype="str").astype(
+            {"score": float}
+        ),
         folder / "runs.parquet",
     )
     (folder / "comparisons").mkdir(exist_ok=True)
     write_index(folder / "comparisons")
     (folder / "figures").mkdir(exist_ok=True)
     for name in {*FIGURES} - {*nothing}:
-        artifacts.write_bytes(folder / f"figures/{name}.svg", (figures or {}).get(name, figure))
+        (folder / f"figures/{name}.svg").write_bytes((figures or {}).get(name, figure))
     write_index(folder / "figures", dict.fromkeys(nothing, "Nothing."))
-    artifacts.write_json(folder / "validation.json", make_validation(datasets[0]))
+    write_json(folder / "validation.json", make_validation(datasets[0]))
     return run_report(folder, title=title, analyses=[])
 
 

@@ -54,14 +54,5 @@ def test_all_tasks_of_an_array_may_be_submitted_at_once():
     assert min(profile["jobs"], per_second) >= profile["slurm-array-limit"]
 
 
-@each_profile
-def test_every_setting_of_a_profile_is_explained(profile):
-    name = next(key for key, value in PROFILES.items() if value is profile)
-    lines = (PROJECT / f"profiles/{name}/config.yaml").read_text("utf-8").splitlines()
-    keys = [index for index, line in enumerate(lines) if re.match(r"[a-z]", line)]
-    explained = [index for index in keys if index and lines[index - 1].startswith("#")]
-    assert len(explained) >= (len(keys) if name == "slurm" else 5)
-
-
 def test_both_profiles_agree():
     assert PROFILES["slurm"]["groups"] == PROFILES["cluster-generic"]["groups"]

@@ -5,13 +5,11 @@ from typing import Any
 
 from capmap import inputs
 from capmap.attributes import find_attribute_faults
-from capmap.exports import Exports
 from capmap.inputs.studies import Study, list_exports
-from capmap.validation import Validation
 from capmap.validation.findings import check_exports
 
 
-def read_exports_of(config: Mapping[str, Any], study: str) -> tuple[Exports, Validation]:
+def read_exports_of(config: Mapping[str, Any], study: str) -> tuple[Any, Any]:
     """Read and validate the exports of a checked study, as its first job does."""
     settings = config["studies"][study]
     known = Study(study, settings)

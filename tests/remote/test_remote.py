@@ -51,16 +51,6 @@ def write_studies(checkout: Checkout, **exports: str) -> None:
     )
 
 
-def test_a_redirection_to_another_server_is_followed(checkout, server):
-    with serve_exports() as other:
-        other.files = {"/b.csv": (TOY, PAST)}
-        server.moved = {"/a.csv": f"{other.url}/b.csv"}
-        study = {"exports": f"{server.url}/a.csv", "metrics": METRICS}
-        checkout.write_studies({"first": study})
-        run = checkout.snakemake(TARGETS[0])
-        assert run.status == 0, run.output
-
-
 def test_an_export_over_http_is_loaded_once_and_again_only_when_it_changes(checkout, server):
     server.files = {"/a.csv": (TOY, PAST), "/b.csv": (TOY, PAST)}
     server.undated = {"/b.csv"}
@@ -107,21 +97,13 @@ def test_an_export_on_s3_is_loaded_once_and_again_only_when_it_changes(checkout,
     assert changed.jobs == {"validate study=second": 1}, changed.output
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason", "remedy"),
-    [
-        (404, "the server answers 404 Not Found.", "Check the address"),
-        (403, "the server answers 403 Forbidden.", "Check the address and your login"),
-    ],
-)
-def test_a_fault_of_a_server_is_one_message_and_leaves_nothing(
-    checkout, server, fault, reason, remedy
-):
+def test_a_fault_of_a_server_is_one_message_and_leaves_nothing(checkout, server):
     server.files = {"/a.csv": (TOY, PAST)}
-    server.faults = {"/a.csv": fault}
+    server.faults = {"/a.csv": 404}
     write_studies(checkout, first=f"{server.url}/a.csv")
     run = checkout.snakemake(TARGETS[0])
-    require_one_message(run, f"{server.url}/a.csv: {reason} {remedy}")
+    answer = "the server answers 404 Not Found. Check the address"
+    require_one_message(run, f"{server.url}/a.csv: {answer}")
     require_nothing_left(checkout)
 
 
@@ -135,13 +117,6 @@ def test_a_file_that_was_cut_is_loaded_whole_by_the_next_run(checkout, server):
 
     server.faults = {}
     assert checkout.snakemake(TARGETS[0]).status == 0
-
-
-def test_a_server_that_is_not_there_is_one_message(checkout):
-    write_studies(checkout, first="http://127.0.0.1:9/a.csv")  # discard: nobody listens
-    run = checkout.snakemake(TARGETS[0])
-    require_one_message(run, "http://127.0.0.1:9/a.csv: the request fails (ConnectionError). Check")
-    require_nothing_left(checkout)
 
 
 def test_a_missing_object_and_a_missing_bucket_are_one_message(checkout, s3):

@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 
 from analyse import analyse
-from capmap.analyses import TOO_MANY
-from capmap.artifacts import read_reasons, write_parquet
+from capmap.artifacts import write_parquet
 from capmap.errors import ConfigError, ValidationError
-from capmap.figures.canvas import NothingToDraw, draw_figure
-from capmap.tables import read_declared, read_place
+from capmap.tables import read_declared
 from tests.steps import INDEPENDENT, put
 from tests.toy_runs import draw_benchmark
 
@@ -75,10 +73,8 @@ def test_pairs_of_more_models_than_the_bound_are_left_out_with_the_reason(
     assert len(read_declared(study.folder / "comparisons/elo.csv")) == 3
     study.write_runs(models=4)
     study.analyse()
-    reasons = read_reasons(study.folder / "comparisons")
-    assert reasons["elo.csv"] == TOO_MANY
+    index = read_declared(study.folder / "comparisons/index.csv").set_index("file")
+    assert "500" in index.loc["elo.csv", "reason"]
     elo = read_declared(study.folder / "comparisons/elo.csv")
     assert elo.empty
     assert "elo" in elo
-    with pytest.raises(NothingToDraw, match=TOO_MANY):
-        draw_figure("elo", {}, str(study.folder), read_place, reasons)

@@ -1,23 +1,19 @@
 """Resamples as counts, statistics of them, and bootstrap estimates with their intervals."""
 
 import itertools
-import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from evaluma import load_df
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from capmap.ranking import aggregation
-from capmap.ranking.estimates import Estimate, Options, bootstrap_model
+from capmap.ranking.estimates import Options, bootstrap_model
 from capmap.ranking.resampling import (
-    STATISTICS,
     DatasetPool,
-    Strata,
     draw_datasets,
     draw_resamples,
     evaluate_runs,
@@ -25,12 +21,11 @@ from capmap.ranking.resampling import (
     stratify_runs,
 )
 from capmap.rng import make_stream
-from capmap.settings.choices import Cut, Statistic
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 INTERVALS = ("percentile", "calibrated")
 # A trimmed mean of cells has no replicates.
-ALL: list[Statistic] = [name for name in STATISTICS if name != "trimmed_mean"]
+ALL = ["iqm", "mean", "median", "optimality_gap"]
 
 needs_references = pytest.mark.skipif(
     not SHARED.is_dir(), reason="the published tables and data are not here"
@@ -40,15 +35,15 @@ needs_references = pytest.mark.skipif(
 def bootstrap(
     runs: dict[str, list[float]],
     *,
-    statistic: Statistic = "iqm",
+    statistic: str = "iqm",
     stream: str = "test",
     pool: list[str] | None = None,
     **options: object,
-) -> Estimate:
+) -> Any:
     scores = [score for values in runs.values() for score in values]
     datasets = [name for name, values in runs.items() for _ in values]
     settings = {"n_resamples": 2000, "interval": "percentile"} | options
-    chosen = Options(**settings)  # type: ignore[arg-type]
+    chosen = Options(**settings)
     [estimate] = bootstrap_model(
         stratify_runs(scores, datasets, cut=chosen.cut),
         statistics=[statistic],
@@ -64,57 +59,6 @@ def make_runs(
 ) -> dict[str, list[float]]:
     rng = np.random.default_rng(seed)
     return {f"d{place}": rng.normal(rng.random(), sd, seeds).tolist() for place in range(datasets)}
-
-
-def make_seeded() -> dict[str, dict[str, list[float]]]:
-    """The tutorial's seeded benchmark, by its published recipe."""
-    rng = np.random.RandomState(42)
-    base = {
-        "A": np.concatenate([rng.uniform(0.93, 0.97, 3), rng.uniform(0.40, 0.44, 5)]),
-        "B": np.concatenate([rng.uniform(0.13, 0.17, 3), rng.uniform(0.80, 0.84, 5)]),
-        "C": rng.uniform(0.70, 0.74, 8),
-        "D": rng.uniform(0.58, 0.62, 8),
-    }
-    base["E"] = np.clip(base["D"] + rng.normal(0, 0.01, 8), 0, 1)
-    spreads = {"A": (0.04, 0.02), "B": (0.11, 0.02), "C": (0.01, 0.01)}
-    rng = np.random.RandomState(99)
-
-    def draw(model: str, place: int, score: float) -> float:
-        first, rest = spreads.get(model, (0.02, 0.02))
-        return float(np.clip(score + rng.normal(0, first if place <= 3 else rest), 0, 1))
-
-    return {
-        f"Model-{model}": {
-            f"D{place:02d}": [draw(model, place, score) for _ in range(3)]
-            for place, score in enumerate(scores, start=1)
-        }
-        for model, scores in base.items()
-    }
-
-
-@needs_references
-def test_tutorial_iqm_and_intervals_are_reproduced() -> None:
-    published = pd.read_csv(SHARED / "reference/tutorial/seeded_iqm.csv")
-    seeded = make_seeded()
-    for row in published.itertuples():
-        result = bootstrap(seeded[row.model], n_resamples=20_000, cut="whole")
-        assert round(result.estimate, 3) == row.iqm
-        assert result.low == pytest.approx(row.ci_low, abs=0.002)
-        assert result.high == pytest.approx(row.ci_high, abs=0.002)
-
-
-@needs_references
-def test_published_geobench_iqm_is_reproduced() -> None:
-    published = pd.read_csv(SHARED / "reference/geobench/mean_vs_iqm.csv")
-    export = pd.read_csv(SHARED / "data/geobench/results_and_parameters.csv")
-    export = export[export["backbone"].isin(published["model"])]
-    score = export["test metric"]
-    # The published table bounds every dataset by 0 and 1 and reads biomassters as lower-is-better.
-    flipped = score.where(export["dataset"] != "biomassters", 1 - score)
-    for row in published.itertuples():
-        own = export["backbone"] == row.model
-        strata = stratify_runs(flipped[own], export.loc[own, "dataset"].tolist(), cut="whole")
-        assert round(evaluate_runs("iqm", strata), 3) == row.iqm
 
 
 @needs_references
@@ -145,7 +89,7 @@ def test_atari_agrees_with_rliable() -> None:
 
 @pytest.mark.parametrize("interval", INTERVALS)
 @pytest.mark.parametrize("statistic", ALL)
-def test_equal_runs_have_an_interval_of_no_width(interval: str, statistic: Statistic) -> None:
+def test_equal_runs_have_an_interval_of_no_width(interval: str, statistic: str) -> None:
     # Three seeds that agree on each dataset are evidence of no spread, unlike a single seed.
     runs = {f"d{place}": [0.1 * place] * 3 for place in range(1, 8)}
     result = bootstrap(runs, statistic=statistic, interval=interval, n_resamples=200)
@@ -182,7 +126,7 @@ def test_single_runs_widen_calibrated_intervals_only() -> None:
 
 
 @pytest.mark.parametrize("statistic", ["iqm", "mean"])
-def test_intervals_agree_with_scipy(statistic: Statistic) -> None:
+def test_intervals_agree_with_scipy(statistic: str) -> None:
     runs = make_runs(6, 5, sd=0.3)
 
     def flat(*samples: np.ndarray, axis: int = -1) -> np.ndarray:
@@ -207,19 +151,19 @@ score = st.sampled_from([-1.5, 0.0, 0.25, 0.5, 0.5000001, 0.75, 1.0, 1.25]) | st
 ragged = st.lists(st.lists(score, min_size=1, max_size=8), min_size=1, max_size=8)
 
 
-def stratify(runs: list[list[float]], *, cut: Cut = "exact") -> Strata:
+def stratify(runs: list[list[float]], *, cut: str = "exact") -> Any:
     names = [f"d{place:03d}" for place, scores in enumerate(runs) for _ in scores]
     return stratify_runs(np.concatenate(runs), names, cut=cut)
 
 
-def unfold(strata: Strata, counts: aggregation.FloatArray) -> list[aggregation.FloatArray]:
+def unfold(strata: Any, counts: np.ndarray) -> list[np.ndarray]:
     """The runs of one resample, dataset by dataset."""
     drawn = np.repeat(strata.scores, counts.astype(int))
     owner = np.repeat(strata.datasets, counts.astype(int))
     return [drawn[owner == dataset] for dataset in np.unique(owner)]
 
 
-def trim_weighted(values: aggregation.FloatArray, weights: aggregation.FloatArray) -> float:
+def trim_weighted(values: np.ndarray, weights: np.ndarray) -> float:
     """Weighted trimmed mean by integrating the quantile function piece by piece."""
     order = np.argsort(values, kind="stable")
     ends = np.cumsum(weights[order])
@@ -230,7 +174,7 @@ def trim_weighted(values: aggregation.FloatArray, weights: aggregation.FloatArra
     return float((pieces * values[order]).sum() / pieces.sum())
 
 
-def compute(statistic: Statistic, resample: list[aggregation.FloatArray]) -> float:
+def compute(statistic: str, resample: list[np.ndarray]) -> float:
     """A statistic from its definition."""
     means = np.array([scores.mean() for scores in resample])
     gaps = np.array([np.maximum(1 - scores, 0).mean() for scores in resample])
@@ -248,9 +192,9 @@ def compute(statistic: Statistic, resample: list[aggregation.FloatArray]) -> flo
 
 
 @settings(max_examples=80)
-@given(ragged, st.sampled_from([name for name in STATISTICS if name != "trimmed_mean"]))
+@given(ragged, st.sampled_from(ALL))
 def test_counts_give_the_statistic_of_the_resampled_runs(
-    runs: list[list[float]], statistic: Statistic
+    runs: list[list[float]], statistic: str
 ) -> None:
     strata = stratify(runs)
     resamples = draw_resamples(strata, n_resamples=5, rng=make_stream(0, "test"))
@@ -305,7 +249,7 @@ def test_resamples_are_equally_likely(size: int) -> None:
 @settings(max_examples=40)
 @given(ragged, st.sampled_from(["iqm", "mean", "optimality_gap"]), st.integers(0, 99))
 def test_repeated_datasets_bring_runs_of_their_own(
-    runs: list[list[float]], statistic: Statistic, seed: int
+    runs: list[list[float]], statistic: str, seed: int
 ) -> None:
     strata = stratify(runs)
     times = np.random.default_rng(seed).integers(0, 4, (len(runs), 4))
@@ -348,60 +292,6 @@ def test_all_models_share_the_draws_of_datasets_in_blocks_of_any_size() -> None:
     # None of the three was drawn: three draws from its own.
     assert (~has_own).any()
     assert (part[:, ~has_own].sum(axis=0) == 3).all()
-
-
-def test_a_model_is_not_moved_by_other_models() -> None:
-    options = Options(n_resamples=100, interval="percentile")
-    rng = np.random.default_rng(0)
-    table = {model: rng.random(12) for model in ("a", "b", "c")}
-    names = np.repeat(["x", "y", "z"], 4).tolist()
-
-    def bootstrap(models: list[str]) -> dict[str, list[float]]:
-        return {
-            model: bootstrap_model(
-                stratify_runs(table[model], names),
-                statistics=["iqm"],
-                options=options,
-                rng=make_stream(0, "study", "bootstrap", model),
-            )[0].replicates.tolist()
-            for model in models
-        }
-
-    assert bootstrap(["c", "a"])["a"] == bootstrap(["a", "b", "c"])["a"]
-    assert bootstrap(["a"])["a"] != bootstrap(["b"])["b"]
-
-
-@pytest.mark.slow
-@settings(max_examples=15)
-@given(st.data())
-def test_evaluma_agrees(data: st.DataObject) -> None:
-    # Values on a grid make ties.
-    sizes = [data.draw(st.integers(2, 6))] * data.draw(st.integers(2, 5))
-    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
-    rows = [
-        (model, f"d{place}", "acc", round(float(rng.normal(0.3, 0.5)), 1 + place % 3), seed)
-        for model in ("a", "b")
-        for place, size in enumerate(sizes)
-        for seed in range(size)
-    ]
-    table = pd.DataFrame(rows, columns=["model", "dataset", "metric", "score", "seed"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        bench = load_df(table, seed="seed", norm_ref_low=-1.0, norm_ref_high=2.0)
-        theirs = bench.iqm_ranking(n_bootstrap=100, random_state=0).table.set_index("model")
-    for model, own in table.groupby("model"):
-        [iqm] = bootstrap_model(
-            stratify_runs((own["score"] + 1) / 3, own["dataset"].tolist(), cut="whole"),
-            statistics=["iqm"],
-            options=Options(n_resamples=4000, interval="percentile", cut="whole"),
-            rng=make_stream(0, "evaluma", str(model)),
-        )
-        row = theirs.loc[model]
-        assert iqm.estimate == pytest.approx(row["IQM"], abs=1e-12)
-        # A 2.5% quantile of 100 replicates errs by 0.27 of their standard deviation; five of it.
-        margin = 5 * 0.27 * iqm.replicates.std()
-        assert iqm.low == pytest.approx(row["CI_low"], abs=margin)
-        assert iqm.high == pytest.approx(row["CI_high"], abs=margin)
 
 
 def test_no_runs_are_refused() -> None:

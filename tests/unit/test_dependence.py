@@ -5,16 +5,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from capmap.analyses.ranks import measure_allowance, tabulate_rank_tests
+from capmap.analyses import ranks
 from capmap.ranking.aggregation import arrange_runs
 from capmap.ranking.dependence import (
     INDEPENDENT,
     Dependence,
     count_effective,
-    expect_share,
     measure_dependence,
     share_noise,
-    vary_by_seed,
 )
 from capmap.ranking.pairs import compare_pairs
 from capmap.ranking.resampling import stratify_runs
@@ -44,7 +42,7 @@ def draw(
 def test_copies_of_datasets_count_once() -> None:
     once = np.random.default_rng(0).standard_normal((40, 8))
     alone = count_effective(once)
-    assert alone == pytest.approx(8 * expect_share(40, 8), rel=0.15)
+    assert 6.5 < alone <= 8
     assert count_effective(np.repeat(once, 2, axis=1)) == pytest.approx(8, rel=0.15)
     assert count_effective(once[:4]) == 8
 
@@ -59,14 +57,6 @@ def test_levels_scales_and_holes_are_no_likeness() -> None:
     assert count_effective(levels * slopes) == 10
 
 
-def test_the_variance_over_seeds_is_that_of_seed_means() -> None:
-    scores = draw(2, shared=0.5)
-    variances, freedom = vary_by_seed(arrange_runs(frame(scores), by_seed=True))
-    expected = [stats.sem(own.mean(axis=0)) ** 2 for own in scores]
-    np.testing.assert_allclose(variances, expected, rtol=1e-9)
-    assert freedom.tolist() == [2] * 5
-
-
 def test_an_error_over_datasets_has_the_variance_of_seeds_beside_that_of_datasets() -> None:
     scores = draw(3, models=6, shared=0.3)
     dependence = measure_dependence(arrange_runs(frame(scores), by_seed=True))
@@ -74,8 +64,6 @@ def test_an_error_over_datasets_has_the_variance_of_seeds_beside_that_of_dataset
     strata = stratify_runs(scores[0].ravel(), names.tolist(), seeds=["x", "y", "z"] * 12)
     plain = measure_error("mean", strata, unit="runs_and_datasets")
     error = measure_error("mean", strata, unit="runs_and_datasets", dependence=dependence)
-    assert plain is not None
-    assert error is not None
     assert plain.value == pytest.approx(stats.sem(scores[0].mean(axis=1)))
     own = max(stats.sem(scores[0].mean(axis=0)) ** 2, dependence.seed_variance)
     effective = dependence.count_effective(12)
@@ -90,7 +78,9 @@ def test_independent_runs_leave_tests_as_they_are() -> None:
     first = matrix.means[0] - matrix.means[1]
     low, high = stats.ttest_1samp(first, 0).confidence_interval()
     np.testing.assert_allclose(pairs.loc[0, ["ci_low", "ci_high"]].astype(float), [low, high])
-    tests = tabulate_rank_tests(matrix, measure_allowance(frame(draw(4, seeds=1)), INDEPENDENT))
+    tests = ranks.tabulate_rank_tests(
+        matrix, ranks.measure_allowance(frame(draw(4, seeds=1)), INDEPENDENT)
+    )
     assert tests["p_dependent"].tolist() == tests["p"].tolist()
 
 
@@ -105,7 +95,7 @@ def test_seeds_that_move_together_make_no_finding_over_datasets() -> None:
         found["wilcoxon"] += bool((pairs["wilcoxon_p_holm"] < 0.05).any())
         plain = compare_pairs(matrix, **options)
         found["plain"] += bool((plain["wilcoxon_p_holm"] < 0.05).any())
-        tests = tabulate_rank_tests(matrix, measure_allowance(runs, known))
+        tests = ranks.tabulate_rank_tests(matrix, ranks.measure_allowance(runs, known))
         found["friedman"] += bool(tests["p_dependent"].iloc[0] < 0.05)
     assert found["plain"] > 40
     assert found["wilcoxon"] <= 5

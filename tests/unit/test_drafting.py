@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.drafting import draft_study, find_slots, write_draft, write_pattern
+from capmap.drafting import draft_study, write_draft
 from capmap.errors import CapmapError, ConfigError
 from tests.unit.test_exports import CASES, read_study, write_files
 from tests.unit.test_presets import CASES as PRESETS
@@ -698,19 +698,6 @@ def test_what_is_not_there_is_told(exports, tmp_path, monkeypatch):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigError, match=r"none\.csv|empty|runs/\*/\*\.csv"):
         draft_study([exports])
-
-
-names = st.lists(
-    st.text(st.sampled_from("ab1_-./"), min_size=1, max_size=12), min_size=1, max_size=6
-)
-
-
-@given(names)
-def test_slots_make_up_every_name(found):
-    pieces = find_slots(found)
-    for number, name in enumerate(found):
-        assert "".join(p if isinstance(p, str) else p[number] for p in pieces) == name
-    assert write_pattern(pieces, {}).count("*") == sum(isinstance(p, tuple) for p in pieces)
 
 
 cells = st.one_of(

@@ -1,23 +1,21 @@
 """Exports read as runs, whatever their structure, and broken ones told with a code and a place."""
 
+import csv
 import io
 import json
-import math
 from hashlib import sha256
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capmap.artifacts import unpack_columns
 from capmap.exports import read_exports
-from capmap.exports.cells import Kind, parse_numbers, parse_summaries
-from capmap.inputs.studies import Study, check_config, list_exports
-from capmap.validation.findings import check_exports
+from capmap.inputs.loading import check_configuration
 from tests.found_problems import only_problem, place
+from tests.fuzz.studies import read_exports_of
 from tests.workbooks import make_xlsx
 
 
@@ -398,11 +396,8 @@ CASES = {
 
 def check_study(text):
     """Read and validate the exports of a study from its settings, without any error."""
-    settings = check_config({"studies": {"s": yaml.safe_load(text)}})["studies"]["s"]
-    found = list_exports(Study("s", settings))
-    read, result = check_exports(
-        found, names=found, patterns=settings["exports"], settings=settings
-    )
+    config = check_configuration({"studies": {"s": yaml.safe_load(text)}})
+    read, result = read_exports_of(config, "s")
     assert result.errors == []
     return read, result
 
@@ -446,102 +441,67 @@ def test_exports_are_read_by_configuration_alone(case, tmp_path, monkeypatch):
 def test_a_file_that_does_not_match_is_told(exports, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_files({"runs/a/x-y.txt": ""}, tmp_path)
-    settings = check_config({"studies": {"s": {"exports": exports}}})["studies"]["s"]
-    with pytest.raises(Exception, match=r"^studies\.s\.exports: ") as caught:
-        list_exports(Study("s", settings))
+    with pytest.raises(Exception, match=r"studies\.s\.exports: ") as caught:
+        check_configuration({"studies": {"s": {"exports": exports}}})
     assert message in str(caught.value)
 
 
-def parse(*texts, decimal="auto"):
-    return parse_numbers(pa.array(texts, pa.large_string()), decimal=decimal)
-
-
-def kinds(*texts, decimal="auto"):
-    return [Kind(kind).name for kind in parse(*texts, decimal=decimal).kinds]
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("0.91", 0.91),
-        (" 0.91\t", 0.91),
-        ("91%", 0.91),
-        ("91.3 %", 0.913),
-        ("91.3\u00a0%", 0.913),
-        ("-3e-4", -0.0003),
-        ("+1E5", 100000.0),
-        (".5", 0.5),
-        ("5.", 5.0),
-        ("\u22120.5", -0.5),
-        ("\u00a00.5\u202f", 0.5),
-        ("'0.5'", 0.5),
-        ('"0.5"', 0.5),
-        ("1,234.5", 1234.5),
-        ("1,234,567", 1234567.0),
-        ("1.234", 1.234),
-        ("1\u00a0234.5", 1234.5),
-        ("1\u202f234\u202f567", 1234567.0),
-    ],
-)
-def test_a_number_is_read_however_it_is_written(text, value):
-    numbers = parse(text)
-    assert numbers.values.tolist() == [value]  # noqa: PD011 (numbers are no table)
-    assert numbers.kinds.tolist() == [Kind.NUMBER]
+def read_scores(path, *cells, **options):
+    """Read cells as the scores of models on one dataset."""
+    text = io.StringIO()
+    rows = [(f"m{number}", "d", "acc", cell) for number, cell in enumerate(cells)]
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL)
+    writer.writerows([("model", "dataset", "metric", "score"), *rows])
+    path.write_text(text.getvalue())
+    return read_exports([str(path)], **options)
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"),
+    ("text", "code"),
     [
-        ("", "EMPTY"),
-        (" \u00a0", "EMPTY"),
-        ('""', "EMPTY"),
-        ("NaN", "NAN"),
-        ("-nan", "NAN"),
-        ("N/A", "EMPTY"),
-        ("None", "EMPTY"),
-        ("Infinity", "INFINITE"),
-        ("-inf", "INFINITE"),
-        ("1e400", "INFINITE"),
-        ("abc", "TEXT"),
-        ("0.9 ± 0.1", "TEXT"),
-        ("1_000", "TEXT"),
-        ("\uff11", "TEXT"),
-        ("0x1F", "TEXT"),
-        ("1.2.3", "TEXT"),
-        ("1,2,3", "TEXT"),
-        ("12 34", "TEXT"),
-        ("9e1%", "TEXT"),
-        ("%", "TEXT"),
-        (".", "TEXT"),
-        ("=1+1", "TEXT"),
-        ("1,234", "AMBIGUOUS"),
+        ("", "empty_score"),
+        (" \u00a0", "empty_score"),
+        ('""', "empty_score"),
+        ("NaN", "nan_score"),
+        ("-nan", "nan_score"),
+        ("N/A", "empty_score"),
+        ("None", "empty_score"),
+        ("Infinity", "infinite_score"),
+        ("-inf", "infinite_score"),
+        ("1e400", "infinite_score"),
+        ("abc", "not_a_number"),
+        ("0.9 ± 0.1", "not_a_number"),
+        ("1_000", "not_a_number"),
+        ("\uff11", "not_a_number"),
+        ("0x1F", "not_a_number"),
+        ("1.2.3", "not_a_number"),
+        ("1,2,3", "not_a_number"),
+        ("12 34", "not_a_number"),
+        ("9e1%", "not_a_number"),
+        ("%", "not_a_number"),
+        (".", "not_a_number"),
+        ("=1+1", "not_a_number"),
+        ("1,234", "ambiguous_number"),
     ],
 )
-def test_what_is_no_finite_number_has_its_own_kind(text, kind):
-    assert kinds(text) == [kind]
-    assert kinds(text, "0.5") == [kind, "NUMBER"]
+def test_what_is_no_finite_number_has_its_own_code(text, code, tmp_path):
+    for others in (["1"], ["0.5"]):
+        found = read_scores(tmp_path / "runs.csv", text, *others)
+        assert [problem.code for problem in found.problems] == [code]
 
 
-def test_conversions_are_counted_once_per_cell():
-    numbers = parse("91,5%", "91,5%", "0,5", "7", "abc%")
-    assert (numbers.percent_signs, numbers.decimal_commas) == (2, 3)
+def test_conversions_are_counted_once_per_cell(tmp_path):
+    found = read_scores(tmp_path / "runs.csv", "91,5%", "91,5%", "0,5", "7", "abc%")
+    assert (found.percent_signs, found.decimal_commas) == (2, 3)
 
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=100)
 @given(st.lists(FLOATS, min_size=1))
-def test_every_float_comes_back_exactly(values):
-    assert parse(*map(repr, values)).values.tolist() == values  # noqa: PD011
-
-
-@settings(max_examples=100)
-@given(st.lists(st.text(), min_size=1))
-def test_any_text_has_a_kind_and_only_numbers_have_a_finite_value(texts):
-    numbers = parse(*texts)
-    for value, kind in zip(numbers.values, numbers.kinds, strict=True):
-        assert math.isfinite(value) == (kind == Kind.NUMBER)
+def test_every_float_comes_back_exactly(tmp_path_factory, values):
+    path = tmp_path_factory.mktemp("floats") / "runs.csv"
+    assert read_scores(path, *map(repr, values)).runs["score"].tolist() == values
 
 
 @pytest.mark.parametrize("split", [False, True])
@@ -590,6 +550,8 @@ def test_text_behind_a_closing_quote_is_told(tmp_path, row, told, divider):
 
 
 @pytest.mark.parametrize("text", ["0.912(3)", "0.91 (5)", "91.2(3)%", "91,2 (12 %)"])
-def test_a_spread_in_units_of_the_last_digit_is_ambiguous(text):
-    for other, kind in {text: Kind.UNCLEAR, "0.91 (0)": Kind.NUMBER, "91 (2)": 0}.items():
-        assert parse_summaries(pa.array([other], pa.large_string())).kinds.tolist() == [kind]
+def test_a_spread_in_units_of_the_last_digit_is_ambiguous(tmp_path, text):
+    summary = {"runs": 3, "spread": "std"}
+    for other, codes in {text: ["ambiguous_spread"], "0.91 (0)": [], "91 (2)": []}.items():
+        found = read_scores(tmp_path / "runs.csv", other, "1", summary=summary)
+        assert [problem.code for problem in found.problems] == codes

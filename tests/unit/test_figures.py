@@ -3,16 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
 from capmap.figures.canvas import NothingToDraw
-from capmap.figures.comparison import NO_SHARED
-from capmap.figures.lines import trace_steps
-from capmap.figures.scatter import Label, place_labels, scale_points
-from capmap.figures.style import GRID_COLOR, figure_style, model_colors, save_figure
+from capmap.figures.style import figure_style, model_colors, save_figure
 from capmap.multilabel import rankings
 from capmap.ranking import choose
 from tests.figure_checks import (
@@ -67,7 +62,7 @@ def test_figures_of_a_study_agree_on_colors():
     expected = set(model_colors(tables["ranking"]["model"].unique()).values())
     for key in ("intervals", "rank_shift", "scores"):
         lines = {to_hex(line.get_color()).upper() for line in figures[key].axes[0].lines}
-        assert lines - {GRID_COLOR} == expected
+        assert expected <= lines
 
 
 def test_a_thousand_models_fall_back_to_forty_and_say_so():
@@ -221,44 +216,6 @@ def test_bytes_do_not_depend_on_the_order_of_rows(plan, tables, tmp_path):
     assert_same_bytes(lambda own: draw_shown(plan(own)), made, shuffled, tmp_path, formats=formats)
 
 
-points_in_area = st.lists(
-    st.tuples(st.floats(0.1, 2.9), st.floats(0.1, 1.9)), min_size=1, max_size=25
-)
-
-
-@settings(derandomize=True, deadline=None, max_examples=25)
-@given(points_in_area)
-def test_labels_overlap_neither_each_other_nor_lines_and_stay_inside(places):
-    labels = [Label(f"label {i}", 6.0, "black", place) for i, place in enumerate(places)]
-    found = place_labels(labels, area=(3.0, 2.0), points=np.array(places), radius=0.03)
-    kept = [(label.box, place) for label, place in zip(labels, found, strict=True) if place]
-    boxes = np.array([(*place.corner, *np.add(place.corner, box)) for box, place in kept])
-    assert (boxes[:, :2] >= 0).all()
-    assert (boxes[:, 2:] <= (3.0, 2.0)).all()
-    for i, box in enumerate(boxes):
-        apart = (boxes[:, :2] >= box[2:]).any(axis=1) | (boxes[:, 2:] <= box[:2]).any(axis=1)
-        assert apart[np.arange(len(boxes)) != i].all()
-    for leader in (place.leader for _, place in kept if place.leader):
-        line = np.linspace(*leader, 200)[:, None, :]
-        # A line is known to a pixel of 0.01 in, so it may touch the edge of a box.
-        inside = (line > boxes[:, :2] + 0.011) & (line < boxes[:, 2:] - 0.011)
-        assert not inside.all(axis=2).any()
-
-
-def test_a_map_is_scaled_alike_in_both_directions():
-    rng = np.random.default_rng(3)
-    for count in (3, 40):
-        table = pd.DataFrame(rng.normal(size=(count, 2)) * (5, 1), columns=["x", "y"])
-        places, height = scale_points(table, width=6.9, height=8.0, edge=0.25)
-        gaps = [np.linalg.norm(each - each[0], axis=1)[1:] for each in (places, table.to_numpy())]
-        ratios = gaps[0] / gaps[1]
-        assert ratios == pytest.approx(np.full(count - 1, ratios[0]))
-        assert places.min() >= 0.25 - 1e-9
-        assert (places.max(axis=0) <= np.array([6.9, height]) - 0.25 + 1e-9).all()
-        # A wide map of many points is turned upright.
-        assert (np.ptp(places[:, 1]) > np.ptp(places[:, 0])) == (count == 40)
-
-
 def test_points_of_a_fit_are_those_of_the_table_at_its_dimension():
     tables = make_errors(methods=("cosine", "l2", "factors"))
     figure = plan_errors(tables)["fit"]()
@@ -301,7 +258,7 @@ def test_a_pair_without_a_dataset_in_common_is_hatched_and_said_to_be():
     assert not cell_texts(figure)
     pairs = pd.concat([apart, make_pair(model_b="c")])
     figure = make_figure("pairwise_reference", pairs, reference="a")
-    assert NO_SHARED in drawn_words(figure)
+    assert "no dataset in common" in " ".join(drawn_words(figure))
     assert_legible(figure)
 
 
@@ -378,7 +335,7 @@ def make_history(releases):
     """Make a history of releases, given as entries by the name of the release."""
     return pd.concat(
         [
-            make_leaderboard(make_entry_runs(entries), {})[0].assign(release=name)
+            make_leaderboard(make_entry_runs(entries), {})["entries"].assign(release=name)
             for name, entries in releases.items()
         ],
         ignore_index=True,
@@ -397,7 +354,8 @@ def test_twenty_entries_in_ten_dimensions_show_scores_and_ranks():
 
 def test_hostile_names_are_drawn_as_they_stand():
     entries = [(name, name, name) for name in ENTRIES]
-    table = make_leaderboard(make_entry_runs(entries), {name: ["w"] for name in ENTRIES[:3]})[1]
+    groups = {name: ["w"] for name in ENTRIES[:3]}
+    table = make_leaderboard(make_entry_runs(entries), groups)["dimensions"]
     assert_legible(make_figure("leaderboard_dimensions", table))
     history = make_history(dict.fromkeys(ENTRIES[1:3], entries))
     assert_legible(make_figure("rank_history", history))
@@ -424,7 +382,6 @@ def test_markers_stand_at_the_chosen_checkpoints():
 
 def test_a_profile_is_a_step_function_up_to_the_largest_ratio():
     # A model best on half of its datasets, and 2 times away from the best on the other half.
-    assert trace_steps([1, 2], [0.5, 1], end=4).tolist() == [[1, 0.5], [2, 0.5], [2, 1], [4, 1]]
     rows = [("a", 1.0, 0.5), ("a", 2.0, 1.0), ("b", 1.0, 0.5), ("b", 4.0, 1.0)]
     figure = make_figure("profiles", pd.DataFrame(rows, columns=["model", "tau", "fraction"]))
     best, other = figure.axes[0].lines

@@ -27,14 +27,11 @@ from capmap.analyses import FIGURES, list_figures, list_parameters, load_analysi
 from capmap.artifacts import write_index
 from capmap.errors import CapmapError, ValidationError
 from capmap.figures import marks
-from capmap.figures.canvas import NothingToDraw, choose_models
-from capmap.figures.lines import cast_models
+from capmap.figures.canvas import NothingToDraw
 from capmap.figures.style import (
     PALETTE,
-    Look,
     figure_style,
     model_colors,
-    model_styles,
     read_look,
     save_figure,
     shorten_names,
@@ -42,12 +39,11 @@ from capmap.figures.style import (
     wear_look,
 )
 from capmap.pages.report import read_figures
-from capmap.settings.checking import check_settings
-from capmap.settings.sections import Study
 from plot import plot
 from tests.figure_tables import make_study, make_tables
 from tests.report_pages import make_ranking
 from tests.steps import make_figure, put
+from tests.toy_settings import make_settings
 
 # Machado, Oliveira and Fernandes (2009), severity 1.0, acting on linear RGB.
 VISION = {
@@ -89,13 +85,6 @@ def test_any_two_colors_of_models_stay_apart_for_color_blind_eyes(vision):
     seen = [lab(np.array(VISION[vision]) @ linear(color)) for color in PALETTE]
     distances = [np.linalg.norm(one - two) for one, two in itertools.combinations(seen, 2)]
     assert min(distances) > 15
-
-
-def test_forty_models_all_look_different():
-    styles = model_styles(f"m{number}" for number in range(40))
-    looks = {(style.color, style.marker) for style in styles.values()}
-    lines = {(style.color, style.line) for style in styles.values()}
-    assert len(looks) == len(lines) == 40
 
 
 def test_names_that_would_be_cut_alike_keep_the_word_in_which_they_differ():
@@ -325,16 +314,11 @@ def test_models_stand_in_the_order_that_is_asked_for(tmp_path: Path) -> None:
     assert list_texts(draw(tmp_path, {"order": ["c"]}))[-3:] == ["c", "a", "b"]
 
 
-def test_models_of_the_order_are_drawn_among_many() -> None:
+def test_models_of_the_order_are_drawn_among_many(tmp_path: Path) -> None:
     models = [f"m{number:02}" for number in range(50)]
-    with wear_look(Look(order=("m45", "m03"))):
-        chosen, (note,) = choose_models(models, models)
-        cast = cast_models(models, models)
-    assert chosen[:3] == ["m45", "m03", "m00"]
-    assert len(chosen) == 40
-    assert note == "Top 39 of 50 models, and 1 more."
-    assert cast.colored[:3] == ["m45", "m03", "m00"]
-    assert len(cast.colored) == 10
+    texts = list_texts(draw(tmp_path, {"order": ["m45", "m03"]}, models=models))
+    assert "Top 39 of 50 models, and 1 more." in texts
+    assert [text for text in texts if text in models][:3] == ["m45", "m03", "m00"]
 
 
 def test_a_color_of_a_model_is_that_of_its_marks(tmp_path: Path) -> None:
@@ -378,7 +362,7 @@ def test_another_model_changes_few_colors() -> None:
 def test_no_label_reaches_over_the_edge(width: float, size: float) -> None:
     models = [f"a_model_with_a_long_name_{number}" for number in range(5)]
     tables = make_study(models) | make_tables(models, ["D", "-1"])
-    with wear_look(Look(width=width, font_size=size)):
+    with wear_look(read_look({"width": width, "font_size": size})):
         figures = [
             make_figure("intervals", tables["ranking"]),
             make_figure("rank_shift", tables["ranking"]),
@@ -395,7 +379,7 @@ def test_no_label_reaches_over_the_edge(width: float, size: float) -> None:
 
 
 def test_figures_are_chosen() -> None:
-    settings = check_settings({"analyses": ["pairwise"]}, Study)
+    settings = make_settings(analyses=["pairwise"])
     everything = list_figures(settings)
     assert {"intervals", "scores", "pairwise"} <= set(everything)
     settings["figures"] |= {"only": ["intervals", "elo"]}

@@ -5,10 +5,10 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.exports.records import FileOptions, RecordSheet, open_records
+from capmap.exports.records import FileOptions
 from capmap.exports.sheets import open_sheet
 from capmap.problems import UnreadableExportError
 from tests.found_problems import place
@@ -138,6 +138,7 @@ WORDS = [
 ]
 
 
+@settings(max_examples=15)
 @given(
     st.one_of(st.text(), st.lists(st.sampled_from(WORDS), max_size=40).map("".join)),
     st.integers(1, 3),
@@ -221,7 +222,11 @@ def test_options_that_a_format_does_not_know_are_ignored(write):
 ATARI = {"Pong": [1.5, 2], "Boxing": [3]}
 
 
-def read_rows(sheet: RecordSheet, names: str = "") -> list[str]:
+def open_records(path, **options):
+    return open_sheet(path, wanted=(), options=FileOptions(**options))
+
+
+def read_rows(sheet, names=""):
     """The cells of some columns, or of all, with a bar between."""
     wanted = names.split("|") if names else sheet.columns
     cells = sheet.read_cells(wanted).columns

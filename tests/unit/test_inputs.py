@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from capmap import inputs
 from capmap.analyses import ANALYSES, FIGURES, INDEX, STEPS
 from capmap.errors import ConfigError
-from capmap.exports.submissions import INFORMATION, RESULTS
 from capmap.inputs import studies
 from capmap.inputs.studies import Study
 from capmap.multilabel.dumps import Cell
+
+# The files of a submission.
+RESULTS, INFORMATION = "results_and_parameters.csv", "additional_info.json"
 
 
 def make_config(**given: Any) -> dict[str, Any]:

@@ -11,13 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from capmap.errors import ValidationError
 from capmap.exports.label_files import (
-    LabelFile,
-    join_labels,
     open_scores,
     read_classes,
     read_labels,
@@ -166,36 +161,6 @@ def test_an_image_with_no_or_several_single_labels_is_refused(write, content, na
 )
 def test_a_broken_class_list_has_one_message(write, content, name, code):
     assert refuse(write(content, name), read_classes).code == code
-
-
-LABELS = LabelFile("l.json", [[0], [], [1, 2]], ["a", "b", "c"])
-ORDERED = LabelFile("l.json", [[0], [], [1, 2]], None)
-
-
-@given(order=st.permutations(range(6)), extra=st.integers(0, 3))
-def test_labels_follow_the_images_in_any_order(order, extra):
-    known = LabelFile("l", [[place] for place in range(6 + extra)], list("abcdefghi"[: 6 + extra]))
-    joined = join_labels(known, n_images=6, images=["abcdef"[place] for place in order])
-    assert joined.sets == [[place] for place in order]
-    assert joined.extra == extra
-
-
-@pytest.mark.parametrize(
-    ("labels", "n", "images", "words"),
-    [
-        (ORDERED, 4, None, ["3 images", "4"]),
-        (ORDERED, 2, ["a", "b"], ["3 images", "2"]),
-        (ORDERED, 3, ["a", "b"], ["2 images", "3"]),
-        (LABELS, 3, None, ["`images`"]),
-        (LABELS, 2, ["a", "x"], ["1 image of 2", "'x'", "empty set"]),
-        # As torchvision's ImageFolder lists them: by class, then by number.
-        (ORDERED, 3, ["n01/v_3", "n02/v_1", "n03/v_2"], ["'n01/v_3', 'n02/v_1'", "ids"]),
-    ],
-)
-def test_what_cannot_be_joined_is_refused(labels, n, images, words):
-    with pytest.raises(ValidationError) as caught:
-        join_labels(labels, n_images=n, images=images)
-    assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
 SCORES = np.array([[0.5, -1.25, np.inf], [2.0, 0.0, -3.5]], dtype=np.float32)

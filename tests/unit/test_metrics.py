@@ -128,14 +128,6 @@ def test_every_alias_is_found_whatever_its_case_and_separators(alias, random):
     assert find(noisy) == find(alias)
 
 
-@settings(max_examples=100)
-@given(st.text())
-def test_any_text_has_one_canonical_name(name):
-    once = metrics.canonical_name(name)
-    assert metrics.canonical_name(once) == once
-    metrics.find_metric(name)
-
-
 def read(folder, text):
     path = folder / "benchmark.yaml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())

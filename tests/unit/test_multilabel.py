@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capmap.artifacts import read_parquet, read_table
-from capmap.errors import ConfigError, ValidationError
+from capmap.errors import ValidationError
 from capmap.multilabel import drops, evaluation, metrics, rankings
-from capmap.multilabel.dumps import Cell, fill_pattern, match_dumps
-from capmap.multilabel.evaluation import rank_labels, score_images
+from capmap.multilabel.dumps import Cell
 from capmap.rng import make_stream
 from evaluate import evaluate
 from tests.multilabel_tables import SHIPPED, make_metrics, read_shipped_runs
@@ -303,20 +302,6 @@ def test_dumps_of_other_images_are_refused(tmp_path: Path) -> None:
         study.gather()
 
 
-def test_names_of_files_tell_the_cell() -> None:
-    for pattern, path, cell in (
-        ("d/{model}/{dataset}.npy", "d/a.b/V 1.npy", Cell("a.b", "V 1")),
-        ("{dataset}/{seed}/{model}.npz", "V1/3/x.npz", Cell("x", "V1", "3")),
-        ("{model}/{model}-{dataset}.npy", "a-b/a-b-V1.npy", Cell("a-b", "V1")),
-    ):
-        assert match_dumps(pattern, [path, f"{path}.txt"]) == {path: cell}
-        assert fill_pattern(pattern, cell) == path
-    with pytest.raises(ConfigError, match=r"has no \{dataset\}"):
-        match_dumps("d/{model}.npy", [])
-    with pytest.raises(ConfigError, match="may be 'a_b' or 'a'"):
-        match_dumps("{model}_{dataset}.npy", ["a_b_c.npy"])
-
-
 def test_tables_are_over_all_seeds_and_exact_whatever_the_number_of_images(tmp_path: Path) -> None:
     study = make_study(tmp_path)
     for shard, model in enumerate(("good", "poor")):
@@ -387,7 +372,7 @@ def options(n_resamples: int = 20) -> dict:
 
 
 def value_images(scores: np.ndarray, sets: list, single: list | None = None) -> pd.DataFrame:
-    return score_images(rank_labels(scores, sets), sets, single=single)
+    return evaluation.score_images(evaluation.rank_labels(scores, sets), sets, single=single)
 
 
 def estimate(images: pd.DataFrame, groups: list[int], **own: int) -> pd.DataFrame:
@@ -435,7 +420,7 @@ def test_ranks_are_those_of_sorting_all_classes(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluation, "BLOCK_CELLS", block)
         for matrix in (scores.astype(dtype), np.asfortranarray(scores.astype(dtype))):
-            found = rank_labels(matrix, sets)
+            found = evaluation.rank_labels(matrix, sets)
             assert found.labels.tolist() == expected
             assert found.best.tolist() == [order[0] for order in orders]
 

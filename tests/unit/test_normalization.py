@@ -3,25 +3,22 @@
 import json
 import random
 import warnings
-from pathlib import Path
 
 import evaluma
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capmap.analyses.ranks import compare_mean_ranks, tabulate_mean_ranks
+from capmap.analyses import ranks
 from capmap.artifacts import (
-    read_json,
     read_parquet,
     read_table,
     render_csv,
     write_parquet,
 )
 from capmap.errors import ConfigError, ValidationError
-from capmap.normalization import Reference, drop_incomplete, read_references, select_runs
+from capmap.normalization import Reference
 from capmap.normalization.bounds import normalize_scores
 from capmap.ranking.aggregation import arrange_runs, order_runs
 from capmap.ranking.pairs import compare_pairs
@@ -149,41 +146,11 @@ def test_a_dataset_that_the_references_lack_is_a_warning():
     assert "(1 dataset: 'D')" in problem.reason
 
 
-# Selection
-
-
-def test_selection_can_exclude_or_list_names():
-    runs = make_runs(("A", "D", 1), ("B", "D", 1), ("A", "E", 1))
-    kept, dropped = select_runs(runs, models={"exclude": ["B"]}, datasets=["D"])
-    assert kept[["model", "dataset"]].to_numpy().tolist() == [["A", "D"]]
-    assert dropped.to_numpy().tolist() == [
-        ["model", "B", "Excluded by select.models."],
-        ["dataset", "E", "Not included by select.datasets."],
-    ]
-
-
-RAGGED = make_runs(("A", "D", 1), ("A", "E", 1), ("B", "D", 1))
-
-
-@pytest.mark.parametrize(
-    ("policy", "kept", "dropped"),
-    [
-        ("adjust", 3, []),
-        ("error", 3, []),
-        ("drop_models", 2, [["model", "B", "No runs for 1 dataset: 'E'."]]),
-        ("drop_datasets", 2, [["dataset", "E", "No runs for 1 model: 'B'."]]),
-    ],
-)
-def test_incomplete_models_or_datasets_are_dropped(policy, kept, dropped):
-    runs, table = drop_incomplete(RAGGED, policy=policy)
-    assert len(runs) == kept
-    assert table.to_numpy().tolist() == dropped
-
-
 def test_references_can_be_json(tmp_path):
     path = tmp_path / "normalizer.json"
     path.write_text(json.dumps({"D": [0, 0.5]}), encoding="utf-8")
-    assert read_references(path) == {"D": Reference(0.0, 0.5)}
+    bounds = run(tmp_path, PLAIN, references=[str(path)])["bounds"]
+    assert bounds[["dataset", "low", "high"]].to_numpy().tolist() == [["D", 0, 0.5]]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +175,7 @@ def test_broken_references_say_where_they_are_broken(tmp_path, name, text, messa
     if text is not None:
         path.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=message) as error:
-        read_references(path)
+        run(tmp_path, PLAIN, references=[str(path)])
     assert str(path) in str(error.value)
 
 
@@ -225,10 +192,6 @@ def test_a_new_model_never_moves_an_old_number_under_frozen_references(seed, new
     new = normalize_scores(more, resolve(more, references=frozen)[0])
     kept = new[new["model"] != "new"].reset_index(drop=True)
     pd.testing.assert_frame_equal(kept, old, check_exact=True)
-
-
-SHARED = Path(__file__).parents[2].parent / "shared"
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared files are not here")
 
 
 def compare_with_evaluma(runs, theirs, ours):
@@ -308,48 +271,6 @@ def test_the_order_of_rows_changes_no_byte(seed):
     pd.testing.assert_frame_equal(*both, check_exact=True)
 
 
-@needs_shared
-def test_the_toy_of_the_tutorial_is_reproduced():
-    folder = SHARED / "reference" / "tutorial"
-    raw = pd.read_csv(folder / "toy_raw.csv").assign(seed="", source="toy", line=2)
-    expected = pd.read_csv(folder / "toy_normalized.csv").set_index("model")
-    scores = normalize(raw, metrics={"rmse": {"direction": "min", "low": 0, "high": 100}})
-    pd.testing.assert_frame_equal(scores, expected, check_names=False, rtol=0, atol=1e-12)
-
-
-def read_geobench():
-    table = pd.read_csv(SHARED / "data" / "geobench" / "results_and_parameters.csv")
-    names = {"backbone": "model", "Metric": "metric", "test metric": "score", "Seed": "seed"}
-    runs = table.rename(columns=names)[["model", "dataset", "metric", "score", "seed"]]
-    return runs.assign(seed=runs["seed"].astype(str), source="geobench", line=np.arange(len(runs)))
-
-
-@needs_shared
-def test_geobench_with_direction_min_reproduces_the_published_means():
-    complete, dropped = drop_incomplete(read_geobench(), policy="drop_models")
-    scores = normalize(
-        complete,
-        metrics={"RMSE": {"direction": "min"}},
-        normalization={"low": 0, "high": 1},
-    )
-    published = pd.read_csv(SHARED / "reference" / "geobench" / "mean_vs_iqm.csv")
-    means = scores.mean(axis=1).round(3)
-    assert means.to_dict() == published.set_index("model")["mean"].to_dict()
-    assert len(means) == 14
-    assert len(dropped) == 4
-
-
-@needs_shared
-def test_geobench_with_direction_max_is_the_published_one_with_biomassters_turned_around():
-    runs, _ = drop_incomplete(read_geobench(), policy="drop_models")
-    bounds = {"low": 0, "high": 1}
-    wrong = normalize(runs, metrics={"rmse": {"direction": "min"}}, normalization=bounds)
-    right = normalize(runs, datasets={"biomassters": {"direction": "max"}}, normalization=bounds)
-    assert (right["biomassters"] + wrong["biomassters"]).to_list() == pytest.approx([1.0] * 14)
-    others = wrong.columns.drop("biomassters")
-    pd.testing.assert_frame_equal(right[others], wrong[others])
-
-
 @pytest.mark.parametrize("direction", ["max", "min"])
 def test_ranks_and_tests_see_what_rounds_off_near_a_bound(direction):
     cells = [
@@ -366,10 +287,8 @@ def test_ranks_and_tests_see_what_rounds_off_near_a_bound(direction):
     assert (pairs["wins"] - pairs["losses"]).tolist() == [-6 * sign] * 3
     assert pairs["wilcoxon_p"].tolist() == [0.03125] * 3
     best = ["a", "b", "c"][::-sign]
-    assert (
-        tabulate_mean_ranks(ordered, compare_mean_ranks(ordered, alpha=0.05))["model"].tolist()
-        == best
-    )
+    compared = ranks.compare_mean_ranks(ordered, alpha=0.05)
+    assert ranks.tabulate_mean_ranks(ordered, compared)["model"].tolist() == best
 
 
 def run(folder, runs, **settings):
@@ -459,7 +378,7 @@ def test_dropped_datasets_have_bounds_but_are_not_among_the_datasets(tmp_path):
     runs = make_runs(*((model, name, 0.5) for model in "AB" for name in ("D", "007")))
     gap = make_runs(("A", "E", 0.5))
     tables = run(tmp_path, pd.concat([runs, gap]), incomplete="drop_datasets")
-    scope = read_json(tmp_path / "normalized" / "scope.json")
+    scope = json.loads((tmp_path / "normalized" / "scope.json").read_text())
     assert scope.pop("dependence")["datasets"] == 2
     named = {"unit": "runs", "rank_by": "iqm", "iqm": "exact", "effects": None, "limits": [0, 1]}
     assert scope == named
@@ -478,7 +397,7 @@ def test_runs_of_summaries_share_no_seeds(tmp_path, marks, unit):
         )
     ).assign(seed=[str(seed) for _ in cells for seed in range(5)], **marks)
     run(tmp_path, runs, normalization=OBSERVED)
-    assert read_json(tmp_path / "normalized" / "scope.json")["unit"] == unit
+    assert json.loads((tmp_path / "normalized" / "scope.json").read_text())["unit"] == unit
 
 
 def test_bounds_of_a_run_are_references_of_the_next(tmp_path):

@@ -18,7 +18,6 @@ from scipy import stats
 from capmap.artifacts import read_table
 from capmap.errors import CapmapError, ValidationError
 from capmap.multilabel import patchml
-from capmap.multilabel.patchml import Annotation, Box, ImageFolder, read_annotations, read_box
 from capmap.rng import make_stream
 
 SIDE = 60
@@ -45,8 +44,10 @@ def paint(size: tuple[int, int] = (40, 30)) -> Image.Image:
     return Image.fromarray(np.stack([5 * x, 5 * y, 100 + 0 * x], axis=2).astype(np.uint8))
 
 
-def annotate(image: str, *boxes: tuple[int, int, int, int], label: str = "cat") -> Annotation:
-    return Annotation(image, [(label, list(map(str, box))) for box in boxes])
+def annotate(
+    image: str, *boxes: tuple[int, int, int, int], label: str = "cat"
+) -> patchml.Annotation:
+    return patchml.Annotation(image, [(label, list(map(str, box))) for box in boxes])
 
 
 @pytest.fixture
@@ -57,10 +58,12 @@ def folder(tmp_path):
     return images
 
 
-def cut(folder: Path, *annotations: Annotation, classes=()):
+def cut(folder: Path, *annotations: patchml.Annotation, classes=()):
     """The rows of the crops, their pixels, and what was skipped."""
     archive = folder.parent / "crops.zip"
-    crops, skipped = patchml.write_crops(annotations, ImageFolder(folder), archive, classes=classes)
+    crops, skipped = patchml.write_crops(
+        annotations, patchml.ImageFolder(folder), archive, classes=classes
+    )
     with ZipFile(archive) as file:
         contents = [file.read(patchml.CROP.format(patch)) for patch in crops["patch"]]
     pixels = [np.asarray(Image.open(BytesIO(content)), dtype=int) for content in contents]
@@ -70,9 +73,9 @@ def cut(folder: Path, *annotations: Annotation, classes=()):
 @pytest.mark.parametrize(
     ("texts", "found"),
     [
-        (("1.4", "1.5", "4.6", "9.0"), Box(1, 2, 5, 9)),
-        ((" 1 ", "2", "5", "9\n"), Box(1, 2, 5, 9)),
-        (("-3", "-0.4", "5", "9"), Box(-3, 0, 5, 9)),
+        (("1.4", "1.5", "4.6", "9.0"), patchml.Box(1, 2, 5, 9)),
+        ((" 1 ", "2", "5", "9\n"), patchml.Box(1, 2, 5, 9)),
+        (("-3", "-0.4", "5", "9"), patchml.Box(-3, 0, 5, 9)),
         (("5", "2", "5", "9"), "the box (5, 2) to (5, 9) has no area"),
         (("5", "9", "7", "2"), "the box (5, 9) to (7, 2) has no area"),
         (("x", "2", "5", "9"), "xmin is no number: 'x'"),
@@ -82,7 +85,7 @@ def cut(folder: Path, *annotations: Annotation, classes=()):
     ],
 )
 def test_edges_go_to_the_nearest_pixel_or_are_told(texts, found):
-    assert read_box("cat", texts) == found
+    assert patchml.read_box("cat", texts) == found
 
 
 def test_voc_files_are_read_in_order_of_names_whatever_they_hold(tmp_path):
@@ -98,7 +101,7 @@ def test_voc_files_are_read_in_order_of_names_whatever_they_hold(tmp_path):
         (tmp_path / name).write_text(f"<annotation>{text}</annotation>")
     (tmp_path / "c.xml").mkdir()
     (tmp_path / "d.xml").write_bytes(b"<annotation>\x00\xff")
-    first, empty, second, *broken = read_annotations(tmp_path)
+    first, empty, second, *broken = patchml.read_annotations(tmp_path)
     assert [first.image, empty.image, second.image] == ["a", "b/1", "b/2"]
     assert first.objects == [("cat", ["1", "2", "5", "9"])], "parts of an object are no objects"
     assert [label for label, _ in second.objects] == ["cat", "dog"]
@@ -109,15 +112,15 @@ def test_voc_files_are_read_in_order_of_names_whatever_they_hold(tmp_path):
 
 def test_faults_of_whole_inputs_are_said(tmp_path):
     with pytest.raises(CapmapError):
-        list(read_annotations(tmp_path / "absent.csv"))
+        list(patchml.read_annotations(tmp_path / "absent.csv"))
     with pytest.raises(ValidationError, match=r"no PASCAL-VOC annotation \(.xml\)"):
-        list(read_annotations(tmp_path))
+        list(patchml.read_annotations(tmp_path))
     with pytest.raises(ValidationError, match="column 'PredictionString' is missing"):
-        list(read_annotations(write_kaggle(tmp_path, header="ImageId,x")))
+        list(patchml.read_annotations(write_kaggle(tmp_path, header="ImageId,x")))
     with pytest.raises(CapmapError):
-        list(read_annotations(write_kaggle(tmp_path, 'v1,"n01 1 2 5 9')))
+        list(patchml.read_annotations(write_kaggle(tmp_path, 'v1,"n01 1 2 5 9')))
     with pytest.raises(ValidationError, match="there is no image in this folder"):
-        ImageFolder(tmp_path)
+        patchml.ImageFolder(tmp_path)
 
 
 def test_crops_have_the_pixels_inside_their_edges(folder):
@@ -151,7 +154,7 @@ def test_what_cannot_be_cut_is_skipped_alone_with_its_reason(folder):
         annotate("a", (-1, 0, 9, 9), (0, 0, 41, 9), inside),
         annotate("a", inside, label="dog"),
         *(annotate(name, inside) for name in names),
-        Annotation("v", [], "no object is annotated"),
+        patchml.Annotation("v", [], "no object is annotated"),
         classes=["cat"],
     )
     assert crops["source"].tolist() == ["a.png", "x/b.JPG", "a.png"]
@@ -237,7 +240,7 @@ def make_pool(folder: Path, labels: list[str], seed: int = 0) -> pd.DataFrame:
         image = Image.new("RGB", (50, 50), COLORS.get(label, (200, 200, 0)))
         image.save(folder / f"pool/im{number}.png")
         found.append(annotate(f"im{number}", (3, 5, 3 + width, 5 + height), label=label))
-    return patchml.write_crops(found, ImageFolder(folder / "pool"), folder / "crops.zip")[0]
+    return patchml.write_crops(found, patchml.ImageFolder(folder / "pool"), folder / "crops.zip")[0]
 
 
 def plan(pool: pd.DataFrame, *, counts=(1, 2, 4), sizes=(20, 30)) -> list[patchml.Plan]:

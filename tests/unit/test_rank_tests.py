@@ -223,29 +223,6 @@ def test_nemenyi_agrees_with_scikit_posthocs(
     assert ((table["p"] < 0.05) == table["separated"]).all()
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seed", range(5))
-def test_evaluma_computes_the_same_on_complete_benchmarks(seed: int) -> None:
-    frequentist = pytest.importorskip("evaluma.methods.frequentist")
-    scores = draw(3 + seed, 6 + seed, seed, ties=False)
-    matrix = arrange(scores)
-    frame = pd.DataFrame(scores, index=matrix.models, columns=matrix.datasets)
-    expected = frequentist.compute_frequentist(frame, alpha=0.05)
-    friedman = find(ranks.tabulate_rank_tests(matrix), "friedman")
-    assert friedman["test_statistic"] == pytest.approx(expected.friedman_statistic, abs=1e-10)
-    assert friedman["p"] == pytest.approx(expected.friedman_p_value, abs=1e-10)
-    table = ranks.tabulate_mean_ranks(matrix, ranks.compare_mean_ranks(matrix, alpha=0.05))
-    for row in table.itertuples():
-        assert row.mean_rank == pytest.approx(expected.avg_ranks[row.model], abs=1e-10)
-    table = ranks.compare_mean_ranks(matrix, alpha=0.05)
-    pairs = expected.table
-    np.testing.assert_allclose(table["p"], pairs["p_value"], rtol=0, atol=1e-10)
-    np.testing.assert_allclose(
-        np.abs(table["rank_difference"]), pairs["rank_diff"], rtol=0, atol=1e-10
-    )
-    assert table["critical_difference"].iloc[0] == pytest.approx(expected.cd, abs=1e-9)
-
-
 def test_nemenyi_groups_are_the_longest_runs_within_the_critical_difference() -> None:
     rng = np.random.default_rng(0)
     matrix = arrange(rng.normal(np.linspace(2, 0, 8)[:, None], 1, (8, 30)))
@@ -393,7 +370,7 @@ def test_the_leader_leads_between_the_bounds_of_its_selection() -> None:
 
 def write_estimates(folder: Path, **columns: object) -> list[str]:
     """Estimates of a study with what `columns` say, in two shards."""
-    n = len(columns["estimate"])  # type: ignore[arg-type]
+    n = len(columns["estimate"])
     table = pd.DataFrame(
         {
             **{"kind": "study", "group": "", "unit": "runs", "statistic": "iqm"},
@@ -434,7 +411,7 @@ def test_tables_keep_within_the_scale(tmp_path: Path) -> None:
     ids=["tie", "single", "no error", "no noise", "not ranked"],
 )
 def test_without_a_single_leader_nothing_is_corrected(tmp_path: Path, columns: object) -> None:
-    assert lead(tmp_path, **columns).empty  # type: ignore[arg-type]
+    assert lead(tmp_path, **columns).empty
 
 
 def test_means_decide_over_datasets(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import itertools
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,19 +21,12 @@ from capmap.ranking.estimates import (
     estimate_models,
     list_parts,
     rank_study,
-    read_limits,
 )
 from capmap.ranking.holes import Effects, fit_effects
-from capmap.ranking.normalized import normalize_study
-from capmap.ranking.rank_sets import RankSets, SamplingErrors, find_rank_sets
-from capmap.ranking.resampling import evaluate_runs, stratify_runs
 from capmap.rng import make_stream
-from capmap.settings.choices import Statistic, Unit
 from tests.steps import make_scope
 from tests.toy_scores import rank_estimates
-from tests.toy_settings import make_settings
 
-TUTORIAL = Path(__file__).parents[2].parent / "shared" / "reference" / "tutorial"
 scores = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=30)
 
 
@@ -65,35 +57,6 @@ def test_groups_agree_with_scipy_and_numpy(groups: list[list[float]]) -> None:
     found = aggregation.summarize_cells(make_runs(rows))
     stds = [np.std(group, ddof=1) if len(group) > 1 else np.nan for group in groups]
     np.testing.assert_allclose(found["std"], stds, rtol=1e-9, atol=1e-10)
-
-
-def evaluate(matrix: pd.DataFrame, statistic: Statistic) -> dict[str, float]:
-    """A statistic of each model of a matrix of single runs."""
-    names = list(matrix.columns[1:])
-    return {
-        row[0]: evaluate_runs(statistic, stratify_runs(row[1:], names))
-        for row in matrix.itertuples(index=False)
-    }
-
-
-@pytest.mark.skipif(not TUTORIAL.is_dir(), reason="the published tables are not here")
-@pytest.mark.parametrize("statistic", ["mean", "trimmed_mean", "median"])
-def test_tutorial_rankings_are_reproduced(statistic: Statistic) -> None:
-    matrix = pd.read_csv(TUTORIAL / "bench_scores.csv")
-    published = pd.read_csv(TUTORIAL / "bench_rankings.csv").set_index("model")
-    found = pd.Series(evaluate(matrix, statistic))[published.index]
-    rank = f"{statistic.removesuffix('_mean')}_rank"
-    assert aggregation.rank_competitors(found).tolist() == published[rank].tolist()
-    # The published scores are themselves rounded to three decimals, as are the aggregates.
-    np.testing.assert_allclose(found, published[statistic], atol=1.001e-3)
-
-
-@pytest.mark.skipif(not TUTORIAL.is_dir(), reason="the published tables are not here")
-def test_toy_means_are_reproduced() -> None:
-    matrix = pd.read_csv(TUTORIAL / "toy_normalized.csv")
-    published = pd.read_csv(TUTORIAL / "toy_mean.csv").set_index("model")["mean"]
-    found = evaluate(matrix, "mean")
-    assert {name: round(value, 3) for name, value in found.items()} == published.to_dict()
 
 
 @settings(max_examples=60)
@@ -143,7 +106,7 @@ def mask(runs: pd.DataFrame, share: float, number: int = 0) -> pd.DataFrame:
     return runs.merge(cells[is_fixed | (rng.random(len(cells)) > share)])
 
 
-def estimate(runs: pd.DataFrame, *, unit: Unit = "runs", adjust: bool = True) -> pd.DataFrame:
+def estimate(runs: pd.DataFrame, *, unit: str = "runs", adjust: bool = True) -> pd.DataFrame:
     effects = fit_effects(aggregation.summarize_cells(runs)) if adjust else None
     options = Options(unit=unit)
     part = Part(runs, ["iqm", "mean"], options, lambda *_: make_stream(0, "test"), effects)
@@ -153,7 +116,6 @@ def estimate(runs: pd.DataFrame, *, unit: Unit = "runs", adjust: bool = True) ->
 def fill(cells: pd.DataFrame) -> pd.DataFrame:
     """Cells with the expected scores where there are none, models by datasets."""
     effects = fit_effects(cells)
-    assert effects is not None
     rows = {}
     for model, own in cells.groupby("model"):
         known = dict(zip(own["dataset"], own["mean"], strict=True))
@@ -164,7 +126,6 @@ def fill(cells: pd.DataFrame) -> pd.DataFrame:
 def test_effects_are_those_of_least_squares() -> None:
     cells = aggregation.summarize_cells(mask(draw(0), 0.4))
     effects = fit_effects(cells)
-    assert effects is not None
     design = pd.get_dummies(cells[["model", "dataset"]], dtype=float)
     solution, _, rank, _ = np.linalg.lstsq(design.to_numpy(), cells["mean"], rcond=None)
     found = solution[6:] - solution[6:].mean()
@@ -201,7 +162,7 @@ def test_an_effect_is_known_as_well_as_the_cells_that_it_is_made_of() -> None:
 
 
 @pytest.mark.parametrize("unit", ["runs", "seeds", "runs_and_datasets"])
-def test_complete_models_keep_their_estimate(unit: Unit) -> None:
+def test_complete_models_keep_their_estimate(unit: str) -> None:
     runs = mask(draw(4), 0.4)
     adjusted, plain = estimate(runs, unit=unit), estimate(runs, unit=unit, adjust=False)
     columns = ["estimate", "ci_low", "ci_high", "filled"]
@@ -233,7 +194,7 @@ def test_intervals_hold_what_the_complete_table_would_give() -> None:
 
 
 @pytest.mark.parametrize("unit", ["runs", "seeds", "runs_and_datasets"])
-def test_equal_models_with_holes_are_seldom_separated(unit: Unit) -> None:
+def test_equal_models_with_holes_are_seldom_separated(unit: str) -> None:
     # Levels are equal; what differs is what each model has of the interactions.
     separated = []
     for number in range(60):
@@ -306,23 +267,6 @@ def test_scores_beyond_a_bound_show_that_it_is_no_limit():
     assert find(NATURAL, scores=(-0.1, 0.5)) == (-np.inf, 1)
 
 
-def test_a_study_keeps_its_limits():
-    runs = pd.DataFrame(
-        {
-            "model": ["m", "n"] * 2,
-            "dataset": ["x", "x", "y", "y"],
-            "metric": "accuracy",
-            "seed": "0",
-            "score": [0.98, 0.97, 0.5, 0.6],
-            "source": "r.csv",
-            "line": [2, 3, 4, 5],
-        }
-    )
-    settings = make_settings()
-    scope = normalize_study(runs, settings={**settings, **settings["bootstrap"]}).scope
-    assert read_limits(scope) == (0, 1)
-
-
 DATASETS = ["w", "x", "y", "z"]
 SETTINGS = {"replicates": 100, "confidence": 0.95, "interval": "percentile", "seed": 0}
 
@@ -369,10 +313,6 @@ def rank(
     return rank_study(read, scope, groups=[*datasets], confidence_level=0.95)
 
 
-# What a group has not in common with a study of its datasets.
-OWN = ["group", "boot_low", "boot_high"]
-
-
 def test_a_group_is_ranked_on_its_own_datasets() -> None:
     runs = draw_runs()
     ranking = rank(runs, "drop_models", first="wx", last="z")
@@ -385,17 +325,6 @@ def test_a_group_is_ranked_on_its_own_datasets() -> None:
             expected = own.groupby("dataset")["score"].mean().mean()
             assert means[row.model] == pytest.approx(expected)
             assert (row.runs, row.datasets) == (3 * len(datasets), len(datasets))
-
-
-@pytest.mark.parametrize("unit", ["runs", "seeds", "runs_and_datasets"])
-def test_a_group_of_all_datasets_ranks_like_the_study(unit: str) -> None:
-    runs = draw_runs(models="abcdef")
-    ranking = rank(runs, unit=unit, interval="calibrated", G="wxyz")
-    group, study = (choose(ranking, statistic=None, group=name) for name in ("G", ""))
-    pd.testing.assert_frame_equal(
-        group.drop(columns=OWN).reset_index(drop=True),
-        study.drop(columns=OWN).reset_index(drop=True),
-    )
 
 
 def test_dropping_models_leaves_out_those_that_lack_a_dataset_of_the_group() -> None:
@@ -460,24 +389,26 @@ def test_another_group_and_another_model_change_no_interval() -> None:
 LEVEL = 0.95
 
 
-def find_sets(scores: np.ndarray, errors: SamplingErrors, level: float = LEVEL) -> RankSets:
-    return find_rank_sets(scores, errors, confidence_level=level)
+def find_sets(scores: np.ndarray, errors: rank_sets.SamplingErrors, level: float = LEVEL) -> Any:
+    return rank_sets.find_rank_sets(scores, errors, confidence_level=level)
 
 
-def draw_scores(seed: int) -> tuple[np.ndarray, SamplingErrors]:
+def draw_scores(seed: int) -> tuple[np.ndarray, rank_sets.SamplingErrors]:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 9))
     scores = np.round(rng.normal(0, rng.choice([0.1, 1, 3]), n), 1)
     parts = rng.normal(0, 0.3, (n, 6)) if rng.random() < 0.5 else None
     variances = rng.uniform(0.01, 1, n) if parts is None else (parts**2).sum(axis=1)
-    return scores, SamplingErrors(variances, rng.uniform(2, 30, n), parts)
+    return scores, rank_sets.SamplingErrors(variances, rng.uniform(2, 30, n), parts)
 
 
 def test_two_models_are_compared_by_welch() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(0, 1, 6), rng.normal(1.5, 3, 9)
     p = stats.ttest_ind(a, b, equal_var=False).pvalue
-    errors = SamplingErrors(np.array([stats.sem(a) ** 2, stats.sem(b) ** 2]), np.array([5.0, 8.0]))
+    errors = rank_sets.SamplingErrors(
+        np.array([stats.sem(a) ** 2, stats.sem(b) ** 2]), np.array([5.0, 8.0])
+    )
     scores = np.array([a.mean(), b.mean()])
     for level, differs in ((1 - p * 1.001, False), (1 - p * 0.999, False), (1 - p / 0.999, True)):
         assert find_sets(scores, errors, level).separated[0, 1] == (differs or level < 1 - p)
@@ -485,7 +416,7 @@ def test_two_models_are_compared_by_welch() -> None:
 
 def test_a_variance_of_few_degrees_of_freedom_lends_none() -> None:
     variances = np.array([1.0, 1.0, 1.0])
-    errors = SamplingErrors(variances, np.array([2.0, 40.0, 6.0]))
+    errors = rank_sets.SamplingErrors(variances, np.array([2.0, 40.0, 6.0]))
     assert errors.compare(0)[1].tolist() == [2, 2, 2]
     assert errors.compare(2)[1].tolist() == [2, pytest.approx(4 / (1 / 6 + 1 / 40)), 12]
 
@@ -529,16 +460,18 @@ def test_order_of_models_shift_and_scale_change_nothing(seed: int) -> None:
     order = np.random.default_rng(seed).permutation(len(scores))
     sets = find_sets(scores, errors)
     own, parts = (None, None) if errors.parts is None else (errors.parts[order], 4 * errors.parts)
-    moved = SamplingErrors(errors.variances[order], errors.freedom[order], own)
+    moved = rank_sets.SamplingErrors(errors.variances[order], errors.freedom[order], own)
     turned = find_sets(scores[order], moved)
-    scaled = find_sets(4 * scores + 8, SamplingErrors(16 * errors.variances, errors.freedom, parts))
+    scaled = find_sets(
+        4 * scores + 8, rank_sets.SamplingErrors(16 * errors.variances, errors.freedom, parts)
+    )
     for name in ("low", "high", "low_all", "high_all"):
         assert (getattr(turned, name) == getattr(sets, name)[order]).all()
         assert (getattr(scaled, name) == getattr(sets, name)).all()
 
 
 def test_models_without_error_are_separated_by_any_difference() -> None:
-    errors = SamplingErrors(np.zeros(3), np.full(3, 2.0))
+    errors = rank_sets.SamplingErrors(np.zeros(3), np.full(3, 2.0))
     sets = find_sets(np.array([0.3, 0.1 + 0.2, 0.1]), errors)
     assert sets.separated.tolist() == [
         [False, False, True],
@@ -553,8 +486,8 @@ def test_shared_errors_cancel() -> None:
     parts = np.array([[1.0, -2.0, 1.0], [1.0, -2.0, 1.1]])
     variances = (parts**2).sum(axis=1)
     scores, freedom = np.array([1.0, 0.0]), np.full(2, 2.0)
-    assert find_sets(scores, SamplingErrors(variances, freedom, parts)).separated[0, 1]
-    assert not find_sets(scores, SamplingErrors(variances, freedom)).separated[0, 1]
+    assert find_sets(scores, rank_sets.SamplingErrors(variances, freedom, parts)).separated[0, 1]
+    assert not find_sets(scores, rank_sets.SamplingErrors(variances, freedom)).separated[0, 1]
 
 
 def rank_rows(rows: dict[str, tuple[float, np.ndarray]]) -> pd.DataFrame:
@@ -613,14 +546,6 @@ def test_models_share_a_group_exactly_if_they_cannot_be_separated(n: int, seed: 
         assert any({one, other} <= group for group in groups) == tied[one, other]
     assert set().union(*groups) == set(range(n))
     assert not any(group < other for group in groups for other in groups)
-
-
-def test_group_names_run_on_after_z() -> None:
-    places = np.arange(29)
-    names = rank_sets.display_letters(np.abs(places - places[:, None]) <= 1)
-    assert names[0] == "a"
-    assert names[26] == "za2"
-    assert names[28] == "b2"
 
 
 @pytest.mark.slow

@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capmap import artifacts
-from capmap.artifacts import read_index, write_index
+from capmap.artifacts import read_table, write_index, write_text
 from capmap.errors import CapmapError
 from capmap.pages import TEMPLATES, contents, leaderboard
 from capmap.pages.contents import make_view
@@ -158,9 +157,9 @@ def test_changes_stay_until_there_are_others(tmp_path: Path) -> None:
 def test_a_lost_or_edited_table_is_missed(tmp_path: Path) -> None:
     write_study(tmp_path, ["A", "B"], ["D1"])
     table = tmp_path / "comparisons/elo.csv"
-    artifacts.write_text(table, "model\nA\n")
+    write_text(table, "model\nA\n")
     write_index(table.parent)
-    assert read_index(table.parent)["file"].tolist() == ["elo.csv"]
+    assert read_table(table.parent / "index.csv")["file"].tolist() == ["elo.csv"]
     table.write_text("model\nB\n")
     with pytest.raises(CapmapError, match=r"elo\.csv was edited\. Make the folder again: remove"):
         run_report(tmp_path, analyses=[])
@@ -262,8 +261,8 @@ def test_the_index_links_the_studies_with_their_verdict(tmp_path: Path) -> None:
     names = {"one": "A", "two": "<b>", "three": "C"}
     titles = {"one": "First", "two": "&lt;i>Second&lt;/i>", "three": "C &amp; D"}
     for name, model in names.items():
-        artifacts.write_text(tmp_path / f"{name}/headline.txt", f"{model} is best.\n")
-        artifacts.write_text(tmp_path / f"{name}/report.html", f"<title>{titles[name]}</title>")
+        write_text(tmp_path / f"{name}/headline.txt", f"{model} is best.\n")
+        write_text(tmp_path / f"{name}/report.html", f"<title>{titles[name]}</title>")
     index(
         reports=[str(tmp_path / f"{name}/report.html") for name in ("one", "two")],
         boards=[str(tmp_path / "two/leaderboard/index.html")],

@@ -10,7 +10,6 @@ from capmap.ranking.dependence import correlate_seeds, resolve_unit
 from capmap.ranking.estimates import Options, Part, estimate_models
 from capmap.ranking.pairs import compare_pairs
 from capmap.rng import make_stream
-from capmap.settings.choices import Unit
 
 
 def draw(
@@ -85,7 +84,7 @@ def test_the_unit_follows_from_the_runs() -> None:
     assert correlate_seeds(draw(0.6)).is_found
 
 
-def estimate(runs: pd.DataFrame, unit: Unit) -> pd.DataFrame:
+def estimate(runs: pd.DataFrame, unit: str) -> pd.DataFrame:
     part = Part(runs, ["mean"], Options(unit=unit), lambda *_: make_stream(0, "test"))
     return estimate_models([part])
 
@@ -114,8 +113,7 @@ def test_single_runs_add_the_variance_of_the_others() -> None:
 def test_seeds_of_their_own_on_each_dataset_are_runs() -> None:
     # With names that nothing shares, the variance is that over runs.
     runs = draw(models=1).assign(seed=lambda table: table["dataset"] + table["seed"])
-    units: list[Unit] = ["runs", "seeds"]
-    one, other = (estimate(runs, unit).iloc[0] for unit in units)
+    one, other = (estimate(runs, unit).iloc[0] for unit in ("runs", "seeds"))
     assert other["standard_error"] == pytest.approx(one["standard_error"])
     assert other["freedom"] == 4
 

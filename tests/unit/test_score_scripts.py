@@ -71,7 +71,7 @@ class Folder:
             seeds=self.table("seeds"),
             scope=str(self.path / "scope.json"),
             dependence=self.table("dependence"),
-            **given,  # type: ignore[arg-type]
+            **given,
         )
 
     def bootstrap(
@@ -92,7 +92,7 @@ class Folder:
             "seed": 0,
         } | options
         runs = str(self.path / "normalized.parquet")
-        bootstrap(runs=runs, scope=str(scope), estimates=str(target), **given)  # type: ignore[arg-type]
+        bootstrap(runs=runs, scope=str(scope), estimates=str(target), **given)
         return target
 
     def rank(self, estimates: list[str] | None = None, groups: Sequence[str] = ()) -> None:

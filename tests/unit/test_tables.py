@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from capmap import artifacts, tables
 from capmap.analyses import find_table
 from capmap.artifacts import (
-    number_rows,
     pack_names,
     read_parquet,
     unpack_columns,
@@ -169,17 +168,6 @@ def make_table(rows):
 
 def pack(table):
     return table.assign(**{name: pack_names(table[name]) for name in ("model", "dataset", "seed")})
-
-
-@pytest.mark.parametrize("most", [artifacts.MOST, 1])
-@given(rows=texts)
-def test_rows_are_numbered_in_the_order_of_their_names(rows, most):
-    names = ["model", "dataset", "seed"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(artifacts, "MOST", most)
-        numbers = number_rows(make_table(rows), names)
-    assert [rows[place] for place in np.argsort(numbers, kind="stable")] == sorted(rows)
-    assert len(set(numbers.tolist())) == len(set(rows))
 
 
 @given(rows=texts.filter(bool), group=st.integers(1, 4))

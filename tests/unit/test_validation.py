@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from capmap.exports.reading import spread_summaries
-from capmap.validation import list_rejected, write_message
+from capmap.exports import read_exports
+from capmap.validation import list_rejected
 from tests.toy_runs import make_runs
 from tests.toy_studies import GOOD, codes, column, fault, find, find_one, validate
 
@@ -93,27 +93,29 @@ def test_the_same_score_twice_without_seeds_is_a_warning_once():
     assert find(REPEATED, "seedless_repeat") == []
 
 
-def spread_two(seeds, scores):
+def spread_two(write, seeds, scores):
     """The runs of two summary rows of a cell, of 2 and 4 runs, and a run of another model."""
-    rows = make_runs(*(("A", "D", score) for score in scores), ("B", "D", 0.2)).assign(
-        seed=[*seeds, seeds[0]], spread=[0.1, 0.1, np.nan], count=[2, 4, np.nan]
-    )
-    runs, problems = spread_summaries(rows, count=1, spread="std")
-    assert [problem for problem in problems if problem.severity == "error"] == []
-    return runs
+    rows = zip(seeds, scores, (2, 4), strict=True)
+    lines = [f"A,D,accuracy,{seed},{score},0.1,{count}\n" for seed, score, count in rows]
+    lines.append(f"B,D,accuracy,{seeds[0]},0.2,,\n")
+    path = write("model,dataset,metric,seed,score,std,n\n" + "".join(lines))
+    summary = {"runs": 1, "spread": "std"}
+    found = read_exports([path], columns={"spread": "std", "count": "n"}, summary=summary)
+    assert [problem for problem in found.problems if problem.severity == "error"] == []
+    return found.runs
 
 
 @pytest.mark.parametrize(("seed", "codes"), [("", ["seedless_repeat"]), ("7", [])])
-def test_summary_rows_of_one_run_and_score_are_repeats(seed, codes):
-    validation = validate(spread_two([seed, seed], [0.5, 0.5]))
+def test_summary_rows_of_one_run_and_score_are_repeats(write, seed, codes):
+    validation = validate(spread_two(write, [seed, seed], [0.5, 0.5]))
     found = [problem.code for problem in validation.problems]
     assert [code for code in found if code in ("seedless_repeat", "duplicate")] == codes
     assert validation.counts["duplicates_identical"] == 1
 
 
 @pytest.mark.parametrize(("policy", "count"), [("first", 2), ("last", 4)])
-def test_of_summary_rows_one_is_kept_with_all_its_runs(policy, count):
-    runs = validate(spread_two(["", ""], [0.5, 0.6]), duplicates=policy).runs
+def test_of_summary_rows_one_is_kept_with_all_its_runs(write, policy, count):
+    runs = validate(spread_two(write, ["", ""], [0.5, 0.6]), duplicates=policy).runs
     assert (runs["model"] == "A").sum() == count
 
 
@@ -244,21 +246,6 @@ def test_scores_that_no_seed_changes_are_a_warning_once():
 
 
 # Summary
-
-
-def test_the_message_has_counts_examples_and_the_place_of_the_rest():
-    found = [fault("not_a_number", line=n) for n in range(2, 102)]
-    problems = validate(GOOD.assign(metric="quality"), found).problems
-    message = write_message(problems, place="rejected.csv", files=1, rows=104)
-    lines = message.splitlines()
-    assert lines[0] == (
-        "101 errors (100 not_a_number, 1 unknown_metric) and 1 warning in 1 file with 104 rows."
-    )
-    assert "line 2, column 'score', value 'x': It is bad. Mend it." in message
-    assert "Whether a higher 'quality' is better is not known" in message
-    assert "And 99 more like this: line 3; line 4; line 5 …." in message
-    assert len(lines) == 1 + 3 + 1
-    assert lines[-1] == "All errors are in rejected.csv."
 
 
 @pytest.mark.parametrize("score", [1e101, -1e300])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from capmap.analyses import FOLDER, INDEX, find_table, list_tables
+from capmap.analyses import INDEX, find_table, list_tables
 from tests.toy_settings import make_settings
 from tests.workflow.checkouts import Checkout, check_figures, copy_project
 
@@ -16,7 +16,7 @@ DATASETS = ["x", "y", "z"]
 COMPARISONS = [
     name
     for name in INDEX
-    if INDEX[name]["folder"] == FOLDER
+    if INDEX[name]["folder"] == "comparisons"
     and name not in ["next_results", "drift", "transfer", "releases", "checkpoints"]
 ]
 SETTINGS: dict[str, Any] = {
@@ -146,28 +146,6 @@ def test_a_new_run_of_the_other_condition_reruns_the_comparison_with_it(project:
     run = project.snakemake("-n")
     full = {job.split()[0] for job in run.jobs if "study=full" in job}
     assert full == {"compare", "plot", "report"}
-
-
-@pytest.mark.parametrize(
-    ("change", "table", "fragments"),
-    [
-        (
-            {"comparison": {"reference": "beee"}},
-            "comparisons",
-            ["comparison.reference", "'beee'", "'bee'"],
-        ),
-    ],
-)
-def test_an_unknown_name_is_told_in_one_line(
-    project: Checkout, change: dict[str, Any], table: str, fragments: list[str]
-) -> None:
-    project.change_settings(lambda study: study.update(change))
-    run = project.snakemake(f"results/full/{table}")
-    assert run.status != 0
-    assert "Traceback" not in run.output
-    lines = [line for line in run.output.splitlines() if fragments[0] in line]
-    assert len(lines) == 1
-    assert all(fragment in lines[0] for fragment in fragments)
 
 
 def test_small_studies_run_through_every_analysis(tmp_path: Path) -> None:

@@ -177,8 +177,8 @@ def list_module(source: str, prefix: str = "") -> str:
     return f"module capmap:\n{options}use rule * from capmap\n"
 
 
-@pytest.mark.parametrize("prefix", ["", "deep/"])
-def test_the_workflow_is_a_module_of_another(tmp_path: Path, prefix: str) -> None:
+def test_the_workflow_is_a_module_of_another(tmp_path: Path) -> None:
+    prefix = "deep/"
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "mine.csv").write_text(LONG)

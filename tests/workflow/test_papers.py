@@ -1,13 +1,13 @@
 """The papers of others, run from copies: how many of their printed numbers come out."""
 
 import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
 
-from capmap.artifacts import digest_file
 from tests.workflow.checkouts import PROJECT, copy_project
 
 SHARED = PROJECT.parent / "shared"
@@ -40,7 +40,7 @@ def lay_downloads(downloads: dict[str, dict[str, str]], folder: Path) -> list[st
 
     Those that do not are listed.
     """
-    known = {digest_file(path): path for path in SHARED.glob("data/**/*.*")}
+    known = {sha256(path.read_bytes()).hexdigest(): path for path in SHARED.glob("data/**/*.*")}
     missing = []
     for name, file in downloads.items():
         if file["sha256"] in known:

@@ -227,29 +227,16 @@ def test_a_setting_runs_the_stages_that_use_it_and_none_before(folder: Path) -> 
     assert found == {}, "say in the table above which rules use these settings"
 
 
-@pytest.mark.parametrize(
-    ("settings", "fragments"),
-    [
-        (
-            "studies: {a: {exports: x.csv}, A: {exports: y.csv, conditions: [b]}}",
-            [
-                *("studies.A: results/A and results/a are one folder", "studies.A.conditions"),
-                *("studies.a.exports", "studies.A.exports"),
-            ],
-        ),
-        ("exports: x.csv\nstudies: {a: {exports: x.csv}}", ["exports: unknown key"]),
-    ],
-)
-def test_faulty_configuration_is_refused(
-    checkout: Checkout, settings: str, fragments: list[str]
-) -> None:
+def test_faulty_configuration_is_refused(checkout: Checkout) -> None:
+    settings = "studies: {a: {exports: x.csv}, A: {exports: y.csv, conditions: [b]}}"
     (checkout.folder / "my.yaml").write_text(settings)
     run = checkout.snakemake("--configfile", "my.yaml")
     assert run.status != 0
     assert not run.jobs
     assert "Traceback" not in run.output
-    for fragment in fragments:
-        assert fragment in run.output
+    assert "studies.A: results/A and results/a are one folder" in run.output
+    for place in ("studies.A.conditions", "studies.a.exports", "studies.A.exports"):
+        assert place in run.output
     assert not (checkout.folder / "results").exists()
 
 
