@@ -34,39 +34,40 @@ COLUMNS = ["model", "elo", "ci_low", "ci_high", "win_rate", "rank", "datasets"]
 
 def resample_battles(
     runs: pd.DataFrame, *, n_resamples: int, make_rng: MakeRng
-) -> tuple[BoolArray, IntArray, FloatArray]:
+) -> tuple[BoolArray, FloatArray, FloatArray]:
     """Let the means of all models meet on all datasets, in the data and then in each resample.
 
-    Returned are which models each dataset has, how often it takes part, and the weights of the
-    battles that each model won, ties as half of theirs. On a dataset all pairs of its models meet;
-    each time it takes part it weighs 1, shared by its pairs.
+    Returned are which models each dataset has, the weight of each of its pairs, and the weights of
+    the battles that each model won, ties as half of theirs. On a dataset all pairs of its models
+    meet; each time it takes part it weighs 1, shared by its pairs.
 
     A resample draws as many datasets as the study has, the same for all models, and runs within
     each cell. A dataset that it draws k times takes part with k draws of runs: its own and those of
     the k - 1 resamples that follow.
     """
-    datasets, scores = runs["dataset"], runs["score"]
-    noise = NOISE * np.maximum(scores.abs().groupby(datasets).max().to_numpy(), 1)
-    names = sorted(datasets.unique())
+    largest = runs["score"].abs().groupby(runs["dataset"]).max().to_numpy()
+    matrix, noise = arrange_runs(runs), NOISE * np.maximum(largest, 1)
+    names = matrix.datasets
     pool, rng = DatasetPool(names, make_rng("datasets")), make_rng("datasets")
     drawn = draw_datasets(names, pool=pool, n_resamples=n_resamples, rng=rng)
     times = np.hstack([np.ones((len(names), 1), dtype=np.intp), drawn])
-    matrix, draw_runs = arrange_runs(runs), partial(make_rng, "runs")
-    own_draws = resample_models(runs, n_resamples=n_resamples, make_rng=draw_runs)
+    own_draws = resample_models(runs, n_resamples=n_resamples, make_rng=partial(make_rng, "runs"))
     resampled = np.full((*matrix.means.shape, n_resamples), np.nan)
     for row, filled, own_draw in zip(resampled, matrix.is_filled, own_draws.values(), strict=True):
         row[filled] = average_datasets(*own_draw)
     points = np.zeros((len(matrix.models), 1 + n_resamples))
-    weights = _weigh_pairs(matrix.is_filled.T)
+    sizes = matrix.is_filled.sum(axis=0)
+    pairs = sizes * (sizes - 1) / 2
+    weights = np.divide(1.0, pairs, out=np.zeros(len(pairs)), where=pairs > 0)
     for place, present in enumerate(matrix.is_filled.T):
         own = count_gains(matrix.means[present, place, None], noise[place])
         gains = count_gains(resampled[present, place], noise[place])
         total = np.zeros_like(gains)
         for repeat in range(drawn[place].max(initial=0)):
             total += np.roll(gains, -repeat, axis=1) * (drawn[place] > repeat)
-        battles = (present.sum() - 1) * times[place]
+        battles = (sizes[place] - 1) * times[place]
         points[present] += (battles + np.hstack([own, total])) / 2 * weights[place]
-    return matrix.is_filled.T, times, points
+    return matrix.is_filled.T, times * weights[:, None], points
 
 
 def count_gains(means: FloatArray, noise: float) -> FloatArray:
@@ -83,19 +84,12 @@ def count_gains(means: FloatArray, noise: float) -> FloatArray:
     return gains
 
 
-def _weigh_pairs(present: BoolArray) -> FloatArray:
-    """Weight of each pair, so that all that meet on a dataset weigh 1; 0 where none does."""
-    pairs = present.sum(axis=1) * (present.sum(axis=1) - 1) / 2
-    return np.asarray(np.divide(1.0, pairs, out=np.zeros(len(pairs)), where=pairs > 0))
-
-
-def sum_meetings(present: BoolArray, times: IntArray) -> FloatArray:
+def sum_meetings(present: BoolArray, weights: FloatArray) -> FloatArray:
     """Weight of each pair's battles, shape (resamples, models, models)."""
     models = present.shape[1]
     met = present[:, :, None] & present[:, None] & ~np.eye(models, dtype=bool)
-    weights = (times * _weigh_pairs(present)[:, None]).T
     flat = met.reshape(len(met), -1).astype(np.float64)
-    return np.asarray((weights @ flat).reshape(-1, models, models))
+    return np.asarray((weights.T @ flat).reshape(-1, models, models))
 
 
 def fit_strengths(points: FloatArray, meetings: FloatArray, *, start: FloatArray) -> FloatArray:
@@ -161,14 +155,14 @@ def find_separated(points: FloatArray, meetings: FloatArray, strengths: FloatArr
 
 
 def fit_resamples(
-    present: BoolArray, times: IntArray, points: FloatArray
+    present: BoolArray, weights: FloatArray, points: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
     """Strengths, shape (models, 1 + n_resamples), and whether some of them hang on the ridge."""
     n, columns = points.shape
     strengths, is_separated = np.zeros((columns, n)), np.zeros(columns, dtype=np.bool_)
     step = max(CHUNK_CELLS // (n * n), 1)
     for chunk in [slice(0, 1), *(slice(first, first + step) for first in range(1, columns, step))]:
-        won, met = points[:, chunk].T, sum_meetings(present, times[:, chunk])
+        won, met = points[:, chunk].T, sum_meetings(present, weights[:, chunk])
         strengths[chunk] = fit_strengths(won, met, start=strengths[0])
         is_separated[chunk] = find_separated(won, met, strengths[chunk])
     return strengths.T, is_separated
@@ -206,17 +200,17 @@ def rate_models(
     resamples in which ratings depend on the ridge. Intervals without width are left out: resamples
     agree on what the ridge says, or on ties, which is no certainty.
     """
-    present, times, points = resample_battles(
+    present, weights, points = resample_battles(
         runs, n_resamples=n_resamples, make_rng=partial(make_stream, seed, study, "ratings")
     )
-    strengths, is_separated = fit_resamples(present, times, points)
+    strengths, is_separated = fit_resamples(present, weights, points)
     ratings = np.round(MEAN + SCALE * strengths, DECIMALS)
     meets = present & (present.sum(axis=1, keepdims=True) > 1)
-    datasets, is_active = meets.sum(axis=0), meets.T.astype(np.intp) @ times > 0
+    datasets, is_active = meets.sum(axis=0), meets.T @ weights > 0
     low, high = bound_ratings(ratings, is_active, datasets, confidence_level=confidence_level)
     separated = float(is_separated[1:].mean())
     low, high = (np.where(low < high, ends, np.nan) for ends in (low, high))
-    battles = sum_meetings(present, times[:, :1])[0].sum(axis=1)
+    battles = sum_meetings(present, weights[:, :1])[0].sum(axis=1)
     rate = np.where(datasets > 0, points[:, 0] / np.where(datasets > 0, battles, 1), np.nan)
     models, ranks = sorted(runs["model"].unique()), rank_competitors(ratings[:, 0])
     values = models, ratings[:, 0], low, high, rate, ranks, datasets

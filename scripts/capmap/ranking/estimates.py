@@ -218,10 +218,10 @@ def bootstrap_model(
     filling = None
     if effects is not None and len(strata.names) < len(effects.datasets):
         strata, filling = _fill_datasets(strata, effects, options.cut)
-    unit, known_of_all = options.unit, options.dependence
+    unit, common = options.unit, options.dependence
     errors = {
         name: measure_error(
-            name, strata, unit=unit, filling=filling, dependence=known_of_all, items=items
+            name, strata, unit=unit, filling=filling, dependence=common, items=items
         )
         for name in statistics
     }
@@ -237,10 +237,16 @@ def bootstrap_model(
         resamples = draw_resamples(strata, n_resamples=width, rng=rng, times=times)
         for name in known:
             replicates[name][block] = evaluate_statistic(name, strata, resamples)
-    return [
-        _estimate_interval(name, strata, replicates[name], errors[name], options=options)
-        for name in statistics
-    ]
+    found, level = [], options.confidence_level
+    for name, error in errors.items():
+        estimate, own, interval = evaluate_runs(name, strata), replicates[name], UNKNOWN
+        boot = percentile_interval(own, confidence_level=level) if len(own) else UNKNOWN
+        if options.interval == "percentile":
+            interval = boot
+        elif error is not None:
+            interval = bound_estimate(estimate, error, confidence_level=level)
+        found.append(Estimate(name, estimate, *interval, boot, error, own))
+    return found
 
 
 @dataclass(frozen=True)
@@ -375,22 +381,6 @@ def _fill_datasets(strata: Strata, effects: Effects, cut: Cut) -> tuple[Strata, 
     )
     is_filled = np.array([name in expected for name in sorted(effects.datasets)])
     return filled, Filling(is_filled, effects.predict_variance(expected), effects.freedom)
-
-
-def _estimate_interval(
-    statistic: Statistic,
-    strata: Strata,
-    replicates: FloatArray,
-    error: StandardError | None,
-    *,
-    options: Options,
-) -> Estimate:
-    estimate, level = evaluate_runs(statistic, strata), options.confidence_level
-    boot = percentile_interval(replicates, confidence_level=level) if len(replicates) else UNKNOWN
-    interval = boot
-    if options.interval == "calibrated" and error is not None:
-        interval = bound_estimate(estimate, error, confidence_level=level)
-    return Estimate(statistic, estimate, *interval, boot, error, replicates)
 
 
 def list_parts(

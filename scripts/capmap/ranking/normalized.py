@@ -132,8 +132,7 @@ def normalize_study(
     logger.info("%d runs of %d models on %d datasets", *counts)
     limits = [end if np.isfinite(end) else None for end in find_limits(bounds, runs)]
     scope = _describe_scope(runs, items, settings, own_seeds=has_own_seeds(found))
-    scope |= {"limits": limits}
-    return Normalized(runs, bounds, dropped, scope, items)
+    return Normalized(runs, bounds, dropped, scope | {"limits": limits}, items)
 
 
 def summarize_study(

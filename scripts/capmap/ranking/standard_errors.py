@@ -206,8 +206,8 @@ def measure_error(
     if filling is None or error is None:
         return error
     slopes = _slopes_of_filled(measure_influences(statistic, strata), strata, filling)
-    observed = np.count_nonzero(~filling.datasets)
-    added = filling.variance * float((slopes**2).sum() + slopes.sum() ** 2 / observed)
+    others = np.count_nonzero(~filling.datasets)
+    added = filling.variance * float((slopes**2).sum() + slopes.sum() ** 2 / others)
     return None if np.isnan(added) else error.add(added, filling.freedom)
 
 
