@@ -40,9 +40,7 @@ rule validate:
             patterns="exports",
             renamed="figures/names",
         ),
-        checked=unwatched(
-            named=inputs.list_named, attributes=inputs.read_attributes
-        ),
+        checked=unwatched(named=inputs.list_named, attributes=inputs.read_attributes),
         library=code("validate"),
     script:
         "../../scripts/validate.py"
