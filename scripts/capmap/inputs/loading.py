@@ -111,7 +111,7 @@ def check_configuration(
             if str(Path(DOWNLOADS, name).parent) in read
             for fault in list_faults(fetch_file, name, file, announce)
         ]
-        faults = [*_find_unknown(config), *unfetched]
+        faults = [*_find_rivals([*studies]), *_find_unknown(config), *unfetched]
         for name in asked if not unfetched else ():
             study = Study(name, studies[name], prefix)
             written = given["studies"][name] or {}
@@ -151,6 +151,16 @@ def _find_unknown(config: Settings) -> Iterator[str]:
                 yield f"studies.{name}.conditions: it cannot be compared with itself. Name others."
             elif other not in names:
                 yield f"studies.{name}.conditions: there {suggest_study(other, names)}"
+
+
+def _find_rivals(names: list[str]) -> Iterator[str]:
+    """Find studies that would write to one folder where file systems do not tell cases apart."""
+    firsts: dict[str, str] = {}
+    for name in names:
+        first = firsts.setdefault(name.casefold(), name)
+        if first != name:
+            text = f"results/{name} and results/{first} are one folder on some file systems"
+            yield f"studies.{name}: {text}. Rename one of the studies."
 
 
 def check_analyses(study: Study) -> Iterator[ConfigError]:
