@@ -95,25 +95,18 @@ class RowCheck(NamedTuple):
     remedy: str
     severity: Severity = "error"
 
-    def report(
-        self,
-        rows: pd.DataFrame,
-        *,
-        column: str | None = None,
-        facts: pd.DataFrame | None = None,
-    ) -> list[Problem]:
-        """Make a problem of each of some rows, with what is known of their datasets by name.
+    def report(self, rows: pd.DataFrame, *, column: str | None = None) -> list[Problem]:
+        """Make a problem of each of some rows.
 
         The column is called as in the file; that of a check of scores is where the score stands.
         """
         problems = []
         for row in rows.to_dict("records"):
-            own = {} if facts is None else facts.loc[row["dataset"]].to_dict()
             said = {
                 str(name): quote_name(value)
                 if isinstance(value, str) and not str(name).startswith("_")
                 else value
-                for name, value in {**own, **row}.items()
+                for name, value in row.items()
             }
             shown, value = self.column if column is None else column, row[self.column]
             if self.column == "score":
