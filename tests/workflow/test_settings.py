@@ -51,7 +51,7 @@ DIRECT = {
     "crossvalidate": "capabilities.dimensions capabilities.splits",
     "compare": "comparison.rope checkpoints.rankings conditions leaderboard.releases",
     "compare plot": "comparison.reference frontier",
-    "plot": "figures.only figures.skip figures.formats figures.colors figures.order",
+    "plot": "figures.only figures.formats figures.colors figures.order",
     "validate_submissions": "submission",
     "validate_checkpoints compare": "checkpoints.select.split "
     "checkpoints.allow_test_selection checkpoints.report",
@@ -71,7 +71,7 @@ DIRECT = {
 OTHER: dict[str, Any] = {
     **dict.fromkeys(["attributes.models.file", "attributes.datasets.file"], "new.csv"),
     **{"normalization.references": "new.csv", "benchmark": "new.yaml"},
-    **{"figures.names": {"m": "M"}, "figures.only": ["intervals"], "figures.skip": ["intervals"]},
+    **{"figures.names": {"m": "M"}, "figures.only": ["intervals"]},
     **{"format": "matrix", "analyses": ["ranks"]},
     "groups": {"g": {"datasets": ["e"], "incomplete": "adjust"}},
     "published": {"p": {"file": "new.csv", "table": "tables/ranking"}},
@@ -228,14 +228,13 @@ def test_a_setting_runs_the_stages_that_use_it_and_none_before(folder: Path) -> 
 
 
 def test_faulty_configuration_is_refused(checkout: Checkout) -> None:
-    settings = "studies: {a: {exports: x.csv}, A: {exports: y.csv, conditions: [b]}}"
+    settings = "studies: {a: {exports: x.csv}, b: {exports: y.csv, conditions: [c]}}"
     (checkout.folder / "my.yaml").write_text(settings)
     run = checkout.snakemake("--configfile", "my.yaml")
     assert run.status != 0
     assert not run.jobs
     assert "Traceback" not in run.output
-    assert "studies.A: results/A and results/a are one folder" in run.output
-    for place in ("studies.A.conditions", "studies.a.exports", "studies.A.exports"):
+    for place in ("studies.a.exports", "studies.b.conditions", "studies.b.exports"):
         assert place in run.output
     assert not (checkout.folder / "results").exists()
 
