@@ -55,7 +55,7 @@ TABLES = [{"tables"}]
 STATISTICS = [
     {"exports", "normalization"},
     {"validation", "attributes", "ranking"},
-    {"capabilities", "leaderboard", "checkpoints", "multilabel"},
+    {"capabilities", "leaderboard", "multilabel"},
     {"methods"},
 ]
 # Pages show finished tables, so no statistic is computed in them.

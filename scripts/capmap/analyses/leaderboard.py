@@ -100,13 +100,13 @@ ANALYSIS = Analysis(
         "rank_entries": Step(
             rank_entries,
             tables=["entries", "dimensions", "best"],
-            paths=["replicates", "descriptions", "benchmark"],
+            paths=["scope", "replicates", "descriptions", "benchmark"],
             options={"dimension_datasets": "leaderboard/dimensions"},
         ),
         "summarize_entries": Step(
             summarize_entries,
             tables=["normalized", "raw", "submissions"],
-            paths=["replicates", "descriptions", "benchmark"],
+            paths=["scope", "replicates", "descriptions", "benchmark"],
         ),
     },
     find_facts=find_facts,
