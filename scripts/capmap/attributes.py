@@ -57,13 +57,7 @@ TWO_WAYS = replace(
 
 
 def find_attribute_faults(attributes: Mapping[str, Mapping[str, str]]) -> list[Problem]:
-    """Find all that is wrong with the tables of attributes of a study.
-
-    Parameters
-    ----------
-    attributes : mapping
-        As the setting `attributes` has them: "models" and "datasets", or neither.
-    """
+    """Find all that is wrong with the tables of attributes of a study."""
     readers: dict[str, Callable[..., pd.DataFrame]] = {
         "models": read_model_attributes,
         "datasets": read_dataset_attributes,
@@ -87,38 +81,14 @@ def read_model_attributes(
     date: str,
     cost: str = "",
 ) -> pd.DataFrame:
-    """Read what is known of models.
+    """Read what is known of models; `name` … `cost` are columns, empty where the file has none.
 
-    Parameters
-    ----------
-    path : str
-        CSV, TSV, JSON lines or Parquet with a row per model; empty means that there is none.
-    name : str
-        Column of the model's name, in capitals or not.
-    architecture, parameters, cost, date : str
-        Columns of the architecture, of the number of parameters and of a cost (in any unit), and
-        of the date of publication; empty means that the file has none.
-
-    Returns
-    -------
-    DataFrame
-        model (text), architecture (text), parameters (float64, above 0), date (text such as
-        ``2024-02-13``), and, if it is named, cost (float64, above 0), a row per model by name.
-        What is not known is None or NaN.
-
-    Raises
-    ------
-    UnreadableExportError
-        When anything is wrong, with the place and the remedy of each fault.
-
-    Notes
-    -----
     - Names and texts are trimmed, and a blank cell is not known. A word such as ``NA`` is a text
       and, where a number should be, not known; it is a fault where a date should be.
     - Rows without any filled cell are left out. Any other row without a name is a fault.
     - A model may be repeated with the same values, and then counts once. Other values, also one
       that is known in only one of the rows, are a fault.
-    - Numbers may have decimal commas, see `parse_numbers`.
+    - Numbers are above 0 and may have decimal commas, see `parse_numbers`.
     - Dates are written in one of the ways of `WAYS`; a month or a day that is lacking is the first.
     """
     columns = {"name": name, "architecture": architecture, "parameters": parameters, "date": date}
@@ -134,27 +104,6 @@ def read_dataset_attributes(
 ) -> pd.DataFrame:
     """Read what is known of datasets.
 
-    Parameters
-    ----------
-    path : str
-        CSV, TSV, JSON lines or Parquet with a row per dataset; empty means that there is none.
-    name : str
-        Column of the dataset's name, in capitals or not.
-    type : str
-        Column of the type of task; empty means that the file has none.
-
-    Returns
-    -------
-    DataFrame
-        dataset and type (text), a row per dataset by name. What is not known is None.
-
-    Raises
-    ------
-    UnreadableExportError
-        When anything is wrong, with the place and the remedy of each fault.
-
-    Notes
-    -----
     Blank cells, blank rows and repeated names are as in `read_model_attributes`.
     """
     columns = {"name": name, "type": type}

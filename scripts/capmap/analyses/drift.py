@@ -23,18 +23,9 @@ STEPS = 10
 
 
 def group_dates(dates: Sequence[str]) -> list[str]:
-    """Cut dates into at most 10 groups of about as many models.
+    """Cut dates into at most 10 groups of about as many models: the last date of each.
 
-    Parameters
-    ----------
-    dates : sequence of str
-        Of each model, as 2024-02-13; "" where it is not known.
-
-    Returns
-    -------
-    list of str
-        The last date of each group, ascending. Models of one date stay together, so groups may be
-        fewer and uneven.
+    Models of one date stay together; "" is a date that is not known.
 
     Examples
     --------
@@ -57,24 +48,6 @@ def measure_drift(
 ) -> pd.DataFrame:
     """Measure the errors on models that are published later.
 
-    Parameters
-    ----------
-    gaps : pandas.DataFrame
-        From `capmap.capabilities.gaps.tabulate_gaps`.
-    models, datasets : pandas.DataFrame
-        From `capmap.capabilities.gaps.describe_results`, for their attributes.
-    study : str
-        Name of the study, part of the names of its random streams.
-    confidence_level, seed
-        As in the setting `bootstrap`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per step; none without dates.
-
-    Notes
-    -----
     Models are added in at most 10 steps by date; those without a date are there from the start. At
     a step, the results of each newcomer are split at random into two halves, a family of datasets
     always in one of them, and each half is predicted from the other one and all earlier results.

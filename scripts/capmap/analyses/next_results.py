@@ -18,20 +18,6 @@ def choose_next_results(
 ) -> pd.DataFrame:
     """Choose the results to run next, of all models and datasets.
 
-    Parameters
-    ----------
-    predictions, placement_predictions : pandas.DataFrame
-        The tables of these names: columns ``model``, ``dataset``, ``predicted``, ``low`` and
-        ``high``, and ``observed``, which is missing where there is no result.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``rank`` (1 is to be run first), ``model``, ``dataset``, ``predicted``, ``low``, ``high``
-        and ``width``, from ``low`` to ``high``. By rank; at most 10 rows per model.
-
-    Notes
-    -----
     A result that is not there matters if its prediction interval reaches a gap of 0.1 or less: the
     model may be near the best one on the dataset. Of those that matter, the one with the widest
     interval comes first: it is the one that is known least.

@@ -19,27 +19,7 @@ REMEDY = "Give leaderboard: {releases: …} copies of leaderboard/entries.csv on
 
 
 def read_release(path: str | Path, *, statistic: str = "iqm") -> pd.DataFrame:
-    """Read a table of entries that was kept from a former release.
-
-    Parameters
-    ----------
-    path : path-like
-        A CSV file, as ``leaderboard/entries.csv``.
-    statistic : str, optional
-        What has to rank the entries.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Its columns ``method``, ``model``, ``name``, ``rank`` (Int64) and the statistic; names as
-        text.
-
-    Raises
-    ------
-    ValidationError
-        If it is no table, lacks a column, names an entry twice or not at all, or has a rank or
-        score that is no number.
-    """
+    """Read a table of entries that was kept from a former release."""
     try:
         table = read_declared(path, "leaderboard/entries")
     except (ValueError, OSError) as error:
@@ -62,28 +42,12 @@ def read_release(path: str | Path, *, statistic: str = "iqm") -> pd.DataFrame:
 
 
 def track_releases(folder: str, releases: Sequence[str]) -> pd.DataFrame:
-    """Track the rank of each entry from release to release.
+    """Track the rank of each entry from release to release, which are taken by name, v9 before v10.
 
-    Parameters
-    ----------
-    folder : str
-        That of the study, with the current entries.
-    releases : sequence of str
-        Former tables of entries, which the user keeps, in any order; they are taken by name, v9
-        before v10.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table ``rank_history``: release by release, and within one by method, rank (those
-        without at the end), name and model. A release is called after its file, or where two files
-        are called alike by its path.
-
-    Notes
-    -----
-    Ranks are those of their time: a release's ranks are not computed again, and an entry that a
-    release lacks has no row there. Scores of different releases compare only where they rest on
-    the same bounds of normalization.
+    A release is called after its file, or where two files are called alike by its path. Ranks are
+    those of their time: a release's ranks are not computed again, and an entry that a release lacks
+    has no row there. Scores of different releases compare only where they rest on the same bounds
+    of normalization.
     """
     former, entries = sorted(releases, key=split_digits), f"{folder}/leaderboard/entries.csv"
     statistic = find_statistic(read_declared(entries, "leaderboard/entries").columns)

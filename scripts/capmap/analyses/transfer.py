@@ -28,23 +28,10 @@ SHOWN = ERRORS | {"mse_alone": "alone"}
 def split_type(
     results: Results, tested: BoolArray, side: BoolArray, families: Sequence[str]
 ) -> list[Split]:
-    """Hide a half of the results on one type of datasets.
+    """Hide a half of the results on one type, with all datasets of other types known, and without.
 
-    Parameters
-    ----------
-    results : Results
-        All of them.
-    tested, side : ndarray of bool, shape (results,)
-        What is on datasets of the type, and what is in the half that is known.
-    families : sequence of str
-        Of each dataset.
-
-    Returns
-    -------
-    list of Split
-        The same hidden results twice: with all datasets of other types known too, and without.
-        They are on datasets of which the other half has some, and of models that have results on
-        other types. What a hidden model does on other variants of a family is not known either.
+    Hidden results are on datasets of which the other half has some, and of models that have results
+    on other types. What a hidden model does on other variants of a family is not known either.
     """
     alone = tested & side
     hidden = tested & ~side & (results.choose(alone).per_dataset > 0)[results.columns]
@@ -64,28 +51,6 @@ def measure_transfer(
 ) -> pd.DataFrame:
     """Measure how much results on other types of datasets help to predict those on one.
 
-    Parameters
-    ----------
-    gaps : pandas.DataFrame
-        From `capmap.capabilities.gaps.tabulate_gaps`.
-    models, datasets : pandas.DataFrame
-        From `capmap.capabilities.gaps.describe_results`, for their attributes.
-    study : str
-        Name of the study, part of the names of its random streams.
-    confidence_level, seed
-        As in the setting `bootstrap`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per type with at least 5 datasets, by name, and one for all of
-        these: ``tested_on``; ``datasets``, ``models`` and ``predictions``, their numbers; the mean
-        squared errors with other types, ``mse`` with its interval, and without, ``mse_alone``, and
-        of additive effects with them; and ``difference``, mse − mse_alone, with its interval, below
-        0 where other types help. Empty without types.
-
-    Notes
-    -----
     The results of each model in each family of datasets are put into one of two random halves, and
     each is predicted from the other one (`split_type`). Gaps are measured by the best and worst
     model of all results. Intervals are over models, and do not have the chance in which halves are

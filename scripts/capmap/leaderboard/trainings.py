@@ -268,27 +268,13 @@ def choose_checkpoints(values: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 def measure_optimism(values: pd.DataFrame, checkpoints: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """What was chosen of each training, and how much the choice flatters it.
 
-    Parameters
-    ----------
-    values, checkpoints : pandas.DataFrame
-        A row per value, and what `choose_checkpoints` makes of them.
-    plan : Plan
-        By what they were chosen, and where they are compared.
+    ``selection``, ``mean`` and ``last`` are the best, mean and last of the ``checkpoints`` that
+    were compared, on the selection split; ``report`` is the value of the chosen one on the report
+    split, empty where it lacks one of the study's datasets there. Differences are positive where
+    the chosen checkpoint is better: ``optimism_mean`` than the mean and ``optimism_last`` than the
+    last on the selection split, ``gain_report`` than the last on the report split, which is 0 where
+    both are equal to 12 significant digits.
 
-    Returns
-    -------
-    pandas.DataFrame
-        By model and training. ``selection``, ``mean`` and ``last`` are
-        the best, mean and last of the ``checkpoints`` that were compared, on the selection split;
-        ``report`` is the value of the chosen one on the report split, empty where it lacks one of
-        the study's datasets there.
-
-        Differences are positive where the chosen checkpoint is better: ``optimism_mean`` than the
-        mean and ``optimism_last`` than the last on the selection split, ``gain_report`` than the
-        last on the report split, which is 0 where both are equal to 12 significant digits.
-
-    Notes
-    -----
     The best of several values that differ by noise only is above their mean: by 0.56, 1.16 and 1.54
     standard deviations for 2, 5 and 10 checkpoints. What of the optimism is real shows on a split
     that had no part in the choice, where the gain over the last checkpoint is unbiased.

@@ -32,23 +32,6 @@ def fill_pattern(pattern: str, cell: Cell) -> str:
 def match_dumps(pattern: str, paths: Iterable[str]) -> dict[str, Cell]:
     """Find the model, dataset and seed of each dump from its path.
 
-    Parameters
-    ----------
-    pattern : str
-        A path with ``{model}``, ``{dataset}`` and perhaps ``{seed}``, a `Pattern`.
-    paths : iterable of str
-        Paths; those that do not match are left out.
-
-    Returns
-    -------
-    dict of str to Cell
-        By path, in their order.
-
-    Raises
-    ------
-    ConfigError
-        If the pattern lacks a field or has another one, or a path can be read in two ways.
-
     Examples
     --------
     >>> match_dumps("d/{model}/{dataset}.npy", ["d/a/V1.npy", "d/a/V1.txt"])

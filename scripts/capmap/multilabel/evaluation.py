@@ -83,32 +83,11 @@ class Ranks(NamedTuple):
 
 
 def rank_labels(scores: Scores, sets: Sequence[Sequence[int]], names: Sequence[str] = ()) -> Ranks:
-    """Rank the labels of each image among all classes by score.
+    """Rank the labels of each image among all classes by score, of any scale; 0 is the highest.
 
-    Parameters
-    ----------
-    scores : numpy.ndarray of float16, float32 or float64, shape (images, classes)
-        Scores of any scale (logits or probabilities), also memory-mapped. Infinite scores have
-        their place in the order.
-    sets : sequence of sequences of int, shape (images, labels of the image)
-        The labels of the same images, places in the class list.
-    names : sequence of str, optional
-        Ids of the images, for messages.
-
-    Returns
-    -------
-    Ranks
-
-    Raises
-    ------
-    ValidationError
-        If a score is NaN. The first image with one, and its first class, are named.
-
-    Notes
-    -----
     The rank of class l is the number of classes with a higher score, and of classes before l with
     the same score: in a tie the lowest class index wins. Scores are compared as they are stored;
-    float16 is widened to float32, which changes no order.
+    float16 is widened to float32, which changes no order. NaN is refused with its image and class.
 
     Examples
     --------
@@ -155,32 +134,12 @@ def score_images(
     single: Sequence[int] | None = None,
     names: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Score each image by the ranks of its labels.
+    """Score each image by the ranks of its labels, by id where there are ids.
 
-    Parameters
-    ----------
-    ranks : Ranks
-        From `rank_labels`.
-    sets : sequence of sequences of int
-        The labels of the images, each label once.
-    single : sequence of int, optional
-        The single label of each image.
-    names : sequence of str, optional
-        Ids of the images.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per image, by id where there are ids and else in order: ``id``, ``labels`` (how many,
-        k), ``top1`` (1 if the single label has the highest score, else 0), ``real`` (1 if the
-        highest score is of a label, else 0) and ``labelwise`` (share of the labels among the k
-        highest scores).
-
-    Notes
-    -----
-    With the k highest scores as the prediction, ``labelwise`` is the image's precision, recall and
-    F1 too, since as many classes are predicted as are true. Images without labels have no ``real``
-    and no ``labelwise``.
+    ``labels`` is their number k, ``top1`` whether the single label has the highest score, ``real``
+    whether a label has it, and ``labelwise`` the share of the labels among the k highest scores.
+    With these as the prediction that is the image's precision, recall and F1 too, since as many
+    classes are predicted as are true. Images without labels have no ``real`` and no ``labelwise``.
 
     Examples
     --------
@@ -235,36 +194,12 @@ read_labels_once = cache(read_labels)
 def evaluate_dump(
     path: str, cell: Cell, sources: Mapping[str, str], *, classes: str = ""
 ) -> tuple[pd.DataFrame, list[Problem]]:
-    """Evaluate a dump.
+    """Evaluate a dump: outcomes of images, and warnings about the labels.
 
-    Parameters
-    ----------
-    path : str
-        The dump.
-    cell : Cell
-        Whose predictions it has.
-    sources : mapping of str to str
-        The files of its dataset: ``labels`` (sets), ``single`` (labels) and ``images`` (ids in the
-        order of the scores), empty where there is none; with fields of a `Cell`.
-    classes : str, optional
-        File of the classes in the order of the scores.
-
-    Returns
-    -------
-    outcomes : pandas.DataFrame
-        From `score_images`.
-    notes : list of Problem
-        Warnings about the labels.
-
-    Raises
-    ------
-    UnreadableExportError
-        With everything that is wrong with the first file that has a fault.
-
-    Notes
-    -----
-    Ids are compared as they stand and, where that leaves images without labels, without the
-    suffixes of image files, as Kaggle's tables have them.
+    `sources` are the files of its dataset: ``labels`` (sets), ``single`` (labels) and ``images``
+    (ids in the order of the scores), empty where there is none. Ids are compared as they stand and,
+    where that leaves images without labels, without the suffixes of image files, as Kaggle's tables
+    have them. What is wrong with the first file that has a fault is raised.
     """
     files = {name: fill_pattern(source, cell) for name, source in sources.items()}
     known = tuple(read_classes_once(classes)) if classes else ()
@@ -414,19 +349,7 @@ def resample_strata(
 ) -> FloatArray:
     """Draw as many values as there are from each stratum, with replacement, and average them.
 
-    Parameters
-    ----------
-    strata : sequence of numpy.ndarray
-        Ascending values.
-    n_resamples : int
-        Number of resamples.
-    rng : numpy.random.Generator
-        The stream of these draws.
-
-    Returns
-    -------
-    numpy.ndarray, shape (strata, n_resamples)
-        Where most values are different they are drawn one by one; both ways are exact.
+    Where most values are different they are drawn one by one; both ways are exact.
     """
     return np.array([_resample_means(own, n_resamples, rng) for own in strata])
 
@@ -457,29 +380,6 @@ def estimate_metrics(
 ) -> pd.DataFrame:
     """Estimate every metric of a model on a dataset, with bootstrap intervals over images.
 
-    Parameters
-    ----------
-    images : pandas.DataFrame
-        The outcomes of the model on the images of the dataset, from `score_images`.
-    subgroups : sequence of int
-        Numbers of labels over which ASMA averages, each 1 or more.
-    n_resamples : int
-        Number of bootstrap resamples.
-    confidence_level : float
-        Between 0 and 1.
-    make_rng : callable
-        Makes a random generator: ``make_rng(metric)``, or ``make_rng(metric, subgroup)``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per metric, in the order of `ORDER`, and per subgroup for ``subgroup`` (label-wise
-        accuracy A_g) and ``real_subgroup``: ``metric``, ``subgroup`` (number of labels; missing for
-        metrics of the whole dataset), ``value`` (from 0 to 1), ``ci_low``, ``ci_high`` and
-        ``images`` (how many the value rests on).
-
-    Notes
-    -----
     ``top1`` rests on the images with a single label, ``real`` and ``labelwise`` on those with
     labels. ``asma`` is the mean of A_g over the subgroups; empty ones are left out, and images with
     other numbers of labels do not count. A metric without images has no row.
@@ -495,8 +395,6 @@ def estimate_metrics(
     ones: the usual rule for the normal approximation of a share. Of a model that is right on 97 or
     98% of images, such intervals over 20, 40 and 100 images held the true value in 45, 71 and 86%.
 
-    References
-    ----------
     Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial proportion.
     Statistical Science 16, 101–133. On the rule of 5.
 
@@ -544,24 +442,10 @@ def bound_estimate(
 ) -> Interval:
     """Percentile interval of an estimate over the images of some seeds, as wide as that of one.
 
-    Parameters
-    ----------
-    estimate : float
-        Mean over the images of all seeds.
-    replicates : numpy.ndarray
-        Of resamples of the images, as if all were independent.
-    confidence_level : float
-        Between 0 and 1.
-    seeds : int
-        How many seeds there are.
-
-    Returns
-    -------
-    tuple of float
-        Ends √seeds times as far from the estimate as the percentiles. Seeds score the same images,
-        or compose theirs from one pool of objects, so that more of them bring no new images:
-        without this 95% intervals over 5 seeds held the true value in 41 to 69% of simulated
-        studies.
+    Ends are √seeds times as far from the estimate as the percentiles of `replicates`, which take
+    all images as independent. Seeds score the same images, or compose theirs from one pool of
+    objects, so that more of them bring no new images: without this 95% intervals over 5 seeds held
+    the true value in 41 to 69% of simulated studies.
 
     Examples
     --------

@@ -83,27 +83,6 @@ MEAN = ""
 def split_published(runs: pd.DataFrame) -> pd.DataFrame:
     """Turn a study of published metrics into the table of metrics.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` (named ``dataset / metric``, such as ``ImageNetV1 / top-1``),
-        ``score`` (from 0 to 1, or in percent) and perhaps ``seed``; rows in any order.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By model, dataset, seed, metric and subgroup: ``model``, ``dataset``, ``seed`` (empty where
-        there is none), ``metric``, ``subgroup`` (missing for metrics of a whole dataset), ``value``
-        (from 0 to 1), ``ci_low``, ``ci_high`` and ``images``, which are not known.
-
-    Raises
-    ------
-    ValidationError
-        If a name has no metric, or one that is not known; if two columns of a dataset mean one
-        metric; or if values are not from 0 to 1 or to 100, or on both scales.
-
-    Notes
-    -----
     Names are split at the last `` / ``. Metrics are known whatever their case and separators:
     ``top-1``, ``ReaL``. The accuracy of a subgroup has its number of labels at the end: ``PatchML /
     subgroup 3``, ``ImageNetV1 / real subgroup 2``.
@@ -183,13 +162,8 @@ def _take_fractions(known: pd.DataFrame) -> FloatArray:
 def count_labels(path: str, dataset: str, shown: str) -> dict[str, Any]:
     """Count in a file of labels how many images have how many, or read printed numbers of them.
 
-    Parameters
-    ----------
-    path : str
-        Labels of images, or a table of ``dataset``, ``labels`` (a number, or ``more``) and
-        ``images``.
-    dataset, shown : str
-        The dataset as the table has it, and for readers.
+    A table of ``dataset``, ``labels`` (a number, or ``more``) and ``images`` has printed numbers;
+    `dataset` is called as there, and `shown` for readers.
     """
     if not has_suffix(path, TABLES) or not {*COUNTED} <= {*open_sheet(path, wanted=()).columns}:
         counts = Counter(len({*image}) for image in read_labels(path).sets)
@@ -217,19 +191,7 @@ def count_labels(path: str, dataset: str, shown: str) -> dict[str, Any]:
 def pool_label_counts(facts: Sequence[Mapping[str, Any]], *, subgroups: Subgroups) -> pd.DataFrame:
     """Count the images of each dataset by their number of labels, over all seeds.
 
-    Parameters
-    ----------
-    facts : sequence of mapping
-        What is known of dumps; all of one dataset and seed have the same images.
-    subgroups : mapping of str to sequence of int
-        Numbers of labels over which the ASMA of each dataset averages, by default those of the
-        paper. Images with more labels than the largest are counted together.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``dataset``, ``labels`` (0 to the largest and ``more``, as text) and ``images``, by dataset,
-        with the columns of `share_images`.
+    Those with more labels than the largest subgroup are counted together, as ``more``.
     """
     firsts = {(fact["dataset"], fact["seed"]): fact["labels"] for fact in facts}
     rows = []
@@ -246,18 +208,9 @@ def pool_label_counts(facts: Sequence[Mapping[str, Any]], *, subgroups: Subgroup
 
 
 def share_images(label_counts: pd.DataFrame) -> pd.DataFrame:
-    """Add to counts of images per number of labels their share of the dataset.
+    """Add to counts of images per number of labels their share of the images with labels.
 
-    Parameters
-    ----------
-    label_counts : pandas.DataFrame
-        Columns ``dataset``, ``labels`` (the number as text, ascending, or ``more``) and ``images``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same rows with ``share``, of the dataset's images that have labels, and ``share_more``,
-        of those with more labels. Both are NaN for 0 labels, and where no image has any.
+    ``share_more`` is that of images with more labels. Both are NaN for 0 labels.
 
     Examples
     --------
@@ -274,21 +227,9 @@ def share_images(label_counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def average_metrics(metrics: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Average metrics of whole datasets over seeds.
+    """Average metrics of whole datasets over seeds: a column each, by dataset and model.
 
-    Parameters
-    ----------
-    metrics : pandas.DataFrame
-        Columns ``model``, ``dataset``, ``seed``, ``metric`` and ``value`` (from 0 to 1); a row per
-        metric, rows in any order.
-    names : sequence of str
-        Which metrics.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By dataset and model, its index: a column per metric, NaN where there is none. A metric that
-        lacks some of the seeds is averaged over the others.
+    A metric that lacks some of the seeds is averaged over the others.
     """
     known = metrics[metrics["metric"].isin(list(names))].dropna(subset="value")
     table = pd.pivot_table(
@@ -306,22 +247,6 @@ def summarize_models(
 ) -> pd.DataFrame:
     """Summarize the metrics of each model on each dataset, and rank the models.
 
-    Parameters
-    ----------
-    metrics : pandas.DataFrame
-        As `average_metrics` takes them.
-    images : mapping of str to int, optional
-        As `shift_ranks` takes it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Dataset by dataset, the best model by ``asma`` first, ties by name: ``model``, ``dataset``,
-        ``top1``, ``real``, ``asma`` (means over seeds; NaN where there is none), ``top1_rank``,
-        ``real_rank``, ``asma_rank`` (missing likewise) and ``seeds`` (how many there are).
-
-    Notes
-    -----
     Ranks are those of `shift_ranks`, here among all models that have the metric on the dataset. A
     single label is unknown for composed images, so these have no ``top1``.
     """
@@ -340,37 +265,18 @@ def summarize_models(
 def shift_ranks(
     values: pd.DataFrame, first: Column, second: Column, *, images: Mapping[str, int] | None = None
 ) -> pd.DataFrame:
-    """Compare the ranks of models by two metrics or on two datasets.
+    """Compare the ranks of models by two metrics or on two datasets: the best by the second first.
 
-    Parameters
-    ----------
-    values : pandas.DataFrame
-        From `average_metrics`.
-    first, second : (str, str)
-        Metric and dataset by which models are ranked.
-    images : mapping of str to int, optional
-        For rounded values, as published: the number of images of datasets. By default values are
-        exact.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The best by `second` first, ties by name, models that have both values: ``model``,
-        ``metric_a``, ``dataset_a``, ``metric_b``, ``dataset_b``, ``value_a``, ``value_b``,
-        ``rank_a``, ``rank_b`` and ``shift`` (``rank_a − rank_b``: positive for a model that rises).
-
-    Notes
-    -----
-    Ranks are dense (1, 2, 2, 3) and among these models.
+    Ranks are dense (1, 2, 2, 3) and among the models with both; a positive shift is a rise.
 
     Rounding makes ties of models that are apart, and a dense rank counts a tie once. So where one
     of the values is rounded more coarsely, all its later ranks are too low, and every model at the
-    end seems to move. With `images`, a tie therefore counts as many ranks as it is expected to have
-    hidden, see `rank_densely`. A rounded share of right images (top-1 and ReaL accuracy) stands for
-    ``images × step`` numbers of right images, where ``step`` is the distance of rounded values;
-    where `images` lacks its dataset, all metrics on that are taken as exact. Other metrics are
-    means over images or subgroups, whose rounded values stand for so many that all models of a tie
-    differ.
+    end seems to move. With numbers of `images` by dataset, a tie therefore counts as many ranks as
+    it is expected to have hidden, see `rank_densely`. A rounded share of right images (top-1 and
+    ReaL accuracy) stands for ``images × step`` numbers of right images, where ``step`` is the
+    distance of rounded values; where `images` lacks its dataset, all metrics on that are taken as
+    exact. Other metrics are means over images or subgroups, whose rounded values stand for so many
+    that all models of a tie differ.
     """
     sides = {}
     for side, (metric, dataset) in (("a", first), ("b", second)):
@@ -404,24 +310,12 @@ def _rank(
 def rank_densely(values: npt.ArrayLike, *, hidden: float = 1.0) -> npt.NDArray[np.int64]:
     """Rank numbers from the highest, which is 1; equal numbers share a rank and no rank is empty.
 
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        Finite numbers. They are equal when 12 significant digits are.
-    hidden : float, optional
-        How many different numbers a given one may stand for after rounding, from 1 (values are
-        exact) to infinity.
-
-    Returns
-    -------
-    numpy.ndarray of int64, shape (n,)
-        Ranks. With rounded values, the next rank leaves out as many as a tie is expected to hide.
-
-    Notes
-    -----
-    Of k numbers that are each one of h with the same chance, h (1 − (1 − 1/h)^k) are expected to be
-    different. That is 1 for exact values (dense ranks) and k for h without end (competition ranks).
-    All of a tie have the rank of its first. Sums are rounded to whole ranks.
+    Numbers are equal when 12 significant digits are. After rounding a given one may stand for
+    `hidden` different ones, from 1 (exact) to infinity; the next rank then leaves out as many as a
+    tie is expected to hide. Of k numbers that are each one of h with the same chance, h (1 − (1 −
+    1/h)^k) are expected to be different. That is 1 for exact values (dense ranks) and k for h
+    without end (competition ranks). All of a tie have the rank of its first. Sums are rounded to
+    whole ranks.
 
     Examples
     --------
@@ -453,22 +347,9 @@ def shift_all_ranks(
     rank_by: LabelMetric = "asma",
     images: Mapping[str, int] | None = None,
 ) -> pd.DataFrame:
-    """Compare ranks for all pairs of metric and dataset.
+    """Compare ranks for all pairs of metric and dataset, top-1 accuracy and `rank_by` first.
 
-    Parameters
-    ----------
-    metrics : pandas.DataFrame
-        As `average_metrics` takes them.
-    rank_by : str, optional
-        The metric that is set against top-1 accuracy first.
-    images : mapping of str to int, optional
-        As `shift_ranks` takes it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The rows of `shift_ranks`: first pairs of two metrics, top-1 accuracy and `rank_by` before
-        others, then pairs of two datasets; by name of the datasets.
+    Pairs of two metrics come before pairs of two datasets, each by name of the datasets.
     """
     names = sorted({*RANKED, rank_by}, key=ORDER.index)
     values = average_metrics(metrics, names)
@@ -497,31 +378,7 @@ def summarize_metrics(
     subgroups: Subgroups,
     images: Mapping[str, int],
 ) -> dict[str, pd.DataFrame]:
-    """Read the metrics, rank the models by them, and count the labels of images.
-
-    Parameters
-    ----------
-    exported : pandas.DataFrame
-        The runs of a study, which are the metrics where these were published.
-    scores : sequence of str
-        Files of the metrics of dumps; none where they were published.
-    facts : sequence of str
-        Files of what was found in dumps.
-    labels : sequence of str
-        Files of the valid labels of published metrics, or of their printed numbers.
-    counted : sequence of (str, str)
-        The dataset of each file, as configured and for readers.
-    subgroups : mapping of str to sequence of int
-        Numbers of labels over which the ASMA of each dataset averages.
-    rank_by, images
-        As in the setting `multilabel`.
-
-    Returns
-    -------
-    dict
-        The tables ``metrics`` (by model, dataset and seed, then in their usual order),
-        ``summary``, ``rank_shift`` and ``label_counts``.
-    """
+    """Read the metrics, rank the models by them, and count the labels of images."""
     tables = [read_parquet(path) for path in scores]
     metrics = pd.concat(tables) if tables else split_published(exported)
     metrics["place"] = metrics["metric"].map(ORDER.index)
@@ -541,25 +398,8 @@ def summarize_metrics(
 def subtract_datasets(metrics: pd.DataFrame, *, dataset_a: str, dataset_b: str) -> pd.DataFrame:
     """Subtract each model's metrics on one dataset from those on another.
 
-    Parameters
-    ----------
-    metrics : pandas.DataFrame
-        Columns ``model``, ``dataset``, ``metric``, ``subgroup`` and ``value`` (from 0 to 1); a row
-        per metric and seed, rows in any order.
-    dataset_a, dataset_b : str
-        The two datasets.
-
-    Returns
-    -------
-    pandas.DataFrame
-        First the means over models, whose ``model`` is empty, then the models by name; within a
-        model by metric and subgroup: ``model``, ``metric``, ``subgroup``, ``dataset_a``,
-        ``dataset_b``, ``value_a``, ``value_b`` (means over seeds), ``difference`` (a less b), and
-        the other columns of `DROPS`, which are missing.
-
-    Notes
-    -----
-    Only models with the metric on both datasets count, also in its means.
+    First the means over models, whose ``model`` is empty. Only models with the metric on both
+    datasets count, also in its means.
 
     There are no intervals. Those of an evaluation are over images, which published numbers do not
     give. One over models would be of another kind, and too short: published models are no random
@@ -601,25 +441,10 @@ class Mix(NamedTuple):
 def split_drop(first: Mix, second: Mix) -> dict[str, FloatArray]:
     """Split the difference of two accuracies into that of the label mix and that within groups.
 
-    Parameters
-    ----------
-    first, second : Mix
-        The datasets, with the same groups and resamples.
-
-    Returns
-    -------
-    dict of str to numpy.ndarray, shape (1 + resamples,)
-        ``mix``, what other shares of images by number of labels make of the difference, and
-        ``within``, what other accuracies at the same number of labels do. Both add up to it.
-
-    Notes
-    -----
     Kitagawa's decomposition: with shares p and accuracies a of each number of labels, ``mix`` is
     the sum of (p_A − p_B) (a_A + a_B) / 2, and ``within`` that of (p_A + p_B) / 2 (a_A − a_B). A
     number of labels that only one of the datasets has is part of the mix alone.
 
-    References
-    ----------
     Kitagawa, E. M. (1955). Components of a difference between two rates. Journal of the American
     Statistical Association 50, 1168–1194.
 
@@ -666,32 +491,12 @@ def compare_dataset_pair(
     make_rng: MakeRng,
     seeds: int = 1,
 ) -> pd.DataFrame:
-    """Compare a model's metrics on two datasets.
+    """Compare a model's metrics on two datasets, first less second.
 
-    Parameters
-    ----------
-    images : tuple of pandas.DataFrame
-        Outcomes of the same model, or means of the same models, on the images of each dataset.
-    subgroups : tuple of sequence of int
-        Numbers of labels over which the ASMA of each dataset averages.
-    n_resamples, confidence_level, make_rng
-        As in `capmap.multilabel.metrics.estimate_metrics`.
-    seeds : int
-        How many seeds the images are of, of the dataset with more of them, see `bound_estimate`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Rows as in `estimate_metrics`, for metrics and subgroups that both datasets have, with the
-        columns of `DROPS` but for names: the difference is first less second, ``images`` counts
-        those of both, and ``mix`` and ``within`` are the parts of the differences of ``top1`` and
-        ``real``, see `split_drop`.
-
-    Notes
-    -----
     The images of the two datasets are drawn independently: for ASMA within each subgroup, for the
     parts of a difference from all of a dataset, so that the shares of the numbers of labels vary
-    too. There is no interval where one of the two values has none, see `estimate_metrics`.
+    too. There is no interval where one of the two values has none, see `estimate_metrics`. `seeds`
+    is how many of them the images are of, of the dataset with more of them, see `bound_estimate`.
     """
     others = dict(list_samples(images[1], subgroups[1]))
     groups = max(map(max, subgroups)) + 2
@@ -748,33 +553,11 @@ def compare_predictions(
     confidence_level: float,
     seed: int,
 ) -> pd.DataFrame:
-    """Compare two datasets.
+    """Compare the first two datasets of which there are metrics, those in `compare` first.
 
-    Parameters
-    ----------
-    metrics : pandas.DataFrame
-        Metrics of each model, dataset and seed.
-    outcomes : sequence of str
-        Files of the outcomes of images; none where metrics were published.
-    study : str
-        Name of the study, part of the names of its random streams.
-    compare : sequence of str
-        The two datasets that come first, if there are metrics of them.
-    subgroups
-        Its subgroups of each dataset; none where metrics were published.
-    seed
-        As in the setting `bootstrap`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table ``degradation``, with the columns of `DROPS`, for models that have both datasets;
-        an empty ``model``, which comes first, is the mean over them.
-
-    Notes
-    -----
-    The mean is over the seeds that all models have on a dataset, and is left out where there is
-    none. Its interval is over images: the models are taken as they are.
+    Models that have both datasets, and their mean, whose ``model`` is empty. It is over the seeds
+    that all models have on a dataset, and is left out where there is none. Its interval is over
+    images: the models are taken as they are. Published metrics have no `outcomes` of images.
     """
     known = sorted(set(metrics["dataset"]))
     pair = [name for name in dict.fromkeys([*compare, *known]) if name in known][:2]
