@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from capmap.artifacts import replace_file, write_json, write_parquet
-from capmap.multilabel.dumps import Cell
 from capmap.multilabel.evaluation import (
     describe_dump,
     estimate_metrics,
@@ -17,6 +16,7 @@ from capmap.multilabel.evaluation import (
     open_outcomes,
     write_outcomes,
 )
+from capmap.patterns import Cell
 from capmap.problems import Problem, UnreadableExportError
 from capmap.rng import make_stream
 

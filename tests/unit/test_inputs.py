@@ -13,7 +13,7 @@ from capmap.analyses import ANALYSES, FIGURES, INDEX, STEPS
 from capmap.errors import ConfigError
 from capmap.inputs import studies
 from capmap.inputs.studies import Study
-from capmap.multilabel.dumps import Cell
+from capmap.patterns import Cell
 
 # The files of a submission.
 RESULTS, INFORMATION = "results_and_parameters.csv", "additional_info.json"

@@ -16,7 +16,7 @@ from scipy import stats
 from capmap.artifacts import read_parquet, read_table
 from capmap.errors import ValidationError
 from capmap.multilabel import evaluation, summaries
-from capmap.multilabel.dumps import Cell
+from capmap.patterns import Cell
 from capmap.rng import make_stream
 from evaluate import evaluate
 from tests.multilabel_tables import SHIPPED, make_metrics, read_shipped_runs

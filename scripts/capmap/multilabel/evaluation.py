@@ -30,7 +30,7 @@ from capmap.exports.label_files import (
     read_images,
     read_labels,
 )
-from capmap.multilabel.dumps import Cell, fill_pattern
+from capmap.patterns import Cell, fill_pattern
 from capmap.problems import Problem, UnreadableExportError
 from capmap.ranking.aggregation import FloatArray
 from capmap.ranking.standard_errors import Interval, percentile_interval

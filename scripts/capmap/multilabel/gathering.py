@@ -10,7 +10,7 @@ from capmap.artifacts import read_json, read_parquet
 from capmap.errors import ValidationError
 from capmap.exports import Exports
 from capmap.exports.reading import check_digests
-from capmap.multilabel.dumps import Cell
+from capmap.patterns import Cell
 from capmap.normalization import Rules
 from capmap.problems import Problem
 from capmap.settings.choices import Subgroups

@@ -20,7 +20,6 @@ from capmap.exports.label_files import read_labels
 from capmap.exports.records import TABLES, has_suffix
 from capmap.exports.sheets import open_sheet
 from capmap.metrics import canonical_name
-from capmap.multilabel.dumps import Cell
 from capmap.multilabel.evaluation import (
     BY_SUBGROUP,
     MEANS,
@@ -33,6 +32,7 @@ from capmap.multilabel.evaluation import (
     read_outcomes,
     resample_strata,
 )
+from capmap.patterns import Cell
 from capmap.ranking.aggregation import FloatArray, round_significant
 from capmap.rng import make_stream
 from capmap.settings.choices import SUBGROUPS, LabelMetric, Subgroups
