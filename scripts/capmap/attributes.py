@@ -1,7 +1,7 @@
 """What is known of models and datasets beside their scores: architecture, size, date and kind."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -57,31 +57,23 @@ TWO_WAYS = replace(
 
 
 def find_attribute_faults(attributes: Mapping[str, Mapping[str, str]]) -> list[Problem]:
-    """Find all that is wrong with the tables of attributes of a study."""
-    readers: dict[str, Callable[..., pd.DataFrame]] = {
-        "models": read_model_attributes,
-        "datasets": read_dataset_attributes,
-    }
+    """Find all that is wrong with the tables of attributes that the settings of a study name."""
+    roles: dict[str, Role] = {"models": "model", "datasets": "dataset"}
     problems: list[Problem] = []
     for kind, settings in attributes.items():
         columns = {name: value for name, value in settings.items() if name != "file"}
         try:
-            readers[kind](settings["file"], **columns)
+            read_attributes(settings["file"], roles[kind], columns)
         except UnreadableExportError as error:
             problems += error.problems
     return problems
 
 
-def read_model_attributes(
-    path: str,
-    *,
-    name: str = "model",
-    architecture: str,
-    parameters: str,
-    date: str,
-    cost: str = "",
-) -> pd.DataFrame:
-    """Read what is known of models; `name` … `cost` are columns, empty where the file has none.
+def read_attributes(path: str, role: Role, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Read what is known of models or datasets, a row each by name; no path is an empty table.
+
+    `columns` are those of the file by their setting, empty where it has none. The name is in the
+    column ``model`` or ``dataset``, in capitals or not, unless ``name`` is another one.
 
     - Names and texts are trimmed, and a blank cell is not known. A word such as ``NA`` is a text
       and, where a number should be, not known; it is a fault where a date should be.
@@ -91,27 +83,7 @@ def read_model_attributes(
     - Numbers are above 0 and may have decimal commas, see `parse_numbers`.
     - Dates are written in one of the ways of `WAYS`; a month or a day that is lacking is the first.
     """
-    columns = {"name": name, "architecture": architecture, "parameters": parameters, "date": date}
-    columns |= {"cost": cost} if cost else {}
-    return _read_attributes(path, columns, "model")
-
-
-def read_dataset_attributes(
-    path: str,
-    *,
-    name: str = "dataset",
-    type: str,  # noqa: A002 (the name of the configured option)
-) -> pd.DataFrame:
-    """Read what is known of datasets.
-
-    Blank cells, blank rows and repeated names are as in `read_model_attributes`.
-    """
-    columns = {"name": name, "type": type}
-    return _read_attributes(path, columns, "dataset")
-
-
-def _read_attributes(path: str, columns: Mapping[str, str], role: Role) -> pd.DataFrame:
-    """Read the columns of a file; their keys are those of the configuration."""
+    columns = {"name": role, **columns}
     if not path:
         return _make_table({}, 0, list(columns), role)
     used = {key: column.strip() for key, column in columns.items() if column.strip()}

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from capmap.attributes import read_dataset_attributes, read_model_attributes
+from capmap.attributes import read_attributes
 from capmap.errors import ValidationError
 from capmap.exports.cells import SEPARATOR
 from capmap.metrics import find_metric
@@ -345,8 +345,9 @@ def describe_results(
     """
     gaps = tabulate_gaps(runs, bounds, min_results=min_results)
     columns = {name: model_attributes[name] for name in ("architecture", "parameters", "date")}
-    of_models = read_model_attributes("".join(model_file), **columns)
-    of_datasets = read_dataset_attributes("".join(dataset_file), type=dataset_attributes["type"])
+    of_models = read_attributes("".join(model_file), "model", columns)
+    columns = {"type": dataset_attributes["type"]}
+    of_datasets = read_attributes("".join(dataset_file), "dataset", columns)
     return {
         "gaps": gaps,
         "models": describe_models(gaps, rename_column(of_models, "model", renamed)),
