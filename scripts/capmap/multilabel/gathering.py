@@ -10,8 +10,8 @@ from capmap.artifacts import read_json, read_parquet
 from capmap.errors import ValidationError
 from capmap.exports import Exports
 from capmap.exports.reading import check_digests
-from capmap.patterns import Cell
 from capmap.normalization import Rules
+from capmap.patterns import Cell
 from capmap.problems import Problem
 from capmap.settings.choices import Subgroups
 from capmap.validation import Policies, Validation, validate_runs
