@@ -9,7 +9,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
-from capmap.analyses import USUAL, Analysis, Table, list_settings, load_analysis
+from capmap.analyses import USUAL, Analysis, Table, list_settings, read_declarations
 from capmap.analyses.columns import MEANINGS
 
 INDEX = Path(__file__).parents[1] / "scripts/capmap/analyses/index.json"
@@ -27,26 +27,38 @@ EXPLAINED = ("_low", "_high", "_low_all", "_high_all", "_a", "_b")
 HELPERS = {"__init__", "columns", "rendering"}
 
 
+def find_modules() -> dict[str, str]:
+    """Find the module of each analysis."""
+    modules = sorted(path.stem for path in INDEX.parent.glob("*.py") if path.stem not in HELPERS)
+    return {
+        name: module
+        for module in modules
+        for name in read_declarations(f"capmap.analyses.{module}")
+    }
+
+
 def load_analyses() -> dict[str, Analysis]:
     """Load the declarations of all analyses in the order of the page."""
-    names = sorted(path.stem for path in INDEX.parent.glob("*.py") if path.stem not in HELPERS)
-    loaded = {name: load_analysis(name) for name in names}
+    loaded: dict[str, Analysis] = {}
+    for module in sorted({*find_modules().values()}):
+        loaded |= read_declarations(f"capmap.analyses.{module}")
     return dict(sorted(loaded.items(), key=lambda item: item[1].position))
 
 
 def render_index() -> str:
     """Render what the rules need of the declarations."""
+    modules = find_modules()
     parts = [
-        f" {json.dumps(name)}: {{\n  {_render_lines(analysis)}\n }}"
+        f" {json.dumps(name)}: {{\n  {_render_lines(name, modules[name], analysis)}\n }}"
         for name, analysis in load_analyses().items()
     ]
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def _render_lines(analysis: Analysis) -> str:
+def _render_lines(name: str, module: str, analysis: Analysis) -> str:
     """Render a line per key whose value is not the usual one."""
-    declared = _list_declared(analysis).items()
-    lines = (f'"{key}": {json.dumps(value)}' for key, value in declared if value != USUAL[key])
+    usual, declared = USUAL | {"module": name}, {"module": module} | _list_declared(analysis)
+    lines = (f'"{key}": {json.dumps(own)}' for key, own in declared.items() if own != usual[key])
     return ",\n  ".join(lines)
 
 

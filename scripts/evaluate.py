@@ -1,22 +1,22 @@
 """Evaluate the score dumps of some models image by image, and estimate every metric."""
 
 import logging
-from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
 from capmap.artifacts import replace_file, write_json, write_parquet
-from capmap.multilabel.dumps import Cell
 from capmap.multilabel.evaluation import (
     describe_dump,
+    estimate_metrics,
     evaluate_dump,
     join_metrics,
     open_outcomes,
     write_outcomes,
 )
-from capmap.multilabel.metrics import estimate_metrics
+from capmap.patterns import Cell
 from capmap.problems import Problem, UnreadableExportError
 from capmap.rng import make_stream
 
@@ -31,16 +31,10 @@ def evaluate(
     facts: str,
     study: str,
     cells: list[list[str]],
-    classes: str,
-    datasets: Mapping[str, Mapping[str, str]],
-    subgroups: Mapping[str, list[int]],
-    replicates: int,
-    confidence: float,
-    seed: int,
-    renamed: Mapping[str, str],
-    **_inputs: list[str],
+    **settings: Any,
 ) -> None:
     """Write outcomes of all images, metrics of each dump, and what is wrong with them."""
+    renamed, sources = settings["renamed"], settings["datasets"]
     tables, known, broken = [], [], []
     problems: dict[Problem, None] = {}
     with replace_file(outcomes) as stream, open_outcomes(stream) as writer:
@@ -50,7 +44,9 @@ def evaluate(
                 dataset=renamed.get(cell.dataset, cell.dataset),
             )
             try:
-                images, notes = evaluate_dump(path, cell, datasets[cell.dataset], classes=classes)
+                images, notes = evaluate_dump(
+                    path, cell, sources[cell.dataset], classes=settings["classes"]
+                )
             except UnreadableExportError as error:
                 problems |= dict.fromkeys(error.problems)
                 broken.append(shown)
@@ -58,10 +54,10 @@ def evaluate(
             write_outcomes(writer, shown, images)
             metrics = estimate_metrics(
                 images,
-                subgroups=subgroups[shown.dataset],
-                n_resamples=replicates,
-                confidence_level=confidence,
-                make_rng=partial(make_stream, seed, study, "multilabel", *shown),
+                subgroups=settings["subgroups"][shown.dataset],
+                n_resamples=settings["replicates"],
+                confidence_level=settings["confidence"],
+                make_rng=partial(make_stream, settings["seed"], study, "multilabel", *shown),
             )
             tables.append(pd.DataFrame(shown._asdict(), index=metrics.index).join(metrics))
             known.append(describe_dump(path, shown, images))

@@ -46,11 +46,11 @@ def validate(
 def _find_check(kind: str) -> Callable[..., Checked]:
     """Find the function that reads and checks a format of exports, and load nothing else."""
     if kind == "submission":
-        from capmap.leaderboard.entries import check_submissions
+        from capmap.leaderboard.checks import check_submissions
 
         return check_submissions
     if kind == "checkpoints":
-        from capmap.checkpoints.checks import check_checkpoints
+        from capmap.leaderboard.checks import check_checkpoints
 
         return check_checkpoints
     if kind == "predictions":

@@ -205,6 +205,7 @@ def plan_labels(tables, *, degradation=VERSIONS):
         "label_counts": lambda: make_figure("label_counts", tables["label_counts"]),
         "metric_lines": lambda: make_figure("metric_lines", tables["summary"], degradation),
         "subgroup_boxes": lambda: make_figure("subgroup_boxes", metrics, degradation),
+        "seed_boxes": lambda: make_figure("seed_boxes", metrics),
         "metric_rank_shift": lambda: make_figure(
             "metric_rank_shift", tables["rank_shift"], rank_by="asma"
         ),

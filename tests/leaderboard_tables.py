@@ -8,7 +8,7 @@ import pandas as pd
 
 from bootstrap import bootstrap
 from capmap.artifacts import write_json
-from tests.steps import make_bounds, make_scope, put, read_step, run_step
+from tests.steps import make_scope, put, read_step, run_step
 
 DATASETS = ["w", "x", "y", "z"]
 DIMENSIONS = {"Core": ["w", "x"], "Rest": ["y", "z"]}
@@ -77,13 +77,10 @@ def write_leaderboard(folder, runs, dimensions=DIMENSIONS, *, benchmark=(), **in
 
 def write_board_inputs(folder, runs, *, records=(), rank_by="iqm"):
     """Write what the leaderboard of runs reads."""
-    datasets = sorted(set(runs["dataset"]))
     write_json(folder / "normalized/scope.json", make_scope("runs", rank_by, (0, 1)))
     write_json(folder / "submissions.json", {"submissions": list(records)})
     put(runs, folder / "runs.parquet")
     put(runs[["model", "dataset", "seed", "score"]], folder / "normalized/runs.parquet")
-    put(make_bounds(datasets), folder / "normalized/bounds.csv")
-    put(pd.DataFrame({"unit": ["runs"], "statistic": rank_by}), folder / "tables/ranking.csv")
 
 
 def estimate_shard(folder, shard=0, *, shards=1, **settings):
@@ -104,6 +101,7 @@ def estimate_shard(folder, shard=0, *, shards=1, **settings):
 def rank_study(folder, *, dimensions=DIMENSIONS, benchmark=()):
     """Run the leaderboard's steps on a folder of runs, records and bootstraps; its tables."""
     about = {"descriptions": [folder / "submissions.json"], "benchmark": benchmark}
+    about["scope"] = [folder / "normalized/scope.json"]
     about["replicates"] = sorted(folder.glob("bootstrap/*.parquet"))
     options = {"dimension_datasets": dimensions, "confidence_level": 0.95}
     run_step("rank_entries", folder, about, **options)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from capmap.multilabel import rankings
+from capmap.multilabel import summaries
 
 SHIPPED = Path(__file__).parents[1] / "data" / "imagenet"
 COUNTS = (1, 2, 3, 4, 5)
@@ -57,11 +57,11 @@ def make_metrics(models, *, datasets=("V1", "V2"), seeds=5, seed=3):
 def make_evaluation(models, *, datasets=("V1", "V2"), seeds=5):
     """Make all tables of an evaluation that figures read."""
     metrics = make_metrics(models, datasets=datasets, seeds=seeds)
-    summary = rankings.summarize_models(metrics)
+    summary = summaries.summarize_models(metrics)
     return {
         "metrics": metrics,
         "summary": summary,
-        "rank_shift": rankings.shift_all_ranks(metrics),
+        "rank_shift": summaries.shift_all_ranks(metrics),
         "label_counts": make_counts([*datasets, "PatchML"]),
     }
 
@@ -73,4 +73,4 @@ def make_counts(datasets):
         pd.DataFrame({"dataset": name, "labels": labels, "images": [place, 900, 50, 9, 0, 3, 2]})
         for place, name in enumerate(datasets)
     ]
-    return rankings.share_images(pd.concat(tables, ignore_index=True))
+    return summaries.share_images(pd.concat(tables, ignore_index=True))

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from capmap.analyses import INDEX, STEPS
+from capmap.analyses import INDEX, STEPS, name_module
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 # It begins with a character, which is found faster than the start of a line.
@@ -37,8 +37,8 @@ def attempts(amount: int) -> Callable[[Any, int], int]:
 
 def _list_modules(*names: str) -> list[str]:
     """The modules of the analyses of steps; of an analysis also what draws its figures."""
-    steps = [f"capmap.analyses.{STEPS[name]}" for name in names if name in STEPS]
-    analyses = [f"capmap.analyses.{name}" for name in names if name in INDEX]
+    steps = [name_module(STEPS[name]) for name in names if name in STEPS]
+    analyses = [name_module(name) for name in names if name in INDEX]
     drawn = {module for name in names if name in INDEX for module in INDEX[name]["drawn"].values()}
     return [*steps, *analyses, *drawn]
 

@@ -1,7 +1,7 @@
 """What is known of models and datasets beside their scores: architecture, size, date and kind."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -57,112 +57,33 @@ TWO_WAYS = replace(
 
 
 def find_attribute_faults(attributes: Mapping[str, Mapping[str, str]]) -> list[Problem]:
-    """Find all that is wrong with the tables of attributes of a study.
-
-    Parameters
-    ----------
-    attributes : mapping
-        As the setting `attributes` has them: "models" and "datasets", or neither.
-    """
-    readers: dict[str, Callable[..., pd.DataFrame]] = {
-        "models": read_model_attributes,
-        "datasets": read_dataset_attributes,
-    }
+    """Find all that is wrong with the tables of attributes that the settings of a study name."""
+    roles: dict[str, Role] = {"models": "model", "datasets": "dataset"}
     problems: list[Problem] = []
     for kind, settings in attributes.items():
         columns = {name: value for name, value in settings.items() if name != "file"}
         try:
-            readers[kind](settings["file"], **columns)
+            read_attributes(settings["file"], roles[kind], columns)
         except UnreadableExportError as error:
             problems += error.problems
     return problems
 
 
-def read_model_attributes(
-    path: str,
-    *,
-    name: str = "model",
-    architecture: str,
-    parameters: str,
-    date: str,
-    cost: str = "",
-) -> pd.DataFrame:
-    """Read what is known of models.
+def read_attributes(path: str, role: Role, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Read what is known of models or datasets, a row each by name; no path is an empty table.
 
-    Parameters
-    ----------
-    path : str
-        CSV, TSV, JSON lines or Parquet with a row per model; empty means that there is none.
-    name : str
-        Column of the model's name, in capitals or not.
-    architecture, parameters, cost, date : str
-        Columns of the architecture, of the number of parameters and of a cost (in any unit), and
-        of the date of publication; empty means that the file has none.
+    `columns` are those of the file by their setting, empty where it has none. The name is in the
+    column ``model`` or ``dataset``, in capitals or not, unless ``name`` is another one.
 
-    Returns
-    -------
-    DataFrame
-        model (text), architecture (text), parameters (float64, above 0), date (text such as
-        ``2024-02-13``), and, if it is named, cost (float64, above 0), a row per model by name.
-        What is not known is None or NaN.
-
-    Raises
-    ------
-    UnreadableExportError
-        When anything is wrong, with the place and the remedy of each fault.
-
-    Notes
-    -----
     - Names and texts are trimmed, and a blank cell is not known. A word such as ``NA`` is a text
       and, where a number should be, not known; it is a fault where a date should be.
     - Rows without any filled cell are left out. Any other row without a name is a fault.
     - A model may be repeated with the same values, and then counts once. Other values, also one
       that is known in only one of the rows, are a fault.
-    - Numbers may have decimal commas, see `parse_numbers`.
+    - Numbers are above 0 and may have decimal commas, see `parse_numbers`.
     - Dates are written in one of the ways of `WAYS`; a month or a day that is lacking is the first.
     """
-    columns = {"name": name, "architecture": architecture, "parameters": parameters, "date": date}
-    columns |= {"cost": cost} if cost else {}
-    return _read_attributes(path, columns, "model")
-
-
-def read_dataset_attributes(
-    path: str,
-    *,
-    name: str = "dataset",
-    type: str,  # noqa: A002 (the name of the configured option)
-) -> pd.DataFrame:
-    """Read what is known of datasets.
-
-    Parameters
-    ----------
-    path : str
-        CSV, TSV, JSON lines or Parquet with a row per dataset; empty means that there is none.
-    name : str
-        Column of the dataset's name, in capitals or not.
-    type : str
-        Column of the type of task; empty means that the file has none.
-
-    Returns
-    -------
-    DataFrame
-        dataset and type (text), a row per dataset by name. What is not known is None.
-
-    Raises
-    ------
-    UnreadableExportError
-        When anything is wrong, with the place and the remedy of each fault.
-
-    Notes
-    -----
-    Blank cells, blank rows and repeated names are as in `read_model_attributes`.
-    """
-    columns = {"name": name, "type": type}
-    return _read_attributes(path, columns, "dataset")
-
-
-def _read_attributes(path: str, columns: Mapping[str, str], role: Role) -> pd.DataFrame:
-    """Read the columns of a file; their keys are those of the configuration."""
+    columns = {"name": role, **columns}
     if not path:
         return _make_table({}, 0, list(columns), role)
     used = {key: column.strip() for key, column in columns.items() if column.strip()}

@@ -66,26 +66,11 @@ def claim_ranking(
 ) -> list[Claim]:
     """Say which model is best, which may be, and from which the leader is separated.
 
-    Parameters
-    ----------
-    ranking : pandas.DataFrame
-        Models ordered by rank, with columns ``model``, ``rank`` and ``tie_group``. If it has
-        ``rank_high_all``, also ``rank_low``, ``datasets`` and ``ci_low``; else nothing is said of
-        the best. Models without a rank are left out.
-    unit : {"runs", "seeds", "items", "runs_and_datasets"}, optional
-        What its confidence sets are over.
-    confidence_level : float, optional
-        Of the sets, between 0 and 1.
-    within : str, optional
-        What is ranked on its own, such as a group of datasets.
-
-    Returns
-    -------
-    list of Claim
-        A model is separated from the leader if it is from all that share the first rank with an
-        interval. One is called best only if all others are separated from it, allowing for all
-        pairs (of two equal models one would else be called best in a tenth of studies), all have
-        intervals, and none has more datasets.
+    A model is separated from the leader if it is from all that share the first rank with an
+    interval. One is called best only if all others are separated from it, allowing for all pairs
+    (of two equal models one would else be called best in a tenth of studies), all have intervals,
+    and none has more datasets. Without ``rank_high_all`` nothing is said of the best; `within` is
+    what is ranked on its own, such as a group of datasets.
     """
     ranking = ranking[ranking["rank"].notna()]
     if ranking.empty:
@@ -118,15 +103,7 @@ def claim_ranking(
 
 
 def claim_pairs(pairwise: pd.DataFrame, *, alpha: float) -> list[Claim]:
-    """Say which pairs differ by Wilcoxon's signed-rank test.
-
-    Parameters
-    ----------
-    pairwise : pandas.DataFrame
-        Columns ``model_a``, ``model_b`` and ``wilcoxon_p_holm``.
-    alpha : float
-        Level of the test, between 0 and 1.
-    """
+    """Say which pairs differ by Wilcoxon's signed-rank test."""
     found = pairwise[pairwise["wilcoxon_p_holm"] < alpha]
     about = 1 - alpha, "Wilcoxon's signed-rank test", "Holm, all pairs", _name_pairs(len(pairwise))
     return _claim_differences(found, "differs from", about)
@@ -135,29 +112,7 @@ def claim_pairs(pairwise: pd.DataFrame, *, alpha: float) -> list[Claim]:
 def claim_decisions(
     pairwise: pd.DataFrame, *, reference: str, probability: float, alpha: float
 ) -> list[Claim]:
-    """Say what the Bayesian signed-rank test decided, allowing for all pairs.
-
-    Parameters
-    ----------
-    pairwise : pandas.DataFrame
-        The columns of ``comparisons/pairwise.csv``.
-    reference : str
-        The model whose pairs are told.
-    probability : float
-        From which posterior probability on something counts as decided, between 0 and 1.
-    alpha : float
-        Level of Wilcoxon's test, between 0 and 1.
-
-    Returns
-    -------
-    list of Claim
-        The reference may have been chosen as the first of all models, so the share of probability
-        that may be wrong is divided by the number of all pairs. On few datasets that is not enough
-        (of 5 equal models on 8 datasets one was called better in 14% of studies), so Wilcoxon's
-        test has to agree on what is better or worse, and two models are called equivalent only on
-        so many datasets that this test could have separated them: of models that differ by more
-        than the region, 43% would be called equivalent on one dataset, and 5% on five.
-    """
+    """Say what the Bayesian signed-rank test decided, allowing for all pairs."""
     pairs = len(pairwise)
     if not pairs:
         return []
@@ -185,13 +140,6 @@ def claim_mean_ranks(friedman: pd.DataFrame, *, alpha: float) -> list[Claim]:
 
     Of two models nothing is said: chi-squared is far from a sign test of few datasets, and found a
     difference between equal ones in 7% of studies of 8 datasets.
-
-    Parameters
-    ----------
-    friedman : pandas.DataFrame
-        Columns ``test``, ``p_dependent`` and ``models``, no row or one.
-    alpha : float
-        Level of the test, between 0 and 1.
     """
     said = ANY_DATASETS, "differ in mean rank", "all models", "", 1 - alpha
     return [
@@ -202,31 +150,14 @@ def claim_mean_ranks(friedman: pd.DataFrame, *, alpha: float) -> list[Claim]:
 
 
 def claim_nemenyi(nemenyi: pd.DataFrame, *, alpha: float) -> list[Claim]:
-    """Say which pairs of three models or more Nemenyi's test separates.
-
-    Parameters
-    ----------
-    nemenyi : pandas.DataFrame
-        Columns ``model_a``, ``model_b`` and ``separated``.
-    alpha : float
-        Level of the test, between 0 and 1.
-    """
+    """Say which pairs of three models or more Nemenyi's test separates."""
     found = nemenyi[nemenyi["separated"].astype(bool) & (len(nemenyi) > 1)]
     about = 1 - alpha, "Nemenyi's test", "studentized range", _name_pairs(len(nemenyi))
     return _claim_differences(found, "differs in mean rank from", about)
 
 
 def claim_strengths(strengths: pd.DataFrame, *, confidence_level: float) -> list[Claim]:
-    """Say on which datasets a model does better or worse than expected.
-
-    Parameters
-    ----------
-    strengths : pandas.DataFrame
-        Columns ``model``, ``dataset``, ``ci_low`` and ``ci_high``; ends are NaN without an
-        estimate of noise.
-    confidence_level : float
-        Of all intervals at once, between 0 and 1.
-    """
+    """Say on which datasets a model does better or worse than expected."""
     cells = format_count(int(strengths["ci_low"].notna().sum()), "cell")
     about = confidence_level, "t test of the residual", "Bonferroni, all cells", cells
     columns = ["model", "dataset", "ci_low", "ci_high"]
@@ -239,11 +170,6 @@ def claim_strengths(strengths: pd.DataFrame, *, confidence_level: float) -> list
 
 def find_rivals(ranking: pd.DataFrame) -> list[str]:
     """Names of the models with an interval that are not separated from all the first with one.
-
-    Parameters
-    ----------
-    ranking : pandas.DataFrame
-        Columns ``model``, ``rank`` and ``tie_group``.
 
     Examples
     --------
@@ -269,13 +195,7 @@ def find_candidates(ranking: pd.DataFrame) -> list[str]:
 
 
 def ranks_apart(tables: Mapping[str, pd.DataFrame]) -> bool:
-    """Whether a study is a leaderboard that does not rank all its entries together.
-
-    Parameters
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        The study's tables; ``leaderboard/entries`` has the columns ``method`` and ``complete``.
-    """
+    """Whether a study is a leaderboard that does not rank all its entries together."""
     entries = tables.get("leaderboard/entries")
     if entries is None:
         return False
@@ -304,20 +224,7 @@ def has_letters(ties: object) -> bool:
 
 
 def list_claims(tables: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]) -> pd.DataFrame:
-    """List all claims of a study.
-
-    Parameters
-    ----------
-    tables : mapping of str to pandas.DataFrame
-        The study's finished tables, by name.
-    settings : mapping
-        The study's settings, checked and with defaults.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `COLUMNS`, in the order of the page.
-    """
+    """List all claims of a study."""
     confidence = settings["bootstrap"]["confidence"]
     alpha = find_alpha(confidence)
     ranking, claims = tables["ranking"], list[tuple[str, list[Claim]]]()

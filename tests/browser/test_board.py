@@ -54,7 +54,7 @@ def test_trainings_have_a_switch_of_rankings_and_list_their_checkpoints(open_pag
     page = open_page(write_trainings(tmp_path))
     assert read_names(page) == ["b", "a"]
     expect(page.locator("#lead")).to_contain_text(
-        "b leads 2 ranked entries of ranking best, score 0.8"
+        "b leads 2 ranked entries of ranking best, score 0.800. These ranks"
     )
     page.get_by_label("Ranking").select_option("all checkpoints")
     assert read_names(page) == ["b", "a", "a", "b"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from capmap.attributes import read_dataset_attributes, read_model_attributes
+from capmap.attributes import read_attributes
 from capmap.problems import UnreadableExportError
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "capabilities"
@@ -29,7 +29,7 @@ def list_rows(table):
 def list_faults(path, **changes):
     """List the faults, each without its file."""
     with pytest.raises(UnreadableExportError) as caught:
-        read_model_attributes(path, **{**MODELS, **changes})
+        read_attributes(path, "model", MODELS | changes)
     faults = str(caught.value).splitlines()
     start = f"error: {path}"
     assert all(fault.startswith(start) for fault in faults)
@@ -38,7 +38,7 @@ def list_faults(path, **changes):
 
 def test_models_are_read_by_name_with_what_is_known_of_them(write):
     path = write(f"{HEADER} B ,ViT-B ,86,25/10/2021\nA,,,\nC,NA,24.5,\n")
-    table = read_model_attributes(path, **MODELS)
+    table = read_attributes(path, "model", MODELS)
     assert table.columns.to_list() == ["model", "architecture", "parameters", "date"]
     assert table["parameters"].dtype == "float64"
     assert list_rows(table) == [
@@ -50,7 +50,7 @@ def test_models_are_read_by_name_with_what_is_known_of_them(write):
 
 def test_datasets_are_read_by_name_with_what_is_known_of_them(write):
     path = write("task,dataset,kin\nsegmentation,Y,\nclassification,X / 1%,X\n")
-    table = read_dataset_attributes(path, name="dataset", type="task")
+    table = read_attributes(path, "dataset", {"name": "dataset", "type": "task"})
     assert table.columns.to_list() == ["dataset", "type"]
     assert list_rows(table) == [
         ("X / 1%", "classification"),
@@ -61,18 +61,18 @@ def test_datasets_are_read_by_name_with_what_is_known_of_them(write):
 def test_columns_that_are_not_configured_are_there_and_empty(write):
     path = write(f"{HEADER}A,ViT,broken,broken\n")
     unset = {"architecture": "", "parameters": "", "date": ""}
-    table = read_model_attributes(path, **{**MODELS, **unset})
+    table = read_attributes(path, "model", MODELS | unset)
     assert list_rows(table) == [("A", None, None, None)]
     assert table["parameters"].dtype == "float64"
-    datasets = read_dataset_attributes(path, name="model", type="")
+    datasets = read_attributes(path, "dataset", {"name": "model", "type": ""})
     assert list_rows(datasets) == [("A", None)]
 
 
 def test_no_file_is_an_empty_table():
-    models = read_model_attributes("", **MODELS)
+    models = read_attributes("", "model", MODELS)
     assert models.shape == (0, 4)
     assert models["parameters"].dtype == "float64"
-    datasets = read_dataset_attributes("", name="dataset", type="")
+    datasets = read_attributes("", "dataset", {"name": "dataset", "type": ""})
     assert datasets.columns.to_list() == ["dataset", "type"]
     assert datasets.empty
 
@@ -93,7 +93,7 @@ def test_no_file_is_an_empty_table():
     ],
 )
 def test_every_format_gives_the_same_table(write, name, content):
-    table = read_model_attributes(write(content, name), **MODELS)
+    table = read_attributes(write(content, name), "model", MODELS)
     assert list_rows(table) == [("A", "ViT", 24.0, "2024-02-13"), ("B", None, None, None)]
 
 
@@ -103,7 +103,7 @@ def test_parquet_dates_and_numbers_are_read_as_their_text(tmp_path):
     pd.DataFrame(
         {"model": ["A", "B"], "backbone": [None, "ViT"], "size": [1.2345, None], "published": days}
     ).to_parquet(path)
-    table = read_model_attributes(path, **MODELS)
+    table = read_attributes(path, "model", MODELS)
     # As text of unknown origin, 1.2345 may be read so or so; a number in the file is clear.
     assert list_rows(table) == [("A", None, 1.2345, "2024-02-13"), ("B", "ViT", None, None)]
 
@@ -119,7 +119,7 @@ def test_parquet_dates_and_numbers_are_read_as_their_text(tmp_path):
 )
 def test_dates_are_read_as_all_of_them_are_written(write, texts, dates):
     path = write(HEADER + "".join(f"M{row},,,{text}\n" for row, text in enumerate(texts)))
-    assert read_model_attributes(path, **MODELS)["date"].to_list() == dates
+    assert read_attributes(path, "model", MODELS)["date"].to_list() == dates
 
 
 def test_dates_that_can_be_read_in_two_ways_are_refused(write):
@@ -185,14 +185,14 @@ def test_a_file_that_cannot_be_read_is_told(write, tmp_path):
 
 def test_blank_rows_are_left_out_but_a_row_of_a_note_needs_a_name(write):
     text = "model,backbone,size,published,note\n,,,,\nA,,,,\n , ,\u00a0,,\n\n"
-    assert read_model_attributes(write(text), **MODELS)["model"].to_list() == ["A"]
+    assert read_attributes(write(text), "model", MODELS)["model"].to_list() == ["A"]
     (fault,) = list_faults(write(f"{text},,,,unsure\n"))
     assert fault.startswith("line 6, column 'model': The model has no name.")
 
 
 def test_a_repeated_model_counts_once_unless_it_contradicts_itself(write):
     same = f"{HEADER}A,ViT,24,25/10/2021\nA ,ViT,24.0,25/10/2021\n"
-    assert list_rows(read_model_attributes(write(same), **MODELS)) == [
+    assert list_rows(read_attributes(write(same), "model", MODELS)) == [
         ("A", "ViT", 24.0, "2021-10-25")
     ]
     faults = list_faults(write(f"{same}A,,24,26/10/2021\n"))
@@ -201,7 +201,7 @@ def test_a_repeated_model_counts_once_unless_it_contradicts_itself(write):
 
 def test_one_decimal_mark_holds_for_the_whole_column(write):
     text = HEADER.replace(",", ";") + "A;;68,9;\nB;;1,843;\nC;;3926;\n"
-    table = read_model_attributes(write(text), **MODELS)
+    table = read_attributes(write(text), "model", MODELS)
     assert table["parameters"].to_list() == [68.9, 1.843, 3926.0]
     (fault,) = list_faults(write(f"{text}D;;24,5;\nE;;23.6;\n"))
     assert "column 'size', value '23.6': The mark may divide thousands" in fault
@@ -211,13 +211,9 @@ def test_one_decimal_mark_holds_for_the_whole_column(write):
 
 @needs_data
 def test_real_models_have_80_names_and_76_dates():
-    table = read_model_attributes(
-        str(DATA / "models.csv"),
-        name="Model",
-        architecture="Architecture",
-        parameters="Parameters (M)",
-        date="Publication Date",
-    )
+    columns = {"name": "Model", "architecture": "Architecture"}
+    columns |= {"parameters": "Parameters (M)", "date": "Publication Date"}
+    table = read_attributes(str(DATA / "models.csv"), "model", columns)
     assert len(table) == 80
     assert table["date"].notna().sum() == 76
     assert table[["architecture", "parameters"]].notna().all(axis=None)
@@ -228,7 +224,7 @@ def test_real_models_have_80_names_and_76_dates():
 
 @needs_data
 def test_real_tasks_are_of_five_types():
-    table = read_dataset_attributes(str(DATA / "tasks.csv"), name="Dataset", type="task")
+    table = read_attributes(str(DATA / "tasks.csv"), "dataset", {"name": "Dataset", "type": "task"})
     assert len(table) == 84
     assert table["type"].nunique() == 5
     assert table.set_index("dataset").loc["SVCD/CDD", "type"] == "change detection"

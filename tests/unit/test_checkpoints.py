@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from capmap.artifacts import read_parquet, read_table
-from capmap.checkpoints.rankings import evaluate
 from capmap.errors import ValidationError
+from capmap.leaderboard.trainings import evaluate
 from tests.steps import read_step, run_step
 from tests.toy_settings import RULES
 from validate import validate
@@ -36,15 +36,11 @@ def rank(folder, rows, *rankings, **settings):
 
 def rank_text(folder, text, checkpoints):
     run(folder, write(folder, text), checkpoints=checkpoints, rankings=checkpoints["rankings"])
-    run_step(
-        "rank_checkpoints",
-        folder,
-        {},
-        settings=checkpoints,
-        **{"metric": "", "metrics": {}, "datasets": {}},
-        **{"n_resamples": 200, "confidence_level": 0.95, "seed": 0},
-    )
-    return read_step("rank_checkpoints", folder)
+    rules = {"metrics": {}, "datasets": {}}
+    run_step("rank_checkpoints", folder, {}, settings=checkpoints, metric="", **rules)
+    options = {"n_resamples": 200, "confidence_level": 0.95, "seed": 0}
+    run_step("trace_curves", folder, {}, **rules, **options)
+    return read_step("rank_checkpoints", folder) | read_step("trace_curves", folder)
 
 
 @pytest.mark.parametrize(

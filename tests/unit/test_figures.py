@@ -8,7 +8,7 @@ from matplotlib.patches import Rectangle
 
 from capmap.figures.canvas import NothingToDraw
 from capmap.figures.style import figure_style, model_colors, save_figure
-from capmap.multilabel import rankings
+from capmap.multilabel import summaries
 from capmap.ranking import choose
 from tests.figure_checks import (
     HOSTILE,
@@ -438,13 +438,13 @@ def test_critical_differences_are_drawn_at_the_ranks_of_the_common_datasets():
 
 
 def test_the_published_tables_are_legible():
-    metrics = rankings.split_published(read_shipped_runs())
+    metrics = summaries.split_published(read_shipped_runs())
     compared = compare("ImageNetV1", "ImageNetV2")
-    assert_legible(make_figure("metric_lines", rankings.summarize_models(metrics), compared))
-    figure = make_figure("metric_rank_shift", rankings.shift_all_ranks(metrics), rank_by="asma")
+    assert_legible(make_figure("metric_lines", summaries.summarize_models(metrics), compared))
+    figure = make_figure("metric_rank_shift", summaries.shift_all_ranks(metrics), rank_by="asma")
     assert_legible(figure)
     assert "Named: the 16 largest shifts, where there is room." in drawn_words(figure)
-    counts = rankings.share_images(pd.read_csv(SHIPPED / "label_counts.csv"))
+    counts = summaries.share_images(pd.read_csv(SHIPPED / "label_counts.csv"))
     figure = make_figure("label_counts", counts)
     assert_legible(figure)
     # What the paper is about: 15.9% of the images of V1 and 48.5% of those of V2.

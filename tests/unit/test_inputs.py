@@ -13,7 +13,7 @@ from capmap.analyses import ANALYSES, FIGURES, INDEX, STEPS
 from capmap.errors import ConfigError
 from capmap.inputs import studies
 from capmap.inputs.studies import Study
-from capmap.multilabel.dumps import Cell
+from capmap.patterns import Cell
 
 # The files of a submission.
 RESULTS, INFORMATION = "results_and_parameters.csv", "additional_info.json"
@@ -317,7 +317,7 @@ def test_steps_and_figures_are_told_settings() -> None:
         name: {*INDEX[owner]["steps"][name]} for name, owner in STEPS.items()
     }
     assert told["rank_entries"]["dimension_datasets"] == {"g": ["d"]}
-    assert told["compare_predictions"]["order"] == ["V2", "V1"]
+    assert told["compare_predictions"]["compare"] == ["V2", "V1"]
     for name, figure in inputs.read_figures(study).items():
         assert figure.keys() == {"options", "look"}
         assert figure["options"].keys() == INDEX[FIGURES[name]]["figures"][name].keys()

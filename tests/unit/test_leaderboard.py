@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from capmap.analyses import releases
+from capmap.analyses import leaderboard
 from capmap.artifacts import read_parquet
 from capmap.errors import ValidationError
 from tests.leaderboard_tables import (
@@ -153,11 +153,11 @@ def test_entries_go_by_what_ranks_the_models(tmp_path, rank_by, best):
     assert tables["entries"].loc[tables["entries"]["rank"] == 1, "name"].tolist() == [best]
     assert tables["best"]["name"].iloc[0] == best
     entries = tmp_path / "leaderboard/entries.csv"
-    history = releases.track_releases(str(tmp_path), [str(entries)])
+    history = leaderboard.track_releases(str(tmp_path), [str(entries)])
     assert rank_by in history
     (tmp_path / "old.csv").write_text(entries.read_text().replace(rank_by, "iqm"))
     with pytest.raises(ValidationError, match=f"lacks the columns '{rank_by}'"):
-        releases.track_releases(str(tmp_path), [str(tmp_path / "old.csv")])
+        leaderboard.track_releases(str(tmp_path), [str(tmp_path / "old.csv")])
 
 
 def keep_release(folder, name, entries, **options):
@@ -175,7 +175,7 @@ def test_history_follows_each_entry_through_its_releases(tmp_path):
     run_step("track_releases", tmp_path, {"releases": [newer, old]})
     table = read_step("track_releases", tmp_path)["rank_history"]
     facts = {"former": "2025-02", "new": ["a"], "gone": [], "moves": [("b", 1, 2)]}
-    assert releases.find_facts(table) == facts
+    assert leaderboard.find_moves(table) == facts
     rows = table[["release", "name", "rank"]].astype({"rank": "Int64"}).to_numpy().tolist()
     assert rows == [
         ["2025-01", "b", 1],
@@ -202,6 +202,6 @@ def test_a_broken_release_is_refused_with_its_file_and_a_remedy(tmp_path, text, 
     path = tmp_path / "old.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValidationError, match=message) as found:
-        releases.read_release(path)
+        leaderboard.read_release(path)
     assert str(path) in str(found.value)
     assert "copies of leaderboard/entries.csv" in str(found.value)

@@ -15,7 +15,8 @@ from scipy import optimize, stats
 from scipy.spatial import distance as peers
 from scipy.spatial.distance import pdist, squareform
 
-from capmap.analyses import drift, next_results, transfer
+from capmap.analyses import generalization
+from capmap.analyses.capabilities import choose_next_results
 from capmap.capabilities import crossvalidation, embedding, factors, predictions
 from capmap.capabilities.gaps import arrange_results, describe_results
 from capmap.errors import ValidationError
@@ -634,13 +635,13 @@ def record_splits(analysis: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def track(scores: np.ndarray, dates: list[str], families: list[str] | None = None) -> pd.DataFrame:
     gaps = make_gaps(list_cells(scores), least=1)
     tables = list_known(gaps, families=families, date=dates)
-    return drift.measure_drift(gaps, *tables, study="toy", confidence_level=0.9, seed=0)
+    return generalization.measure_drift(gaps, *tables, study="toy", confidence_level=0.9, seed=0)
 
 
 def test_newcomers_are_predicted_from_half_of_their_results_and_all_earlier_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seen = record_splits(drift, monkeypatch)
+    seen = record_splits(generalization, monkeypatch)
     families = ["F", "F", *"ABCDEFGHIJ"]
     scores = np.random.default_rng(0).normal(size=(14, 12))
     table = track(scores, ["", *["2020-01-01"] * 9, *["2021-01-01"] * 4], families)
@@ -668,7 +669,7 @@ def measure(
 ) -> pd.DataFrame:
     gaps = make_gaps(list_cells(scores), least=1)
     tables = list_known(gaps, type=types, families=families)
-    return transfer.measure_transfer(gaps, *tables, study="toy", confidence_level=0.9, seed=0)
+    return generalization.measure_transfer(gaps, *tables, study="toy", confidence_level=0.9, seed=0)
 
 
 @pytest.mark.slow
@@ -692,7 +693,7 @@ def test_a_family_is_never_known_of_a_model_where_it_is_hidden(
     # The families 0 to 3 have datasets of all three types.
     families = [str(place % 6 if place % 6 < 4 else place) for place in range(20)]
     types = ["one"] * 6 + ["two"] * 7 + ["three"] * 7
-    seen = record_splits(transfer, monkeypatch)
+    seen = record_splits(generalization, monkeypatch)
     measure(np.random.default_rng(0).normal(size=(12, 20)), types, families)
     assert len(seen) == 3 * 2 * 2
     for [joined], [alone] in zip(seen[::2], seen[1::2], strict=True):
@@ -883,7 +884,7 @@ def test_the_widest_interval_that_may_be_near_the_best_comes_first() -> None:
         ("B", "e", None, 0.4, 0.1, 0.8),
     )
     placed = make(("C", "d", None, 0.5, 0.0, 0.9), ("C", "e", None, None, None, None))
-    found = next_results.choose_next_results(predictions, placed)
+    found = choose_next_results(predictions, placed)
     assert found[["rank", "model", "dataset"]].to_numpy().tolist() == [
         [1, "C", "d"],
         [2, "B", "e"],
@@ -894,9 +895,9 @@ def test_the_widest_interval_that_may_be_near_the_best_comes_first() -> None:
 
 def test_each_model_has_ten_rows_at_most() -> None:
     many = make(*(("A", f"d{place:02d}", None, 0.1, 0.0, 0.4) for place in range(12)))
-    found = next_results.choose_next_results(many, make())
+    found = choose_next_results(many, make())
     assert found["dataset"].tolist() == [f"d{place:02d}" for place in range(10)]
-    assert next_results.choose_next_results(make(), make()).empty
+    assert choose_next_results(make(), make()).empty
 
 
 def draw_near(seed: int = 0, *, share: float = 0.7) -> pd.DataFrame:

@@ -15,8 +15,8 @@ from scipy import stats
 
 from capmap.artifacts import read_parquet, read_table
 from capmap.errors import ValidationError
-from capmap.multilabel import drops, evaluation, metrics, rankings
-from capmap.multilabel.dumps import Cell
+from capmap.multilabel import evaluation, summaries
+from capmap.patterns import Cell
 from capmap.rng import make_stream
 from evaluate import evaluate
 from tests.multilabel_tables import SHIPPED, make_metrics, read_shipped_runs
@@ -118,7 +118,7 @@ class Study:
 
     def summarize(self, *, rank_by: str = "asma", **images: int) -> dict[str, pd.DataFrame]:
         """Make all tables and the paragraphs, with the numbers of images of some datasets."""
-        common = {**OPTIONS, "images": images, "order": list(self.datasets), "compare": []}
+        common = {**OPTIONS, "images": images, "compare": list(self.datasets)}
         common |= {"counted": [], "rank_by": rank_by, "seed": 0}
         inputs: dict[str, Any] = {
             kind: self.list_files(kind) for kind in ("scores", "outcomes", "facts")
@@ -376,7 +376,7 @@ def value_images(scores: np.ndarray, sets: list, single: list | None = None) -> 
 
 
 def estimate(images: pd.DataFrame, groups: list[int], **own: int) -> pd.DataFrame:
-    return metrics.estimate_metrics(images, subgroups=groups, **options(**own))
+    return evaluation.estimate_metrics(images, subgroups=groups, **options(**own))
 
 
 def read_rows(table: pd.DataFrame, *columns: str) -> dict:
@@ -443,9 +443,9 @@ def test_replicates_of_an_accuracy_are_binomial(
     monkeypatch: pytest.MonkeyPatch, per_count: int
 ) -> None:
     # Of 200 images 140 are right; drawn by counts, and one by one.
-    monkeypatch.setattr(metrics, "DRAWS_PER_COUNT", per_count)
+    monkeypatch.setattr(evaluation, "DRAWS_PER_COUNT", per_count)
     strata, rng = [np.repeat([0.0, 1.0], [60, 140])], make_stream(1, "draws")
-    (drawn,) = metrics.resample_strata(strata, RESAMPLES, rng)
+    (drawn,) = evaluation.resample_strata(strata, RESAMPLES, rng)
     found = np.round(200 * drawn).astype(int)
     expected = RESAMPLES * stats.binom.pmf(np.arange(201), 200, 0.7)
     is_common = expected > 20
@@ -476,7 +476,7 @@ def test_intervals_have_the_width_of_closed_forms() -> None:
 
 def compare(first: pd.DataFrame, second: pd.DataFrame, **own: int) -> pd.DataFrame:
     pair = (GROUPS, GROUPS)
-    return drops.compare_dataset_pair((first, second), subgroups=pair, **(options(2000) | own))
+    return summaries.compare_dataset_pair((first, second), subgroups=pair, **(options(2000) | own))
 
 
 def test_differences_of_datasets_hold_the_metrics_of_both() -> None:
@@ -516,7 +516,7 @@ def test_a_drop_is_split_into_label_mix_and_accuracy_within_groups() -> None:
     shares, others = table.loc[["top1", "real"]], table.drop(["top1", "real"])
     parts = shares["mix"] + shares["within"]
     assert parts.tolist() == pytest.approx(shares["difference"].tolist())
-    assert others[drops.SPLITS].isna().all(axis=None), "ASMA weighs all numbers of labels alike"
+    assert others[summaries.SPLITS].isna().all(axis=None), "ASMA weighs all numbers of labels alike"
     # The same accuracies: all is mix; the same shares: nothing is.
     row = compare(first, repeat_images((1, 500, 450), (2, 500, 250))).iloc[0]
     assert row[["mix", "within"]].tolist() == pytest.approx([0.12, 0])
@@ -532,13 +532,13 @@ def test_intervals_of_both_parts_hold_the_true_values() -> None:
     # Chances to be right are 1 - .2 and 1 - .25 per label, shares those of `draw_values`.
     held, shares = np.zeros(2), [np.array([none, 0.6 - none, 0.3, 0.1]) for none in (0.1, 0.4)]
     right = [1 - hard * np.arange(4) for hard in (0.2, 0.25)]
-    truth = drops.split_drop(
-        *(drops.Mix(p[None], a[None]) for p, a in zip(shares, right, strict=True))
+    truth = summaries.split_drop(
+        *(summaries.Mix(p[None], a[None]) for p, a in zip(shares, right, strict=True))
     )
     for seed in range(200):
         sides = draw_values(seed, 600), draw_values(900 + seed, 400, none=0.4, hard=0.25)
         row = compare(*sides, n_resamples=400).iloc[0]
-        for place, part in enumerate(drops.PARTS):
+        for place, part in enumerate(summaries.PARTS):
             held[place] += row[f"{part}_low"] <= truth[part][0] <= row[f"{part}_high"]
     assert (held / 200 > 0.9).all()
 
@@ -552,7 +552,7 @@ def test_published_metrics_are_subtracted_and_have_no_intervals() -> None:
         ("a", "W", "", "subgroup", 3, 0.1),
     ]
     table = pd.DataFrame(rows, columns=["model", "dataset", "seed", "metric", "subgroup", "value"])
-    found = drops.subtract_datasets(
+    found = summaries.subtract_datasets(
         table.astype({"subgroup": "Int64"}), dataset_a="V", dataset_b="W"
     )
     names = ["subgroup", "top1", "subgroup", "top1", "top1"]
@@ -560,7 +560,7 @@ def test_published_metrics_are_subtracted_and_have_no_intervals() -> None:
     assert found["model"].tolist() == ["", "", "a", "a", "b"]
     # a: (0.8 + 0.6) / 2 - 0.5 = 0.2; b: 0.4 - 0.5 = -0.1; c has no W. The mean is 0.05.
     assert found["difference"].to_list() == pytest.approx([0.25, 0.05, 0.25, 0.2, -0.1])
-    assert found[["ci_low", "images", *drops.SPLITS]].isna().all(axis=None)
+    assert found[["ci_low", "images", *summaries.SPLITS]].isna().all(axis=None)
 
 
 STEPS = st.lists(st.integers(0, 6), max_size=20)
@@ -581,10 +581,10 @@ def make_table(*rows: tuple) -> pd.DataFrame:
 # which is all that the correction knows.
 @pytest.mark.parametrize(("images", "least"), [({}, 0.986), ({"ImageNetV1": V1_IMAGES}, 0.999)])
 def test_rank_shifts_agree_with_the_printed_ones_once_hidden_ranks_are_counted(images, least):
-    metrics = rankings.split_published(read_shipped_runs())
-    values = rankings.average_metrics(metrics, ["top1", "asma"])
+    metrics = summaries.split_published(read_shipped_runs())
+    values = summaries.average_metrics(metrics, ["top1", "asma"])
     columns = ("top1", "ImageNetV1"), ("asma", "PatchML")
-    shifts = rankings.shift_ranks(values, *columns, images=images).set_index("model")["shift"]
+    shifts = summaries.shift_ranks(values, *columns, images=images).set_index("model")["shift"]
     printed = pd.read_csv(SHIPPED / "rank_shifts.csv").set_index("model")["rank_shift"]
     assert len(shifts) == len(printed) == 315
     assert shifts.corr(printed, method="spearman") >= least
@@ -602,7 +602,7 @@ def test_rank_shifts_agree_with_the_printed_ones_once_hidden_ranks_are_counted(i
     ],
 )
 def test_a_metric_is_known_in_any_spelling(name, metric, subgroup):
-    found = rankings.split_published(make_runs(("m", f"Data / Set / {name}", 0.5))).iloc[0]
+    found = summaries.split_published(make_runs(("m", f"Data / Set / {name}", 0.5))).iloc[0]
     assert found[["dataset", "metric"]].tolist() == ["Data / Set", metric]
     assert pd.isna(found["subgroup"]) if subgroup is None else found["subgroup"] == subgroup
 
@@ -612,7 +612,7 @@ def test_a_metric_is_known_in_any_spelling(name, metric, subgroup):
 )
 def test_values_are_percent_when_one_is_above_1(scores, values):
     runs = make_runs(("a", "D / asma", scores[0]), ("b", "D / asma", scores[1]))
-    assert rankings.split_published(runs)["value"].to_list() == list(values)
+    assert summaries.split_published(runs)["value"].to_list() == list(values)
 
 
 @pytest.mark.parametrize(
@@ -632,46 +632,46 @@ def test_values_are_percent_when_one_is_above_1(scores, values):
 )
 def test_what_cannot_be_read_is_refused_with_the_remedy(rows, words):
     with pytest.raises(ValidationError) as caught:
-        rankings.split_published(make_runs(*rows))
+        summaries.split_published(make_runs(*rows))
     assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
 def test_images_are_counted_by_their_different_labels(tmp_path: Path) -> None:
     labels = tmp_path / "labels.json"
     labels.write_text("[[3], [], [5, 8], [7, 7], [1, 2], []]")
-    fact = rankings.count_labels(str(labels), "V1", "V1")
+    fact = summaries.count_labels(str(labels), "V1", "V1")
     # Twice the same label is one.
     assert fact == {"dataset": "V1", "seed": "", "labels": {"0": 2, "1": 2, "2": 2}}
     # More labels than the largest subgroup are counted together.
-    counts = rankings.pool_label_counts([fact, {**fact, "seed": "1"}], subgroups={"V1": [1]})
+    counts = summaries.pool_label_counts([fact, {**fact, "seed": "1"}], subgroups={"V1": [1]})
     assert counts["images"].tolist() == [4, 4, 4]
     assert counts["share"].tolist()[1:] == [0.5, 0.5]
 
 
 def test_printed_numbers_of_images_are_read_and_refused_with_their_line(tmp_path: Path) -> None:
     shipped = str(SHIPPED / "label_counts.csv")
-    facts = [rankings.count_labels(shipped, f"ImageNetV{n}", f"V{n}") for n in (1, 2)]
-    counts = rankings.pool_label_counts(facts, subgroups={}).set_index(["dataset", "labels"])
+    facts = [summaries.count_labels(shipped, f"ImageNetV{n}", f"V{n}") for n in (1, 2)]
+    counts = summaries.pool_label_counts(facts, subgroups={}).set_index(["dataset", "labels"])
     # 39394 of 46837 and 5083 of 9871 images have one label.
     several = 1 - counts["share"].xs("1", level="labels")
     assert several.round(3).to_dict() == {"V1": 0.159, "V2": 0.485}
     with pytest.raises(ValidationError, match="no images of 'V3'"):
-        rankings.count_labels(shipped, "V3", "V3")
+        summaries.count_labels(shipped, "V3", "V3")
     path = tmp_path / "counts.csv"
     for row in ("V,1,many", "V,one,3", "V,-1,3"):
         path.write_text(f"dataset,labels,images\nV,2,5\n{row}\n")
         with pytest.raises(ValidationError, match=r"counts\.csv, line 3: .* Write whole numbers"):
-            rankings.count_labels(str(path), "V", "V")
+            summaries.count_labels(str(path), "V", "V")
 
 
 @given(STEPS, st.floats(1, 50))
 def test_ranks_are_the_dense_ones_of_scipy_and_hidden_values_move_them(steps, hidden):
     values = np.array(steps) / 10
-    dense = rankings.rank_densely(values)
+    dense = summaries.rank_densely(values)
     assert dense.tolist() == stats.rankdata(-values, method="dense").tolist()
-    most = rankings.rank_densely(values, hidden=np.inf)
+    most = summaries.rank_densely(values, hidden=np.inf)
     assert most.tolist() == stats.rankdata(-values, method="min").tolist()
-    ranks = rankings.rank_densely(values, hidden=hidden)
+    ranks = summaries.rank_densely(values, hidden=hidden)
     assert ((dense <= ranks) & (ranks <= most)).all()
 
 
@@ -686,7 +686,7 @@ def test_a_summary_has_means_over_seeds_and_ranks_within_a_dataset():
         ("a", "V", "", "top1", 0.9),
         ("c", "V", "", "top1", 0.95),
     ]
-    summary = rankings.summarize_models(make_table(*rows, ("c", "V", "", "f1", 0.5)))
+    summary = summaries.summarize_models(make_table(*rows, ("c", "V", "", "f1", 0.5)))
     assert summary["model"].tolist() == ["a", "b", "c", "a", "c"]
     assert summary["seeds"].tolist() == [2, 1, 1, 1, 1]
     # a and b are both 0.3.
@@ -704,11 +704,11 @@ def test_a_summary_has_means_over_seeds_and_ranks_within_a_dataset():
 def test_all_pairs_of_columns_have_the_ranks_of_the_summary(seed, rank_by, images):
     metrics = make_metrics([f"m{place}" for place in range(9)], seed=seed)
     metrics["value"] = metrics["value"].round(1)
-    shifts = rankings.shift_all_ranks(metrics, rank_by=rank_by, images=images)
+    shifts = summaries.shift_all_ranks(metrics, rank_by=rank_by, images=images)
     pairs = ["metric_a", "dataset_a", "metric_b", "dataset_b"]
     # Seven columns: top-1, ReaL and ASMA of V1 and V2, and ASMA of PatchML.
     assert len(shifts[pairs].drop_duplicates()) == 7 * 6 / 2
-    summary = rankings.summarize_models(metrics, images=images).set_index(["dataset", "model"])
+    summary = summaries.summarize_models(metrics, images=images).set_index(["dataset", "model"])
     for row in shifts.itertuples():
         for side in ("a", "b"):
             metric, dataset = (getattr(row, f"{name}_{side}") for name in ("metric", "dataset"))

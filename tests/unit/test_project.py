@@ -14,7 +14,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from capmap.analyses import FIGURES, INDEX, STEPS
+from capmap.analyses import FIGURES, INDEX, STEPS, name_module
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "scripts").glob("*.py"))
@@ -32,7 +32,7 @@ DISTRIBUTIONS = {
 }
 # What the scripts load that run what analyses declare.
 LOADED = {
-    "analyse.py": [f"capmap.analyses.{owner}" for owner in STEPS.values()],
+    "analyse.py": [name_module(owner) for owner in STEPS.values()],
     "plot.py": [INDEX[owner]["drawn"][name] for name, owner in FIGURES.items()],
 }
 LOCKS = ["requirements.lock", "requirements-dev.lock"]
@@ -50,12 +50,12 @@ GROUND = [
 # What the rules ask while Snakemake reads them. Only drafts, which are tried as rules would, stand
 # on it.
 INPUTS = {"inputs"}
-BELOW_INPUTS = {"capmap.multilabel.dumps", "capmap.figures.style"}
+BELOW_INPUTS = {"capmap.figures.style"}
 TABLES = [{"tables"}]
 STATISTICS = [
     {"exports", "normalization"},
     {"validation", "attributes", "ranking"},
-    {"capabilities", "leaderboard", "checkpoints", "multilabel"},
+    {"capabilities", "leaderboard", "multilabel"},
     {"methods"},
 ]
 # Pages show finished tables, so no statistic is computed in them.

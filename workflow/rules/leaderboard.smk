@@ -1,7 +1,7 @@
 """Reads submissions and checkpoints, and puts the entries of a leaderboard on a page.
 
 Reads: folders of submissions or tables of evaluations of checkpoints, and the definition of the
-benchmark; normalized/, bootstrap/ and tables/ranking.csv.
+benchmark; normalized/ and bootstrap/.
 Writes: runs.parquet and validation.json, as other exports do; submissions.json, evaluations.parquet;
 leaderboard/ with its tables and index.html.
 """
@@ -59,8 +59,7 @@ rule lead:
     input:
         exported="results/{study}/runs.parquet",
         runs="results/{study}/normalized/runs.parquet",
-        bounds="results/{study}/normalized/bounds.csv",
-        ranking="results/{study}/tables/ranking.csv",
+        scope=["results/{study}/normalized/scope.json"],
         replicates=shards("results/{study}/bootstrap/{shard}.parquet"),
         descriptions=files(studies.list_descriptions),
         benchmark=files("benchmark"),

@@ -1,4 +1,4 @@
-"""The analyses of a study, each in a file of its name, with its words in a template of its family.
+"""The analyses of a study, in files of a name or a family, with their words in templates.
 
 The rules read ``index.json``, which needs no NumPy; ``make docs`` writes it from the declarations.
 """
@@ -22,7 +22,7 @@ TOGETHER = ("intervals", "rank_shift")
 USUAL: dict[str, Any] = {"folder": FOLDER, "default": False, "needs": "", "tables": []}
 USUAL |= {key: {} for key in ["figures", "drawn", "steps", "files", "options"]}
 INDEX: dict[str, dict[str, Any]] = {
-    name: USUAL | own
+    name: USUAL | {"module": name} | own
     for name, own in json.loads(Path(__file__).with_name("index.json").read_text("utf-8")).items()
 }
 # In the order of the page.
@@ -281,8 +281,19 @@ def place_read(name: str, reader: str) -> str:
 
 def load_analysis(name: str) -> Analysis:
     """The declaration of an analysis, from its module."""
-    declared: Analysis = import_module(f"capmap.analyses.{name}").ANALYSIS
-    return declared
+    return read_declarations(name_module(name))[name]
+
+
+def read_declarations(module: str) -> dict[str, Analysis]:
+    """What a module declares: the analyses of a family, or the one that is called as it is."""
+    loaded = import_module(module)
+    several: dict[str, Analysis] = getattr(loaded, "ANALYSES", {})
+    return several or {module.rpartition(".")[2]: loaded.ANALYSIS}
+
+
+def name_module(name: str) -> str:
+    """The module that declares an analysis."""
+    return f"capmap.analyses.{INDEX[name]['module']}"
 
 
 def find_table(place: str) -> Table | None:

@@ -1,18 +1,28 @@
-"""What each model is good at: positions, predictions and their errors."""
+"""What each model is good at, where models with few results stand, and what to run next."""
 
 from typing import Any
 
 import pandas as pd
 
 from capmap.analyses import Analysis, Figure, Step, Table
-from capmap.capabilities.crossvalidation import crossvalidate_study, summarize_validation
+from capmap.capabilities.crossvalidation import (
+    CURVE,
+    crossvalidate_study,
+    summarize_validation,
+)
 from capmap.capabilities.embedding import embed_models
 from capmap.capabilities.gaps import DATASETS, MODELS, describe_results
-from capmap.capabilities.predictions import NEAREST, predict_cells
+from capmap.capabilities.predictions import NEAREST, place_models, predict_cells
+from capmap.settings.choices import PREDICTION_LEVEL
 
 # Models that the page names, and what it compares.
 SHOWN = 2
 COMPARED = ("l2", "additive", "factors")
+# A result matters if its gap may be this small: the model may be near the best on the dataset.
+NEAR = 0.1
+# Results to run next of a model.
+MOST = 10
+NEXT = "rank model dataset predicted low high width"
 
 
 def find_facts(
@@ -45,7 +55,54 @@ def find_facts(
     }
 
 
-ANALYSIS = Analysis(
+def find_placements(placements: pd.DataFrame, error_curve: pd.DataFrame) -> dict[str, Any]:
+    """How many models are placed, and the errors with the fewest and with the most results."""
+    curve = error_curve.sort_values("results").to_dict("records")
+    return {
+        "placed": placements.sort_values(["mean_gap", "model"]).to_dict("records"),
+        "few": curve[0] if curve else None,
+        "many": curve[-1] if len(curve) > 1 else None,
+        "prediction_level": PREDICTION_LEVEL,
+    }
+
+
+def choose_next_results(
+    predictions: pd.DataFrame, placement_predictions: pd.DataFrame
+) -> pd.DataFrame:
+    """Choose the results to run next, of all models and datasets.
+
+    A result that is not there matters if its prediction interval reaches a gap of 0.1 or less: the
+    model may be near the best one on the dataset. Of those that matter, the one with the widest
+    interval comes first: it is the one that is known least.
+
+    Examples
+    --------
+    >>> row = {"model": "A", "dataset": "D", "observed": None, "predicted": 0.3}
+    >>> table = pd.DataFrame([row | {"low": 0.05, "high": 0.5}, row | {"low": 0.2, "high": 0.9}])
+    >>> choose_next_results(table, table.iloc[:0])["width"].tolist()
+    [0.45]
+    """
+    parts = [part for part in (predictions, placement_predictions) if len(part)]
+    found = pd.concat(parts or [predictions], ignore_index=True)
+    found = found[found["observed"].isna() & (found["low"] <= NEAR)]
+    found = found.assign(width=found["high"] - found["low"])
+    found = found.sort_values(["width", "model", "dataset"], ascending=[False, True, True])
+    found = found[found.groupby("model").cumcount() < MOST].reset_index(drop=True)
+    found = found.assign(rank=found.index + 1)[NEXT.split()]
+    return found.astype({"model": "str", "dataset": "str"})
+
+
+def find_next(next: pd.DataFrame) -> dict[str, Any]:  # noqa: A002
+    """The first results to run."""
+    return {
+        "cells": next[["model", "dataset"]].to_numpy().tolist(),
+        "first": next.iloc[0].to_dict() if len(next) else None,
+        "near": NEAR,
+        "prediction_level": PREDICTION_LEVEL,
+    }
+
+
+CAPABILITIES = Analysis(
     question="What is each model good at?",
     position=130,
     folder="capabilities",
@@ -172,3 +229,58 @@ ANALYSIS = Analysis(
         "untried": "A dataset on which the model has no result.",
     },
 )
+PLACEMENTS = Analysis(
+    question="Where do models with few results stand?",
+    position=140,
+    folder="capabilities",
+    tables={
+        "placements": Table(
+            "Positions of models with few results, and their mean gap over all datasets.",
+            "model results mean_gap mean_gap_low mean_gap_high",
+            more=True,
+        ),
+        "placement_predictions": Table(
+            "Predicted gaps and scores of models with few results, with intervals.",
+            "model dataset predicted low high predicted_score score_low score_high",
+        ),
+        "error_curve": Table(
+            "Errors and coverage of predictions by the number of results that models keep, and "
+            "errors of an additive model.",
+            CURVE,
+        ),
+    },
+    figures={
+        "error_curve": Figure(
+            "Errors of predictions by the number of results that models keep.",
+            draw="capmap.figures.lines:draw_error_curve",
+        ),
+    },
+    steps={
+        "place_models": Step(
+            place_models,
+            options={"method": "capabilities/method"},
+        ),
+    },
+    find_facts=find_placements,
+    meanings={
+        "change": "Change of the models' mean squared error since the row before.",
+        "coverage": "Share of prediction intervals that hold the hidden result, 0 to 1.",
+    },
+)
+NEXT_RESULTS = Analysis(
+    question="Which result should be run next?",
+    position=150,
+    tables={
+        "next": Table(
+            "Missing results that may be near the best, widest prediction interval first.",
+            NEXT,
+        ),
+    },
+    steps={
+        "choose_results": Step(
+            choose_next_results,
+        ),
+    },
+    find_facts=find_next,
+)
+ANALYSES = {"capabilities": CAPABILITIES, "placements": PLACEMENTS, "next_results": NEXT_RESULTS}

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from capmap.analyses import Analysis, Figure, Step, Table
-from capmap.checkpoints.rankings import analyse_checkpoints
+from capmap.leaderboard.trainings import rank_trainings, trace_curves
 
 
 def find_facts(
@@ -69,9 +69,11 @@ ANALYSIS = Analysis(
     },
     steps={
         "rank_checkpoints": Step(
-            analyse_checkpoints,
+            rank_trainings,
+            tables=["selected", "checkpoint_rankings", "ranking_agreement", "checkpoints"],
             options={"settings": "checkpoints", "metric": "metric", "metrics": "metrics"},
         ),
+        "trace_curves": Step(trace_curves, tables=["curves"], options={"metrics": "metrics"}),
     },
     find_facts=find_facts,
     options={"split": "checkpoints/select/split", "report": "checkpoints/report/split"},

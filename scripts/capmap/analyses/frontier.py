@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from capmap.analyses import Analysis, Figure, Step, Table
-from capmap.attributes import read_model_attributes
+from capmap.attributes import read_attributes
 from capmap.ranking import choose_ranked
 from capmap.ranking.aggregation import round_significant
 from capmap.wording import rename_column
@@ -31,7 +31,7 @@ def trace_frontier(
     """
     ranked = choose_ranked(ranking)
     columns = {name: model_attributes[name] for name in READ}
-    known = read_model_attributes(next(iter(model_file), ""), **columns)
+    known = read_attributes(next(iter(model_file), ""), "model", columns)
     costs = rename_column(known, "model", renamed).set_index("model")[against].dropna()
     if against == "date":
         days = pd.to_datetime(costs).dt

@@ -5,8 +5,14 @@ from typing import Any
 import pandas as pd
 
 from capmap.analyses import Analysis, Figure, Step, Table
-from capmap.multilabel.drops import DROPS, compare_predictions
-from capmap.multilabel.rankings import PUBLISHED, SHIFTS, SUMMARY, summarize_metrics
+from capmap.multilabel.summaries import (
+    DROPS,
+    PUBLISHED,
+    SHIFTS,
+    SUMMARY,
+    compare_predictions,
+    summarize_metrics,
+)
 from capmap.wording import LABEL_METRICS
 
 ENDS = ("dataset_a", "dataset_b")
@@ -106,6 +112,10 @@ ANALYSIS = Analysis(
             "ReaL and subgroup accuracy by number of labels, over models, on two datasets.",
             draw="capmap.figures.multilabel:draw_subgroup_boxes",
         ),
+        "seed_boxes": Figure(
+            "ASMA on composed images by seed, over models.",
+            draw="capmap.figures.multilabel:draw_seed_boxes",
+        ),
     },
     steps={
         "summarize_metrics": Step(
@@ -125,7 +135,6 @@ ANALYSIS = Analysis(
             paths=["outcomes"],
             options={
                 "compare": "multilabel/compare",
-                "order": "predictions/order",
                 "subgroups": "multilabel/subgroups",
                 "n_resamples": "bootstrap/of_images",
             },

@@ -34,27 +34,6 @@ def compare_published(
 ) -> dict[str, pd.DataFrame]:
     """Compare every number of published tables with the one that the study has for it.
 
-    Parameters
-    ----------
-    folder : str
-        That of the study, with its tables.
-    published, claims : mapping
-        The settings of these names.
-
-    Returns
-    -------
-    dict
-        The tables ``published`` (a row per entry), ``published_cells`` (a row per number, those
-        first that differ) and ``published_claims`` (a row per statement).
-
-    Raises
-    ------
-    ValidationError
-        When a file or a table lacks a column, when a cell is no number, or when several rows of the
-        study stand beside one.
-
-    Notes
-    -----
     A number is ``equal`` if ours, rounded to the decimals of its column, is it: if they differ by
     no more than half of the last place (ties of rounding go either way), or in nothing but the last
     of 12 significant digits. It is ``near`` if they differ by no more than the ``tolerance`` of its

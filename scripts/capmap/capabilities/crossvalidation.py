@@ -71,30 +71,11 @@ def estimate_mean(
 ) -> tuple[float, float, float]:
     """Estimate the mean of values that may come in clusters.
 
-    Parameters
-    ----------
-    values : array_like, shape (values,)
-        Such as squared errors; NaN do not count.
-    clusters : iterable, shape (values,), optional
-        The cluster of each value, such as its model. Without, each is one of its own.
-    confidence_level : float
-        Of the interval, between 0 and 1.
-
-    Returns
-    -------
-    mean, low, high : float
-        The mean of all values, and its interval. The interval is NaN with fewer than two clusters,
-        and so is the mean without values.
-
-    Notes
-    -----
     Values of one cluster may depend on each other in any way, those of different clusters are
     taken as independent. With r the sums over clusters of deviations from the mean of n values,
     the variance is G / (G − 1) · Σ r² / n², and the quantile Student's t with G − 1 degrees of
     freedom, for G clusters. With clusters of one value that is the usual interval of a mean.
 
-    References
-    ----------
     Cameron, A. C. and Miller, D. L. (2015). A practitioner's guide to cluster-robust inference.
     Journal of Human Resources 50, 317–372.
 
@@ -128,26 +109,11 @@ def summarize_errors(
     reference: str,
     confidence_level: float,
 ) -> dict[str, float]:
-    """Summarize squared errors of hidden results, and their difference from those of another way.
+    """Summarize squared errors of hidden results, and their difference from those by another name.
 
-    Parameters
-    ----------
-    found : pandas.DataFrame
-        A row per hidden result: ``row``, the place of its model, ``truth``, and predictions. Models
-        are the clusters of the intervals (`estimate_mean`).
-    columns : mapping of str to str
-        Columns of predictions by the name of their error: ``mse``, and those to compare it with.
-    reference : str
-        The error that is subtracted.
-    confidence_level : float
-        Of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    dict
-        ``models`` and ``predictions``, their numbers; the mean of each squared error; ``mse_low``,
-        at least 0, and ``mse_high``; and ``difference`` with ``difference_low`` and
-        ``difference_high``, below 0 where errors are smaller than those of the reference.
+    `columns` has columns of predictions by the name of their error: ``mse``, and those to compare
+    it with. The place of the model, ``row``, is the cluster of the intervals (`estimate_mean`); the
+    difference is below 0 where errors are smaller than those of the `reference`.
     """
     squares = {
         name: (found[column] - found["truth"]).to_numpy() ** 2 for name, column in columns.items()
@@ -167,34 +133,17 @@ def summarize_errors(
 
 
 def find_intervals(known: pd.DataFrame, new: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
-    """Find 90% prediction intervals of gaps by the errors of other predictions.
+    """Find 90% prediction intervals of gaps by the errors of other predictions, from 0 to 1.
 
-    Parameters
-    ----------
-    known : pandas.DataFrame
-        Predictions of results that had no part in them: ``row``, the place of the model;
-        ``prediction``, from 0 to 1; ``variance`` of a result around it, of which only ratios have
-        an influence; and the result, ``truth``. May be empty.
-    new : pandas.DataFrame
-        Other predictions: ``row``, ``prediction`` and ``variance``.
+    The believed variance, of which only ratios have an influence, is multiplied with the mean of
+    squared error / variance of the other results of the model, as if 10 further results had that of
+    all. An interval is that of a normal distribution with this variance of which the share p of
+    misses is below, for the prediction p, so that next to 0 or 1 nearly all of them are on the
+    other side; stretched by the conformal quantile of the errors in units of it. Errors count by
+    how near their predictions are: with normal weights of the difference in rank, whose standard
+    deviation is 5% of all results (50 at least). With fewer than 9 errors an interval goes from 0
+    to 1.
 
-    Returns
-    -------
-    low, high : ndarray, shape (new predictions,)
-        From 0 to 1; 0 and 1 where the errors are too few (less than 9).
-
-    Notes
-    -----
-    The believed variance is multiplied with the mean of squared error / variance of the other
-    results of the model, as if 10 further results had that of all. An interval is that of a normal
-    distribution with this variance of which the share p of misses is below, for the prediction p,
-    so that next to 0 or 1 nearly all of them are on the other side; stretched by the conformal
-    quantile of the errors in units of it. Errors count by how near their predictions are: with
-    normal weights of the difference in rank, whose standard deviation is 5% of all results (50 at
-    least). Equal predictions have the same errors nearby.
-
-    References
-    ----------
     Papadopoulos et al. (2002), ECML, for conformal intervals by normalized errors; Guan (2023),
     Localized conformal prediction, Biometrika 110:33-50.
     """
@@ -298,21 +247,10 @@ def crossvalidate(
 ) -> pd.DataFrame:
     """Predict what is hidden in each split from what is known there.
 
-    Parameters
-    ----------
-    splits : sequence of Split
-        Of the same models and datasets. One that knows nothing, or hides nothing, is left out.
-    attributes : SideInformation
-        Of models and datasets, may be empty.
-    rng : numpy.random.Generator
-        Draws factors, the same for all splits.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per hidden result, by split: ``split``, its number; ``row`` and ``column``, the places
-        of model and dataset; ``truth``, the hidden gap; ``prediction`` and its ``variance`` by the
-        factors; and ``additive``, the prediction of additive effects.
+    A row per hidden result: the number of its ``split``; ``row`` and ``column``, the places of
+    model and dataset; ``truth``, the hidden gap; ``prediction`` and its ``variance`` by the
+    factors, drawn alike for all splits; and ``additive``, the prediction of additive effects. A
+    split that knows or hides nothing is left out.
     """
     chosen = {n: own for n, own in enumerate(splits) if len(own.train.gaps) and len(own.test.gaps)}
     columns = ["split", "row", "column", "truth", "prediction", "variance", "additive"]
@@ -349,27 +287,6 @@ def crossvalidate_study(
 ) -> pd.DataFrame:
     """Predict hidden results of a study by factors, additive effects and distances.
 
-    Parameters
-    ----------
-    gaps : pandas.DataFrame
-        From `capmap.capabilities.gaps.tabulate_gaps`.
-    models, datasets : pandas.DataFrame
-        From `capmap.capabilities.gaps.describe_results`, for their attributes.
-    study : str
-        Name of the study, part of the names of its random streams.
-    dimension, dimensions, n_splits
-        As in the setting `capabilities`; L2 distances are always fitted in the dimension.
-    seed : int
-        As in the setting `bootstrap`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per predicted result: ``distance``, the name of what predicts; ``dimension``;
-        ``protocol``; ``fold``; ``model``; ``dataset``; ``truth`` and ``prediction``.
-
-    Notes
-    -----
     Each fold hides 10 random results, at most half of all; under the protocol ``family`` also the
     model's other results in the family of the dataset, which are not to predict. All methods see
     the same folds. As many folds share one fit, from which the results of all of them are hidden,
@@ -441,24 +358,6 @@ def summarize_validation(
 ) -> pd.DataFrame:
     """Summarize the errors of each method, dimension and protocol.
 
-    Parameters
-    ----------
-    validation : pandas.DataFrame
-        Of `crossvalidate_study`.
-    dimension : int
-        Of the L2 distances that others are compared with.
-    confidence_level : float
-        Of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``distance``, ``dimension``, ``protocol``, ``folds``; what `summarize_errors` has, compared
-        with L2 distances on the same results; ``pearson``, the mean over folds, with its interval;
-        and ``confidence``, the level of the intervals.
-
-    Notes
-    -----
     Intervals of errors and differences take all predictions of a model as one draw
     (`estimate_mean`): folds hide some results several times, and intervals over folds called
     equally good methods different in 45% of simulated studies of 30 results. Those of correlations
@@ -512,33 +411,12 @@ def leave_few(results: Results, count: int, rng: np.random.Generator) -> list[Bo
 def draw_error_curve(
     results: Results, attributes: SideInformation, *, make_rng: MakeRng
 ) -> tuple[pd.DataFrame, dict[int, pd.DataFrame]]:
-    """Leave models with few of their results, and predict the others.
+    """Leave models with few of their results, and predict the others; the curve and what was found.
 
-    Parameters
-    ----------
-    results : Results
-        Of all models.
-    attributes : SideInformation
-        Of models and datasets, may be empty.
-    make_rng : callable
-        Makes a random generator from names.
-
-    Returns
-    -------
-    error_curve : pandas.DataFrame
-        A row per number of ``results`` that models were left with, as far as two models have more,
-        with what `summarize_errors` has of ``mse`` and ``mse_additive``; ``coverage`` and mean
-        ``width`` of the prediction intervals; and ``change``, the mean over models of their mean
-        squared error minus that with the number before, with its interval.
-    few_results : dict of int to pandas.DataFrame
-        What `crossvalidate` found, by that number. As no errors of a new model are known, the
-        ``row`` of each result is another one, and ``model`` the place of its model.
-
-    Notes
-    -----
     Of a fifth of the models with more results at a time, all but 1, 2, 4, 8, 12, 16 or 20 random
-    ones each are hidden (`hide_unseen`). Intervals are calibrated by the errors of the other groups
-    of models; models are the clusters of intervals of errors.
+    ones each are hidden (`hide_unseen`), as far as two models have more. Intervals are calibrated
+    by the errors of the other groups of models; models are the clusters of intervals of errors, and
+    ``change`` is the mean over models of their mean squared error less that with the number before.
     """
     rows, few_results, before = [], {}, pd.Series(dtype=float)
     for count in COUNTS:

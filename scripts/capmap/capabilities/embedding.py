@@ -68,8 +68,6 @@ def measure_cosine(first: FloatArray, second: FloatArray) -> Measured:
 def measure_poincare(first: FloatArray, second: FloatArray) -> Measured:
     """Hyperbolic distance, that of the Poincaré ball, between points of the hyperboloid.
 
-    Notes
-    -----
     With h = √(1 + |z|²), the distance is arcosh(h h′ − z · z′) (Nickel and Kiela 2018,
     arXiv:1806.03417, equation 6), here by its excess over 1, which is exact for close points.
     """
@@ -106,28 +104,11 @@ def draw_start(results: Results, *, dimension: int, seed: int, study: str) -> Fl
 def fit_embedding(
     results: Results, *, distance: str, start: FloatArray, ridge: float = 0.0
 ) -> FloatArray:
-    """Place models and datasets so that distances come near the gaps.
+    """Place models, then datasets, so that distances come near the gaps.
 
-    Parameters
-    ----------
-    results : Results
-        At least one.
-    distance : {"l2", "cosine", "poincare"}
-        Between a model and a dataset.
-    start : ndarray, shape (models + datasets, dimension)
-        Where the points start.
-    ridge : float
-        Weight of the squared coordinates, in results.
-
-    Returns
-    -------
-    ndarray, shape (models + datasets, dimension)
-        A local minimum of Σ (distance − gap)² + ridge · Σ coordinate², up to a gradient of 0.01.
-
-    Notes
-    -----
-    Time and memory grow with results × dimension, not with models × datasets. A point without
-    results stays where it started, or at the origin with a ridge.
+    A local minimum of Σ (distance − gap)² + ridge · Σ coordinate², up to a gradient of 0.01. Time
+    and memory grow with results × dimension, not with models × datasets. A point without results
+    stays where it started, or at the origin with a ridge.
     """
     measure = DISTANCES[distance]
     ends = range(BLOCK, len(results.gaps), BLOCK)
@@ -177,18 +158,7 @@ def predict_by_distance(
 def settle_points(points: FloatArray) -> FloatArray:
     """Bring points to a frame of their own, so that fits of the same results can be compared.
 
-    Parameters
-    ----------
-    points : ndarray, shape (points, dimension)
-
-    Returns
-    -------
-    ndarray, shape (points, dimension)
-        The middle of all points is the origin, and the axes are the principal ones, the longest
-        first.
-
-    Notes
-    -----
+    The middle of all points is the origin, and the axes are the principal ones, the longest first.
     An axis points to where Σ x|x| is positive. All points have a say in that sum, so small changes
     do not flip an axis unless the points lie evenly on both sides; where the sum is 0, the first
     point off the middle lies on the positive side. Axes on which points spread alike may still turn
@@ -208,24 +178,8 @@ def embed_models(
 ) -> dict[str, pd.DataFrame]:
     """Place models and datasets by L2 distances, and project them to the plane.
 
-    Parameters
-    ----------
-    gaps : pandas.DataFrame
-        From `capmap.capabilities.gaps.tabulate_gaps`.
-    study : str
-        Name of the study, part of the names of its random streams.
-    method, dimension, projection
-        As in the setting `capabilities`.
-    seed : int
-        As in the setting `bootstrap`.
-
-    Returns
-    -------
-    dict
-        ``places`` (`project_map`), and ``positions``: ``kind`` (model or dataset), ``name``,
-        ``component`` (from 1; distances between two components mean nothing), ``centrality``, the
-        distance to the middle of the component, and ``x1`` … in the frame of `settle_points`; a row
-        per model by name, then per dataset.
+    ``component`` numbers the parts of the map from 1; distances between two of them mean nothing.
+    ``centrality`` is the distance to the middle of the own part.
     """
     results = choose_results(gaps)
     start = draw_start(results, dimension=dimension, seed=seed, study=study)
@@ -251,32 +205,12 @@ def embed_models(
 def project_map(positions: pd.DataFrame, *, study: str, projection: str, seed: int) -> pd.DataFrame:
     """Project models and datasets to the plane.
 
-    Parameters
-    ----------
-    positions : pandas.DataFrame
-        Of `embed_models`.
-    study : str
-        Name of the study, part of the names of its random streams.
-    projection : {"mds", "umap"}
-        As in the setting `capabilities`.
-    seed : int
-        As in the setting `bootstrap`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``kind``, ``name``, ``x`` and ``y``, in the order of the positions.
-
-    Notes
-    -----
     - "mds" is classical multidimensional scaling, of L2 distances the two first principal axes:
       large distances are kept best. y is 0 where the points lie on a line.
     - "umap" keeps near points near; how far groups are from each other means little. It starts from
       the other map, with 15 neighbors or all others, and needs five different points. It is the
       same from run to run on one machine; others may round differently, which moves points.
 
-    References
-    ----------
     Torgerson (1952), Psychometrika 17:401-419. McInnes, Healy and Melville (2018),
     arXiv:1802.03426.
     """

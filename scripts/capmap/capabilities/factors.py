@@ -39,19 +39,10 @@ class Additive(NamedTuple):
 
 
 def fit_additive(results: Results, *, penalty: float = 2.0) -> Additive:
-    """Fit the effects of models and of datasets together.
+    """Fit the effects of models and of datasets together, by backfitting.
 
-    Parameters
-    ----------
-    results : Results
-        At least one.
-    penalty : float
-        Weight of a squared effect, in results: an effect of few results is drawn towards 0.
-
-    Returns
-    -------
-    Additive
-        The minimum of Σ (prediction − gap)² + penalty · Σ effect², found by backfitting.
+    The minimum of Σ (prediction − gap)² + penalty · Σ effect²: an effect of few results is drawn
+    towards 0.
     """
     level = float(results.gaps.mean())
     rows, columns, gaps = results.rows, results.columns, results.gaps - level
@@ -104,22 +95,10 @@ class Moments(NamedTuple):
 def gather_attributes(
     results: Results, models: pd.DataFrame, datasets: pd.DataFrame
 ) -> SideInformation:
-    """Gather the attributes of the models and datasets of some results.
+    """Gather the attributes of the models and datasets of some results, by their names.
 
-    Parameters
-    ----------
-    results : Results
-        For its names.
-    models : pandas.DataFrame
-        Column ``model``, and any of ``architecture``, ``parameters`` and ``date``.
-    datasets : pandas.DataFrame
-        Column ``dataset``, and any of ``family`` and ``type``.
-
-    Returns
-    -------
-    SideInformation
-        An attribute that is missing is one of the model's or dataset's own, and one that no two
-        share is left out. Parameters count as logarithms.
+    An attribute that is missing is one of the model's or dataset's own, and one that no two share
+    is left out. Parameters count as logarithms.
     """
     table = models.set_index("model").reindex(results.models)
     covariates: list[FloatArray] = []
@@ -176,30 +155,9 @@ def predict_gaps(
 ) -> list[Moments]:
     """Predict the gaps of pairs of model and dataset by a Bayesian factorization.
 
-    Parameters
-    ----------
-    parts : sequence of Results
-        Results of the same models and datasets, at least one in each part; each part is fitted
-        alone, but all in one sweep, which takes less time. There are as many factors and effects as
-        the smallest part supports.
-    attributes : SideInformation
-        Of the models and datasets; may be empty.
-    pairs : sequence of Pairs
-        What to predict by each part.
-    rng : numpy.random.Generator
-        Gives the key of all draws.
-
-    Returns
-    -------
-    list of Moments
-        Of the pairs of each part: mean, from 0 to 1, and variance of a result over the draws, one
-        after every fifth of 110 sweeps that follow 10 dropped ones, by Gibbs sampling. Where no
-        known result connects model and dataset, the mean is that of the dataset. Only sums are kept
-        of draws, so memory grows with chains × (results + pairs).
-
-    Notes
-    -----
-    The gap of model m on dataset d is normal around
+    Each part is fitted alone, but all in one sweep, which takes less time; there are as many
+    factors and effects as the smallest part supports. The gap of model m on dataset d is normal
+    around
 
         μ + a_m (1 + δ_d) + c_d + x_m · β_d + u_m · v_d + Σ_g e_{g(m, d)}
 
@@ -211,14 +169,15 @@ def predict_gaps(
     The noise of a dataset has a scaled inverse χ² prior with 5 degrees of freedom around that of
     all. Variances have inverse-gamma priors, with shape 1 and scale 0.01 for effects.
 
+    Mean, from 0 to 1, and variance of a result are over the draws, one after every fifth of 110
+    sweeps that follow 10 dropped ones, by Gibbs sampling. Where no known result connects model and
+    dataset, the mean is that of the dataset. Only sums are kept of draws, so memory grows with
+    chains × (results + pairs); a sweep takes time in proportion to results × factors².
+
     Random numbers are made from the key, the number of the chain and of the sweep, and the name of
     the model or dataset (of a group, that of the member whose hash is least), so neither the order
     nor an unrelated model changes them. All parts have the same.
 
-    A sweep takes time in proportion to results × factors².
-
-    References
-    ----------
     Salakhutdinov and Mnih (2008), Bayesian probabilistic matrix factorization using Markov chain
     Monte Carlo, ICML. Searle, Casella and McCulloch (1992), Variance components, chapter 9.
     Gelfand and Smith (1990), Journal of the American Statistical Association 85:398-409, for means

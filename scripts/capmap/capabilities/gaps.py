@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from capmap.attributes import read_dataset_attributes, read_model_attributes
+from capmap.attributes import read_attributes
 from capmap.errors import ValidationError
 from capmap.exports.cells import SEPARATOR
 from capmap.metrics import find_metric
@@ -84,17 +84,8 @@ def order_by_names(results: Results, rng: np.random.Generator) -> IntArray:
 def arrange_results(cells: pd.DataFrame) -> Results:
     """Arrange scores by the names of models and datasets, and measure their gaps.
 
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score`` (higher is better), a row per filled cell.
-
-    Returns
-    -------
-    Results
-        The order of the rows has no influence. Scores are rounded to 12 significant digits, as in
-        `explain_dropped`, so that rounding noise never is a range. The gap of a dataset whose
-        scores are all the same is 0.
+    The order of the rows has no influence. Scores are rounded to 12 significant digits, so that
+    rounding noise never is a range; the gap of a dataset whose scores are all the same is 0.
     """
     cells = cells.sort_values(["model", "dataset"], kind="stable")
     models, rows = np.unique(cells["model"].astype(object), return_inverse=True)
@@ -107,21 +98,7 @@ def arrange_results(cells: pd.DataFrame) -> Results:
 def bound_scores(
     scores: FloatArray, columns: IntArray, datasets: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Find the worst and the best score of each dataset; NaN for one without scores.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (results,)
-        Higher is better.
-    columns : ndarray of int, shape (results,)
-        Place of each result's dataset.
-    datasets : int
-        Number of datasets.
-
-    Returns
-    -------
-    worst, best : ndarray, shape (datasets,)
-    """
+    """Find the worst and the best score of each dataset; NaN for one without scores."""
     groups = pd.Series(scores).groupby(columns)
     worst, best = (
         np.asarray(own.reindex(range(datasets)), dtype=np.float64)
@@ -135,24 +112,8 @@ def measure_gaps(
 ) -> FloatArray:
     """Measure the gap to the best model: (best − score) / (best − worst).
 
-    Parameters
-    ----------
-    scores : ndarray, shape (results,)
-        Higher is better.
-    columns : ndarray of int, shape (results,)
-        Place of each result's dataset.
-    worst, best : ndarray, shape (datasets,)
-        Bounds of each dataset.
-
-    Returns
-    -------
-    ndarray, shape (results,)
-        0 is best and 1 worst; outside of both for a score beyond the bounds. 0 where the bounds
-        are equal, NaN where there are none.
-
-    References
-    ----------
-    Adorni et al. (2025), arXiv:2505.03299, section 3.
+    0 is best and 1 worst; outside of both for a score beyond the bounds. 0 where the bounds are
+    equal, NaN where there are none. Adorni et al. (2025), arXiv:2505.03299, section 3.
     """
     ranges = np.asarray((best - worst)[columns])
     flat = ranges == 0
@@ -163,23 +124,9 @@ def measure_gaps(
 def explain_dropped(cells: pd.DataFrame, *, min_results: int) -> npt.NDArray[np.object_]:
     """Say of each cell why it is dropped, if it is.
 
-    Parameters
-    ----------
-    cells : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score``, a row per filled cell.
-    min_results : int
-        Models and datasets with fewer results are dropped, and so on until none is left to drop.
-
-    Returns
-    -------
-    ndarray of str, shape (cells,)
-        "" for a cell that is kept, "few results of the model", "few results on the dataset" or
-        "tied" (all models that are left have the same score on the dataset).
-
-    Notes
-    -----
-    What is kept does not depend on the order of dropping, except that a dataset may be tied only
-    once models are gone; so few results are looked for first, and ties after that.
+    Models and datasets with fewer results than `min_results` are dropped, and so on until none is
+    left to drop. What is kept does not depend on the order of dropping, except that a dataset may
+    be tied only once models are gone; so few results are looked for first, and ties after that.
     """
     scores = round_significant(cells["score"].to_numpy(dtype=float))
     table = cells[["model", "dataset"]].reset_index(drop=True).assign(score=scores, reason="")
@@ -199,19 +146,10 @@ def explain_dropped(cells: pd.DataFrame, *, min_results: int) -> npt.NDArray[np.
 
 
 def list_components(results: Results) -> tuple[IntArray, IntArray]:
-    """Number the parts of the graph of models and datasets that no result connects.
+    """Number the parts of the graph of models and datasets that no result connects, from 1.
 
-    Parameters
-    ----------
-    results : Results
-        Each is an edge between its model and its dataset.
-
-    Returns
-    -------
-    models, datasets : ndarray of int
-        The component of each, from 1, the largest first (by results, then by name of the first
-        model). Distances between two components mean nothing. 0 for a model or dataset without
-        results.
+    The largest first (by results, then by name of the first model); 0 for a model or dataset
+    without results.
     """
     models, datasets = len(results.models), len(results.datasets)
     nodes = models + datasets
@@ -227,20 +165,7 @@ def list_components(results: Results) -> tuple[IntArray, IntArray]:
 
 
 def are_connected(results: Results, rows: IntArray, columns: IntArray) -> BoolArray:
-    """Whether results connect the model and the dataset of each pair.
-
-    Parameters
-    ----------
-    results : Results
-        Each is an edge between its model and its dataset.
-    rows, columns : ndarray of int, shape (pairs,)
-        Places of the models and datasets.
-
-    Returns
-    -------
-    ndarray of bool, shape (pairs,)
-        False also for a model or dataset without results.
-    """
+    """Whether results connect the model and the dataset of each pair, by their places."""
     models, datasets = list_components(results)
     return np.asarray((models[rows] == datasets[columns]) & (models[rows] > 0))
 
@@ -248,33 +173,6 @@ def are_connected(results: Results, rows: IntArray, columns: IntArray) -> BoolAr
 def tabulate_gaps(runs: pd.DataFrame, bounds: pd.DataFrame, *, min_results: int) -> pd.DataFrame:
     """Measure the gap of each cell to the best model of its dataset.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` and ``score`` (normalized), a row per run, at least one.
-    bounds : pandas.DataFrame
-        Columns ``dataset``, ``direction`` ("max" or "min"), ``low`` and ``high`` (raw scores), a
-        row per dataset.
-    min_results : int
-        Models and datasets with fewer results are dropped, and so on until none is left to drop.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per cell with runs, by model and dataset: ``model``; ``dataset``; ``score``, the raw
-        mean of its runs; ``normalized``, their normalized mean; ``absolute_gap``, the distance
-        (at least 0) of the score to the best one that is kept, in the metric's unit; ``gap``, that
-        divided by the distance of the worst one that is kept, from 0 (best) to 1 (worst); and
-        ``dropped``, "" or why the cell is dropped (`explain_dropped`). Gaps of dropped cells are
-        NaN.
-
-    Raises
-    ------
-    ValidationError
-        If less than two models or two datasets are left.
-
-    Notes
-    -----
     Raw scores come from normalized ones, ``low + s (high − low)`` where higher is better and
     ``high − s (high − low)`` where lower is. They and absolute gaps are rounded to 12 significant
     digits, so that they read as they were written.
@@ -306,36 +204,13 @@ def tabulate_gaps(runs: pd.DataFrame, bounds: pd.DataFrame, *, min_results: int)
 
 
 def choose_results(gaps: pd.DataFrame) -> Results:
-    """Arrange the cells that are kept.
-
-    Parameters
-    ----------
-    gaps : pandas.DataFrame
-        Of `tabulate_gaps`, also as read from a file, in any order of rows.
-
-    Returns
-    -------
-    Results
-        With models and datasets by name; scores are normalized.
-    """
+    """Arrange the cells that are kept; scores are normalized."""
     kept = gaps.loc[gaps["gap"].notna(), ["model", "dataset", "normalized"]]
     return arrange_results(kept.rename(columns={"normalized": "score"}))
 
 
 def scale_scores(gaps: pd.DataFrame) -> pd.DataFrame:
-    """Find the raw scores between which gaps are measured.
-
-    Parameters
-    ----------
-    gaps : pandas.DataFrame
-        Of `tabulate_gaps`; its absolute gaps are not needed.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per dataset that is kept, by name: ``dataset``, and the raw scores ``best`` of the
-        gap 0 and ``worst`` of the gap 1. A gap g is the raw score
-        ``best + g (worst − best)``; ``best`` is the lower one where lower is better.
+    """Find the raw scores between which gaps are measured: a gap g is best + g (worst − best).
 
     Examples
     --------
@@ -360,19 +235,10 @@ def _restore_scores(
 
 
 def find_limits(bounds: pd.DataFrame) -> pd.DataFrame:
-    """Find the best and the worst score that the metric of each dataset allows.
+    """Find the best and the worst score that the metric of each dataset allows, infinite without.
 
-    Parameters
-    ----------
-    bounds : pandas.DataFrame
-        Columns ``dataset``, ``metric``, ``direction``, ``low`` and ``high``, a row per dataset.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``best`` and ``worst`` by dataset; infinite where the metric has no such bound or is not
-        known. A metric from 0 to 1 is in percent on all datasets if one of them has a bound beyond
-        1 and none has one beyond 100.
+    A metric from 0 to 1 is in percent on all datasets if one of them has a bound beyond 1 and none
+    has one beyond 100.
 
     Examples
     --------
@@ -396,25 +262,11 @@ def find_limits(bounds: pd.DataFrame) -> pd.DataFrame:
 def open_ends(predictions: pd.DataFrame, bounds: pd.DataFrame) -> pd.DataFrame:
     """Move the open ends of intervals of scores to what the metric allows, and none beyond.
 
-    Parameters
-    ----------
-    predictions : pandas.DataFrame
-        The columns of `tabulate_predictions`.
-    bounds : pandas.DataFrame
-        As for `find_limits`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        With other ``score_low`` and ``score_high``. A gap is from the best to the worst known
-        result, so where there is no result, an interval that reaches 0 or 1 is open: the score may
-        be a new best or worst. Without a bound of the metric such an end is infinite. Ends of
-        other intervals stay, but for those beyond a bound of the metric.
-
-    Notes
-    -----
-    Of n results in random order, a further one is beyond all with a probability of 2 / (n + 1).
-    With closed ends, intervals of 90% held 69 to 83% of simulated scores that were not there.
+    A gap is from the best to the worst known result, so where there is no result, an interval that
+    reaches 0 or 1 is open: the score may be a new best or worst. Without a bound of the metric such
+    an end is infinite. Of n results in random order, a further one is beyond all with a probability
+    of 2 / (n + 1). With closed ends, intervals of 90% held 69 to 83% of simulated scores that were
+    not there.
     """
     limits = find_limits(bounds).loc[predictions["dataset"]]
     best, worst = (limits[name].to_numpy(dtype=float) for name in ("best", "worst"))
@@ -434,28 +286,7 @@ def open_ends(predictions: pd.DataFrame, bounds: pd.DataFrame) -> pd.DataFrame:
 
 
 def describe_models(gaps: pd.DataFrame, attributes: pd.DataFrame) -> pd.DataFrame:
-    """Describe the results of each model, and what else is known of it.
-
-    Parameters
-    ----------
-    gaps : pandas.DataFrame
-        Of `tabulate_gaps`.
-    attributes : pandas.DataFrame
-        Columns ``model``, ``architecture``, ``parameters`` and ``date``, at most a row per model.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per model, by name: ``model``; ``results``, its number of cells; ``kept``, those that
-        are kept; ``component`` (`list_components`); ``mean_gap``, from 0 to 1, over cells that are
-        kept; ``architecture``; ``parameters``; and ``date``. Component and mean gap are missing for
-        a model that is dropped.
-
-    Raises
-    ------
-    ValidationError
-        If there are attributes, but none of a model that has results.
-    """
+    """Describe the results of each model, and what else is known of it."""
     table = _count_cells(gaps, "model")
     known = attributes.set_index("model")
     _require_match(known, table.index, kind="model")
@@ -467,25 +298,8 @@ def describe_models(gaps: pd.DataFrame, attributes: pd.DataFrame) -> pd.DataFram
 def describe_datasets(gaps: pd.DataFrame, attributes: pd.DataFrame) -> pd.DataFrame:
     """Describe the results of each dataset, and what else is known of it.
 
-    Parameters
-    ----------
-    gaps : pandas.DataFrame
-        Of `tabulate_gaps`.
-    attributes : pandas.DataFrame
-        Columns ``dataset`` and ``type``, at most a row per dataset. What is not known
-        of a dataset by its name is that of the part of its name before " / ".
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per dataset, by name: ``dataset``; ``results``, its number of cells; ``kept``, those
-        that are kept; ``component`` (`list_components`), missing for a dataset that is dropped;
-        ``type``; and ``family``, the part of the name before " / ".
-
-    Raises
-    ------
-    ValidationError
-        If there are attributes, but none of a dataset that has results.
+    The family is the part of the name before " / ", whose type holds where that of the name is not
+    known.
     """
     table = _count_cells(gaps, "dataset")
     known = attributes.set_index("dataset")["type"].astype(object)
@@ -527,28 +341,13 @@ def describe_results(
 ) -> dict[str, pd.DataFrame]:
     """Measure gaps, and describe what is known of each model and of each dataset.
 
-    Parameters
-    ----------
-    runs, bounds : pandas.DataFrame
-        Normalized runs, and the bounds of the datasets.
-    model_file, dataset_file : sequence of str
-        The table of attributes, or none.
-    min_results
-        As in the setting `capabilities`.
-    model_attributes, dataset_attributes
-        As in the setting `attributes`.
-    renamed : mapping of str to str
-        New names of models and datasets by those of the exports; tables may have either.
-
-    Returns
-    -------
-    dict
-        The tables ``gaps``, ``models`` and ``datasets``.
+    Tables of attributes may have names of the exports or those for readers, `renamed`.
     """
     gaps = tabulate_gaps(runs, bounds, min_results=min_results)
     columns = {name: model_attributes[name] for name in ("architecture", "parameters", "date")}
-    of_models = read_model_attributes("".join(model_file), **columns)
-    of_datasets = read_dataset_attributes("".join(dataset_file), type=dataset_attributes["type"])
+    of_models = read_attributes("".join(model_file), "model", columns)
+    columns = {"type": dataset_attributes["type"]}
+    of_datasets = read_attributes("".join(dataset_file), "dataset", columns)
     return {
         "gaps": gaps,
         "models": describe_models(gaps, rename_column(of_models, "model", renamed)),

@@ -61,33 +61,10 @@ def predict_cells(
 ) -> dict[str, pd.DataFrame]:
     """Predict every model on every dataset by the Bayesian factors, and say what it is near.
 
-    Parameters
-    ----------
-    gaps : pandas.DataFrame
-        Of `tabulate_gaps`.
-    models, datasets : pandas.DataFrame
-        Of `capmap.capabilities.gaps.describe_results`, for their attributes.
-    bounds, positions : pandas.DataFrame
-        Bounds of the datasets, and the positions of `capmap.capabilities.embedding.embed_models`.
-    study : str
-        Name of the study, part of the names of its random streams.
-    seed : int
-        As in the setting `bootstrap`.
-
-    Returns
-    -------
-    dict
-        ``predictions``: the columns of `tabulate_predictions`, and ``held_out``: whether there is a
-        result, which was hidden when it was predicted. All pairs, or only those with a result if
-        all are more than 300 000, by model and dataset. Intervals have a level of 90%. And the
-        tables ``nearest`` (`list_nearest`) and ``centrality`` (`correlate_centrality`).
-
-    Notes
-    -----
-    Results are split into ten folds by random numbers of the names of model and dataset (fewer if
-    results are fewer), and each fold is predicted by fits to the others (`crossvalidate`). Its
-    intervals are calibrated (`find_intervals`) by the errors of the other folds, with gaps by the
-    bounds of all results.
+    All pairs, or only those with a result if all are more than 300 000. Results are split into ten
+    folds by random numbers of the names of model and dataset (fewer if results are fewer), and each
+    fold is predicted by fits to the others (`crossvalidate`). Its intervals are calibrated
+    (`find_intervals`) by the errors of the other folds, with gaps by the bounds of all results.
 
     Pairs without a result are predicted by the fit of all results. Such a result may be better
     than the best one or worse than the worst: of n results in random order, the next one is with
@@ -96,9 +73,8 @@ def predict_cells(
     them that they have 5000 results.
 
     Intervals hold on average over results like those that are there, most of which are of models
-    that have many, and also over those whose predictions are alike. Where results are too few
-    for that, an interval goes from 0 to 1. Where no results connect the model with the dataset
-    (`are_connected`), nothing is predicted: prediction and interval are NaN.
+    that have many, and also over those whose predictions are alike. Where no results connect the
+    model with the dataset (`are_connected`), prediction and interval are NaN.
     """
     results = choose_results(gaps)
     attributes = gather_attributes(results, models, datasets)
@@ -144,26 +120,9 @@ def find_empty(results: Results) -> Pairs:
 def tabulate_predictions(
     results: Results, found: pd.DataFrame, gaps: pd.DataFrame, bounds: pd.DataFrame
 ) -> pd.DataFrame:
-    """Write predicted gaps as a table with scores.
+    """Write predicted gaps as a table with raw scores.
 
-    Parameters
-    ----------
-    results : Results
-        For its names.
-    found : pandas.DataFrame
-        ``row`` and ``column``, the places of model and dataset; ``observed`` (gap, NaN without a
-        result), ``predicted``, ``low`` and ``high``.
-    gaps : pandas.DataFrame
-        Of `tabulate_gaps`, for the raw scores of the gaps 0 and 1 of each dataset.
-    bounds : pandas.DataFrame
-        Of the datasets, for `open_ends`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``model``, ``dataset``, ``observed``, ``predicted``, ``low``, ``high`` (gaps),
-        ``predicted_score``, ``score_low``, ``score_high`` (raw scores; the low end is the lower
-        number, also where lower is better). Rows as found.
+    ``score_low`` is the lower number, also where lower is better.
     """
     models, datasets = (np.array(own, dtype=object) for own in (results.models, results.datasets))
     names = {"model": models[found["row"]], "dataset": datasets[found["column"]]}
@@ -182,22 +141,6 @@ def tabulate_predictions(
 def correlate_centrality(positions: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Correlate the distance to the center with the mean gap, over models.
 
-    Parameters
-    ----------
-    positions : pandas.DataFrame
-        Columns ``kind``, ``name`` and ``centrality``.
-    models : pandas.DataFrame
-        Columns ``model`` and ``mean_gap``, missing for a model that is dropped.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row: ``statistic`` ("spearman_rho"), ``estimate`` from −1 to 1 (NaN where either does
-        not vary), ``low`` and ``high`` of its 90% interval (NaN below 4 models), ``confidence`` and
-        ``models``.
-
-    Notes
-    -----
     The interval is Fisher's with the variance (1 + ρ² / 2) / (n − 3) of Bonett and Wright (2000),
     doi:10.1007/BF02294183. It takes positions for known.
 
@@ -221,23 +164,7 @@ def correlate_centrality(positions: pd.DataFrame, models: pd.DataFrame) -> pd.Da
 
 
 def list_nearest(positions: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
-    """List what each model is near, and where it is predicted best without a result.
-
-    Parameters
-    ----------
-    positions : pandas.DataFrame
-        Columns ``kind``, ``name``, ``component`` and ``x1`` ….
-    predictions : pandas.DataFrame
-        Columns ``model``, ``dataset``, ``observed``, ``predicted``, ``low`` and ``high``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Up to three rows per model, by name: ``model``; ``place``, from 1; ``nearest``, the dataset
-        of its component with that place by distance, and ``map_distance``; and ``untried``, the
-        dataset without a result of the model with that place by predicted gap, with ``predicted``,
-        ``low`` and ``high``.
-    """
+    """List three datasets that each model is near, and three where it is predicted best untried."""
     models, datasets = (
         positions[positions["kind"] == kind].set_index("name") for kind in ("model", "dataset")
     )
@@ -265,18 +192,8 @@ def list_nearest(positions: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataF
 def choose_newcomers(gaps: pd.DataFrame, results: Results) -> Results:
     """Choose the models that were dropped but have results on datasets that are kept.
 
-    Parameters
-    ----------
-    gaps : pandas.DataFrame
-        Of `tabulate_gaps`.
-    results : Results
-        What is kept, of `choose_results`.
-
-    Returns
-    -------
-    Results
-        Of the newcomers by name, on the same datasets. Their gaps are by the bounds of what is
-        kept: below 0 for a score above the best one, above 1 for one below the worst.
+    Their gaps are by the bounds of what is kept: below 0 for a score above the best one, above 1
+    for one below the worst.
     """
     is_new = ~gaps["model"].isin(results.models) & gaps["dataset"].isin(results.datasets)
     found = gaps[is_new].sort_values(["model", "dataset"], kind="stable")
@@ -303,20 +220,8 @@ def join_results(results: Results, newcomers: Results) -> Results:
 def find_points(positions: pd.DataFrame, newcomers: Results, *, ridge: float) -> FloatArray:
     """Find where models stand by their results, everything else fixed.
 
-    Parameters
-    ----------
-    positions : pandas.DataFrame
-        Of `capmap.capabilities.embedding.embed_models`.
-    newcomers : Results
-        Of the models, on the datasets of the positions; gaps beyond −1…2 count as these.
-    ridge : float
-        Of the fit of the positions.
-
-    Returns
-    -------
-    ndarray, shape (models, dimension)
-        The minimum of Σ (distance − gap)² + ridge · |x − c|², with c the origin; of a fit without a
-        ridge it is 0.5 with c the mean of the models.
+    The minimum of Σ (distance − gap)² + ridge · |x − c|², with c the origin; for a fit without a
+    ridge it is 0.5 with c the mean of the models. Gaps beyond −1…2 count as these.
     """
     models, datasets = (
         positions[positions["kind"] == kind].loc[:, "x1":].to_numpy(dtype=float)
@@ -347,33 +252,11 @@ def predict_newcomers(
 ) -> tuple[pd.DataFrame, FloatArray]:
     """Predict what newcomers would have on datasets on which they have no result.
 
-    Parameters
-    ----------
-    newcomers : Results
-        Of `choose_newcomers`; may be empty.
-    results : Results
-        Of the other models.
-    attributes : SideInformation
-        Of the models of the results, then the newcomers, and of the datasets.
-    few_results : mapping of int to pandas.DataFrame
-        Of `draw_error_curve`.
-    rng : numpy.random.Generator
-        Draws factors.
-
-    Returns
-    -------
-    predictions : pandas.DataFrame
-        What `tabulate_predictions` is given.
-    reach : ndarray, shape (newcomers,)
-        How far the mean of a model's predictions may be off.
-
-    Notes
-    -----
     Predictions are those of the factors, fitted to all results and those of the newcomers.
     Intervals are calibrated by models of the study that were left with as many results, or the next
     smaller number that was tried, so they hold for newcomers like these. They are NaN where no
     model has more results than that. Where no result connects the newcomer with the dataset,
-    nothing is predicted.
+    nothing is predicted. The second value is how far the mean of a model's predictions may be off.
     """
     joined, asked = join_results(results, newcomers), find_empty(newcomers)
     pairs = asked._replace(rows=asked.rows + len(results.models))
@@ -413,26 +296,7 @@ def place_models(
 ) -> dict[str, pd.DataFrame]:
     """Place models with few results, and say how well such models are predicted.
 
-    Parameters
-    ----------
-    gaps, positions, models, datasets : pandas.DataFrame
-        The tables of the map.
-    bounds : pandas.DataFrame
-        Bounds of the datasets.
-    study : str
-        Name of the study, part of the names of its random streams.
-    method : str
-        As in the setting `capabilities`.
-    seed : int
-        As in the setting `bootstrap`.
-
-    Returns
-    -------
-    dict
-        ``error_curve`` (`draw_error_curve`); ``placements``: ``model``; ``results``, by which it
-        was placed; ``mean_gap``, ``mean_gap_low`` and ``mean_gap_high``, of its results and of the
-        predictions for all other datasets; and the position ``x1`` …; and
-        ``placement_predictions``, of datasets without a result of the model.
+    Their mean gap is that of their results and of the predictions for all other datasets.
     """
     results = choose_results(gaps)
     make_rng = partial(make_stream, seed, study, "capabilities")

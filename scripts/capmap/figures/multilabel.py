@@ -41,6 +41,7 @@ from capmap.figures.style import (
     shorten_names,
     widest,
 )
+from capmap.patterns import split_digits
 from capmap.wording import format_count
 
 METRICS = {"top1": "top-1", "real": "ReaL", "asma": "ASMA"}
@@ -350,6 +351,28 @@ def draw_subgroup_boxes(metrics: pd.DataFrame, degradation: pd.DataFrame) -> Fig
         sheet.axes.set_xlim(-0.5, len(places) - 0.5)
     _share_values(sheets, 100 * cells["value"])
     return sheets[0].figure
+
+
+@figure_style()
+def draw_seed_boxes(metrics: pd.DataFrame) -> Figure:
+    """Draw the ASMA of all models on composed images, a box per seed, a column wide (3.4 in)."""
+    is_seeded = (metrics["metric"] == "asma") & (metrics["seed"].fillna("") != "")
+    known = metrics[is_seeded].dropna(subset="value").sort_values(["model", "seed", "value"])
+    dataset = min(known["dataset"], default="")
+    own = known[known["dataset"] == dataset].astype({"seed": "str"})
+    seeds = sorted(set(own["seed"]), key=split_digits)
+    if len(seeds) < 2:
+        raise NothingToDraw("No dataset has an ASMA of several seeds.")
+    name = shorten_names([dataset], width=DATASET_WIDTH, size=TEXT_SIZE)[dataset]
+    wording = Wording(f"ASMA on {name} by seed", "seed", (BOX_NOTE,))
+    [sheet] = make_panels(["ASMA"], wording=wording, keys=[])
+    places, step = range(len(seeds)), -(-len(seeds) // MOST_TICKS)
+    _draw_column(sheet.axes, own["seed"].map(seeds.index).to_numpy(), own, PALETTE[0], BOXES_SHARE)
+    labels = shorten_names(seeds, width=sheet.width / len(seeds[::step]), size=TEXT_SIZE)
+    sheet.axes.set_xticks(places[::step], [labels[seed] for seed in seeds[::step]])
+    sheet.axes.set_xlim(-0.5, len(seeds) - 0.5)
+    _share_values([sheet], 100 * own["value"])
+    return sheet.figure
 
 
 def _draw_column(axes: Axes, x: FloatArray, cells: pd.DataFrame, color: str, width: float) -> None:

@@ -37,14 +37,16 @@ WORKED_OUT: dict[str, Callable[[Study], Any]] = {
     "bootstrap/resampling": lambda study: _read_options(study, RESAMPLING),
     "bootstrap/of_images": lambda study: count_of_images(study),
     "leaderboard/dimensions": find_dimensions,
+    # The datasets of predictions follow in their order.
+    "multilabel/compare": lambda study: [
+        *study.read("multilabel/compare"),
+        *(rename(study, name) for name in study.read("predictions/datasets")),
+    ],
     # As configured, each with its name for readers.
     "multilabel/counted": lambda study: [
         [name, rename(study, name)] for name in study.read("multilabel/labels")
     ],
     "multilabel/subgroups": find_subgroups,
-    "predictions/order": lambda study: [
-        rename(study, name) for name in study.read("predictions/datasets")
-    ],
 }
 
 

@@ -12,8 +12,7 @@ from zlib import crc32
 from capmap.analyses import list_analyses, read_setting
 from capmap.benchmarks import Benchmark, read_benchmark
 from capmap.errors import ConfigError
-from capmap.multilabel.dumps import Cell, list_paths, match_dumps
-from capmap.patterns import Pattern, has_fields, order_paths
+from capmap.patterns import Cell, Pattern, has_fields, list_paths, match_dumps, order_paths
 from capmap.settings.checking import find_faults
 from capmap.settings.choices import SUBGROUPS, TableFormat
 from capmap.settings.files import fill_preset, leads_out

@@ -1,1 +1,1 @@
-"""Leaderboards: entries ranked over all datasets and by dimension, from release to release."""
+"""Leaderboards of entries by dimension, and trainings with a chosen checkpoint each."""

@@ -1,101 +1,31 @@
 """What the entries of a leaderboard are, and their scores and ranks by dimension and dataset."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from capmap.artifacts import read_json
-from capmap.benchmarks import Benchmark, complete_rules, read_benchmark
-from capmap.exports import Exports
-from capmap.exports.reading import check_digests
-from capmap.exports.submissions import BACKBONE, METHOD, NAME, read_submissions
-from capmap.exports.submissions import ROLES as COLUMNS
-from capmap.metrics import find_metric
-from capmap.normalization import Rules, convert_scores, find_transform
-from capmap.normalization.bounds import find_limits
-from capmap.problems import Problem, RowCheck, ask_nearest
+from capmap.benchmarks import read_benchmark
 from capmap.ranking.aggregation import rank_competitors, summarize_cells
-from capmap.ranking.estimates import join_estimates
+from capmap.ranking.estimates import join_estimates, read_limits
 from capmap.ranking.rank_sets import rank_models
 from capmap.ranking.resampling import STATISTICS
 from capmap.settings.choices import Statistic
-from capmap.validation import Policies, Validation, validate_runs
-from capmap.validation.contradictions import rename_runs
-from capmap.wording import ALL, list_metrics, list_names
+from capmap.wording import ALL
 
 ABOUT = ["model", "method", "name", "backbone", "size", "submission"]
 PARTS = ("method", "backbone", "submission")
 DESCRIBED = ("paper", "code", "license", "hpo_trials", "information", "comments")
 COUNTS = ("models", "runs", "datasets")
 ORDER = ["method", "name", "model", "dataset"]
-METHODS = ("frozen", "full_ft")
-# The plausible range of converted scores without frozen references.
-USUAL = (0.5, 1.0)
-ENTRY = [NAME, BACKBONE, "method"]
-CELL = [*ENTRY, "dataset"]
-UNKNOWN_METHOD = RowCheck(
-    "unknown_method",
-    "method",
-    "There is no method {method}.",
-    f"{{_hint}}Write {' or '.join(METHODS)}.",
-)
-MIXED = RowCheck(
-    "mixed_entries",
-    "model",
-    "The model {model} has runs of several values of {_part}.",
-    "Write columns: {{model: [backbone, frozen_or_full_ft, submission]}}.",
-)
-MISSING_SEEDS = RowCheck(
-    "missing_seeds",
-    "dataset",
-    "The backbone {backbone} ({method}) has runs with {_count} different seeds on this dataset, "
-    "where {_wanted} are needed.",
-    "Add runs with further seeds, or leave the dataset out.",
-)
-UNKNOWN_DATASET = RowCheck(
-    "unknown_dataset",
-    "dataset",
-    "The benchmark has no dataset {dataset}.",
-    "{_hint}The datasets are {_known}.",
-)
-UNDESCRIBED = RowCheck(
-    "undescribed_model",
-    BACKBONE,
-    "The benchmark does not know the backbone {backbone}, and the submission does not describe it.",
-    "{_hint}Describe it under 'New model info' in the file additional_info.json.",
-)
-NO_DIMENSION = RowCheck(
-    "no_dimension",
-    BACKBONE,
-    "The backbone {backbone} ({method}) has all datasets of no dimension, so nothing ranks it.",
-    "Add runs on the other datasets of a dimension.",
-    "warning",
-)
-NOT_CONVERTED = RowCheck(
-    "not_converted",
-    "raw",
-    "The scores of {submission} on {dataset} look like raw {metric}, while the benchmark stores "
-    "converted ones.",
-    "Convert them; or where all submissions hold raw errors, write datasets: {{{dataset}: "
-    "{{transform: {_transform}}}}}.",
-)
-IMPOSSIBLE = RowCheck(
-    "out_of_range",
-    "raw",
-    "The score is outside the range [{_low:g}, {_high:g}] of {metric}.",
-    "Correct it, or remove the runs of the dataset; a percentage is written as a fraction or with "
-    "a percent sign.",
-)
 
 
 def rank_entries(
     exported: pd.DataFrame,
     runs: pd.DataFrame,
-    ranking: pd.DataFrame,
-    bounds: pd.DataFrame,
+    scope: Sequence[str],
     replicates: Sequence[str],
     descriptions: Sequence[str],
     benchmark: Sequence[str],
@@ -106,23 +36,24 @@ def rank_entries(
     """Rank the entries by method and dimension, and the best of each backbone.
 
     Of `exported` and normalized runs, with estimates and `replicates` of each dimension; on all
-    datasets they are those of the study, by what the `ranking` says ranks its models.
+    datasets they are those of the study, by what ranks its models.
     """
     about, _ = _describe(exported, descriptions, benchmark)
-    cells, (unit, statistic) = summarize_cells(runs), ranking[["unit", "statistic"]].iloc[0]
-    common = {"unit": unit, "statistic": statistic}
+    cells, common = summarize_cells(runs), read_json(scope[0])
+    statistic = common["rank_by"]
     wanted = {ALL: sorted(set(cells["dataset"])), **dimension_datasets}
     ranked = {}
     for name, members in wanted.items():
-        kind = ("study", "") if name == ALL else ("dimension", name)
+        kind, group = ("study", "") if name == ALL else ("dimension", name)
+        part = {"kind": kind, "group": group, "unit": common["unit"], "statistic": statistic}
         ranked[name] = rank_dimension(
-            join_estimates(replicates, {"kind": kind[0], "group": kind[1], **common}),
+            join_estimates(replicates, part),
             cells[cells["dataset"].isin(members)],
             about,
             expected=len(set(members)),
             statistic=statistic,
             confidence_level=confidence_level,
-            limits=find_limits(bounds, runs),
+            limits=read_limits(common),
         ).assign(dimension=name)
     dimensions = pd.concat(ranked.values(), ignore_index=True)
     return {
@@ -197,7 +128,7 @@ def _rank_within(table: pd.DataFrame, keys: list[str], statistic: Statistic) -> 
 
 def summarize_entries(
     exported: pd.DataFrame,
-    ranking: pd.DataFrame,
+    scope: Sequence[str],
     replicates: Sequence[str],
     descriptions: Sequence[str],
     benchmark: Sequence[str],
@@ -207,7 +138,7 @@ def summarize_entries(
     cells = join_estimates(replicates, {"kind": "dataset"})
     return {
         "raw": summarize_raw(exported, about),
-        "normalized": rank_cells(cells, about, statistic=ranking["statistic"].iloc[0]),
+        "normalized": rank_cells(cells, about, statistic=read_json(scope[0])["rank_by"]),
         "submissions": summarize_submissions(exported, records),
     }
 
@@ -293,155 +224,3 @@ def summarize_submissions(
         rows.append((record["name"], *counts, *words))
     table = pd.DataFrame(rows, columns=["submission", *COUNTS, *DESCRIBED]).astype("str")
     return table.astype(dict.fromkeys(COUNTS, "int64"))
-
-
-def check_submissions(
-    *, folders: Sequence[str], files: Sequence[str], benchmark: Sequence[str], **settings: Any
-) -> tuple[Exports, Validation, dict[str, Any]]:
-    """Read all submissions, and find everything that is wrong with them."""
-    datasets, renamed = settings["datasets"], settings["renamed"]
-    definition = read_benchmark(benchmark[0]) if benchmark else None
-    fixed = definition.datasets if definition else {}
-    rules = Rules.choose(
-        settings, settings["references"], complete_rules(datasets, definition, fixed)
-    )
-    options = settings["submission"]
-    read, listed = read_submissions(
-        folders,
-        files=files,
-        columns=settings["columns"],
-        metrics=list_metrics(rules.datasets, renamed),
-        decimal=settings["decimal"],
-        strict=options.get("strict", False),
-    )
-    faults = check_rows(read.runs, definition, listed, **options)
-    own = read.runs[read.runs["dataset"].isin(list(fixed))] if definition else read.runs
-    submitted, misnamed = rename_runs(own, renamed, fixed=fixed)
-    runs, doubted = screen_scores(submitted, rules, definition)
-    present = complete_rules(datasets, definition, set(runs["dataset"]))
-    result = validate_runs(
-        runs,
-        [
-            *(*read.problems, *faults, *misnamed, *doubted),
-            *check_digests(files, settings["checksums"], names=settings["names"]),
-        ],
-        rules=replace(rules, datasets=present),
-        policies=Policies.choose(settings),
-        named=settings["named"],
-    )
-    # What the definition of the benchmark says of its metrics is no news.
-    told = {dataset.metric for dataset in fixed.values()}
-    kept = [
-        problem
-        for problem in result.problems
-        if problem.code != "overruled_direction" or problem.value not in told
-    ]
-    return read, replace(result, problems=kept), {"submissions": {"submissions": listed}}
-
-
-def check_rows(
-    runs: pd.DataFrame,
-    benchmark: Benchmark | None,
-    listed: Sequence[Mapping[str, Any]],
-    *,
-    seeds_per_cell: int = 5,
-    strict: bool = False,
-) -> list[Problem]:
-    """Find what is wrong with the rows of submissions, apart from scores.
-
-    `listed` says which models each submission describes. A cell is a backbone, a method and a
-    dataset of a submission. Of what stands in several rows the first is named.
-    """
-    unknown = runs[~runs["method"].isin(METHODS)].drop_duplicates([NAME, "method"])
-    problems = UNKNOWN_METHOD.report(_suggest(unknown, "method", METHODS), column=METHOD)
-    seeded = runs.assign(seed=runs["seed"].mask(runs["seed"] == ""))
-    counts = seeded.groupby(CELL)["seed"].transform("nunique")
-    lacking = seeded.assign(_count=counts, _wanted=seeds_per_cell)[counts < seeds_per_cell]
-    problems += MISSING_SEEDS.report(lacking.drop_duplicates(CELL))
-    for part in ENTRY:
-        counts = runs.groupby("model")[part].transform("nunique")
-        mixed = runs[counts > 1].drop_duplicates("model")
-        problems += MIXED.report(mixed.assign(_part=part))
-    if benchmark is None:
-        return problems
-    known = sorted(benchmark.datasets)
-    unknown = runs[~runs["dataset"].isin(known)].drop_duplicates([NAME, "dataset"])
-    unknown = _suggest(unknown, "dataset", known).assign(_known=list_names(known))
-    problems += UNKNOWN_DATASET.report(unknown)
-    told = {(record["name"], model["key"]) for record in listed for model in record["models"]}
-    told |= {(record["name"], key) for record in listed for key in benchmark.models}
-    firsts = runs.drop_duplicates([NAME, BACKBONE])
-    pairs = zip(firsts[NAME], firsts[BACKBONE], strict=True)
-    unknown = firsts[np.array([pair not in told for pair in pairs], dtype=bool)]
-    problems += UNDESCRIBED.report(_suggest(unknown, BACKBONE, benchmark.models))
-    check = NO_DIMENSION._replace(severity="error") if strict else NO_DIMENSION
-    return problems + check.report(_find_incomplete(runs, benchmark.dimensions))
-
-
-def _suggest(rows: pd.DataFrame, column: str, known: Sequence[str] | Mapping[str, Any]) -> Any:
-    """Add the nearest known name to rows of unknown ones."""
-    return rows.assign(_hint=[ask_nearest(name, known) for name in rows[column]])
-
-
-def _find_incomplete(runs: pd.DataFrame, dimensions: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Find the first rows of entries that have all datasets of no dimension."""
-    present = runs.groupby(ENTRY)["dataset"].agg(set)
-    complete = [
-        entry for entry, own in present.items() if any(map(own.issuperset, dimensions.values()))
-    ]
-    firsts = runs.drop_duplicates(ENTRY).set_index(ENTRY, drop=False)
-    return firsts.drop(index=complete) if dimensions else firsts.iloc[:0]
-
-
-def screen_scores(
-    runs: pd.DataFrame, rules: Rules, benchmark: Benchmark | None
-) -> tuple[pd.DataFrame, list[Problem]]:
-    """Leave out scores that are impossible, or not on the scale that the benchmark stores.
-
-    Where the benchmark stores converted errors and the study does not convert them itself, the
-    scores of an entry on a dataset are taken for errors when their median is nearer to the
-    plausible range after the conversion: the reference bounds, or else 0.5 to 1. An error that
-    happens to be as near to it as its conversion is not recognized.
-    """
-    known = benchmark.datasets if benchmark else {}
-    problems, doubted = list[Problem](), set[Any]()
-    for dataset, own in runs[np.isfinite(runs["score"])].groupby("dataset", sort=True):
-        name, metric = str(dataset), str(own["metric"].iloc[0])
-        stored = (known[name].model_dump()["transform"] or {}) if name in known else {}
-        if "transform" in rules.of_dataset(name):
-            stored = {}
-        wrong = _find_raw(own, rules, name, stored) if stored else own.iloc[:0]
-        shown = wrong.drop_duplicates(NAME).assign(_transform=str(dict(stored)))
-        low, high = _find_range(name, metric, rules, stored)
-        others = own.drop(index=wrong.index)
-        outside = others[(others["score"] < low) | (others["score"] > high)]
-        problems += NOT_CONVERTED.report(shown, column=COLUMNS["score"])
-        problems += IMPOSSIBLE.report(outside.assign(_low=low, _high=high), column=COLUMNS["score"])
-        doubted |= {*wrong.index, *outside.index}
-    return runs.drop(index=list(doubted)), problems
-
-
-def _find_raw(
-    own: pd.DataFrame, rules: Rules, dataset: str, stored: Mapping[str, Mapping[str, float]]
-) -> pd.DataFrame:
-    """Find the runs on a dataset of entries whose median is a better score once converted."""
-    frozen = rules.references.get(dataset)
-    low, high = (frozen.low, frozen.high) if frozen else USUAL
-    medians = own.groupby(ENTRY)["score"].transform("median").to_numpy(dtype=np.float64)
-    converted = convert_scores(medians, stored)
-    before, after = (
-        np.maximum(low - values, values - high).clip(min=0) for values in (medians, converted)
-    )
-    return own[(after < before) & (converted >= 0) & (converted <= 1)]
-
-
-def _find_range(
-    dataset: str, metric: str, rules: Rules, stored: Mapping[str, Mapping[str, float]]
-) -> tuple[float, float]:
-    """Find what scores on a dataset can be by their nature, unless the study gives its bounds."""
-    natural = find_transform(stored) or find_metric(metric)
-    given = {*rules.of_dataset(dataset), *rules.of_metric(metric)} & {"low", "high"}
-    if natural is None or (given and not stored):
-        return -np.inf, np.inf
-    low, high = natural.low, natural.high
-    return -np.inf if low is None else low, np.inf if high is None else high

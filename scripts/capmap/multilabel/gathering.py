@@ -10,8 +10,8 @@ from capmap.artifacts import read_json, read_parquet
 from capmap.errors import ValidationError
 from capmap.exports import Exports
 from capmap.exports.reading import check_digests
-from capmap.multilabel.dumps import Cell
 from capmap.normalization import Rules
+from capmap.patterns import Cell
 from capmap.problems import Problem
 from capmap.settings.choices import Subgroups
 from capmap.validation import Policies, Validation, validate_runs
@@ -71,23 +71,7 @@ def check_predictions(
 
 
 def gather_runs(scores: pd.DataFrame, facts: Sequence[Fact], *, metric: str) -> pd.DataFrame:
-    """Gather one metric of all dumps as runs.
-
-    Parameters
-    ----------
-    scores : pandas.DataFrame
-        ``model``, ``dataset``, ``seed``, ``metric``, ``subgroup`` and ``value``, among others.
-    facts : sequence of Fact
-        The dumps.
-    metric : str
-        Which metric of the whole dataset.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns that `capmap.validation.validate_runs` takes, by model, dataset and seed. The
-        source is the dump; it has no line.
-    """
+    """Gather one metric of all dumps as runs."""
     own = scores[(scores["metric"] == metric) & scores["subgroup"].isna()]
     cells = list(Cell._fields)
     paths = {tuple(fact[name] for name in cells): fact["path"] for fact in facts}
@@ -118,8 +102,6 @@ def find_unscored(runs: pd.DataFrame, facts: Sequence[Fact], *, metric: str) -> 
 def find_other_images(facts: Sequence[Fact]) -> list[Problem]:
     """Find dumps that are not of the same images as the others of their dataset and seed.
 
-    Notes
-    -----
     Right is what most dumps have, and of equally frequent ones what the first by name has. Images
     are told apart by their ids, and by their numbers of labels where they have none.
     """

@@ -92,30 +92,13 @@ class Skipped(NamedTuple):
 
 
 def read_annotations(path: str | Path) -> Iterator[Annotation]:
-    """Read annotations one image at a time.
+    """Read annotations one image at a time, in order of names.
 
-    Parameters
-    ----------
-    path : path-like
-        A folder, in which every ``.xml`` file, also in folders below, is a PASCAL-VOC annotation of
-        one image; or a CSV file with the columns ``ImageId`` and ``PredictionString``, which is
-        made of groups ``class x1 y1 x2 y2``.
-
-    Yields
-    ------
-    Annotation
-        In order of names.
-
-    Raises
-    ------
-    ValidationError, UnreadableExportError
-        If there is no annotation in it, or the table cannot be read or has other columns.
-
-    Notes
-    -----
-    Only a VOC object's own ``name`` and ``bndbox`` count, not those of its parts. The image is the
-    one with the annotation's own file name; what the file says inside is ignored. Rows of one
-    ``ImageId`` are joined, and numbered in order of their text.
+    Of a folder, every ``.xml`` file, also in folders below, is a PASCAL-VOC annotation of the image
+    with its own file name; what the file says inside is ignored. Only an object's own ``name`` and
+    ``bndbox`` count, not those of its parts. Else it is a table with the columns ``ImageId`` and
+    ``PredictionString``, which is made of groups ``class x1 y1 x2 y2``. Rows of one ``ImageId`` are
+    joined, and numbered in order of their text.
     """
     folder = Path(path)
     if not folder.is_dir():
@@ -170,8 +153,6 @@ def _read_table(path: str) -> Iterator[Annotation]:
 def read_box(label: str, texts: Sequence[str], classes: Collection[str] = ()) -> Box | str:
     """An object's box, or what is wrong with the object.
 
-    Notes
-    -----
     Coordinates are edges of the box in pixels: x1 = 0 is the image's left edge and x2 = its width
     the right one. Numbers with decimals go to the nearest edge. A box whose edges meet or stand the
     wrong way around has zero area.
@@ -232,16 +213,10 @@ class ImageFolder:
             )
 
     def load(self, name: str) -> tuple[str, Image.Image | str]:
-        """Load an image as RGB by its path without suffix, or by its name alone.
+        """Load an image as RGB by its path without suffix or its name alone, or say what is wrong.
 
-        Returns
-        -------
-        source : str
-            Its path in the folder, or the name where there is no such image.
-        image : PIL.Image.Image or str
-            The image, or what is wrong with it. Its pixels are as stored, to which boxes refer: an
-            EXIF orientation is not applied. Of several frames the first counts; transparency is
-            dropped.
+        Its pixels are as stored, to which boxes refer: an EXIF orientation is not applied. Of
+        several frames the first counts; transparency is dropped.
         """
         paths = self._paths.get(name) or self._paths.get(Path(name).name) or []
         if not paths:
@@ -270,36 +245,8 @@ def write_crops(
     *,
     classes: Collection[str] = (),
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Cut annotated objects from their images, one image at a time, and write them.
+    """Cut annotated objects from their images, one image at a time, and write a ZIP of JPEG.
 
-    Parameters
-    ----------
-    annotations : iterable of Annotation
-        Such as from `read_annotations`.
-    images : ImageFolder
-        Where the images are.
-    archive : path-like
-        Where to write the crops: a ZIP file of JPEG images, replaced as a whole.
-    classes : collection of str, optional
-        Known labels; all labels are known when empty.
-
-    Returns
-    -------
-    crops : pandas.DataFrame
-        A row per crop: ``patch`` (its number, from 0), ``source`` (image), ``object`` (number in
-        the annotation, from 1), ``label`` and the box ``left``, ``top``, ``right``, ``bottom`` in
-        pixels.
-    skipped : pandas.DataFrame
-        What was not cut: ``source`` (image or annotation), ``object`` (NA for all of it) and
-        ``reason``.
-
-    Raises
-    ------
-    ValidationError
-        If there is no crop at all; the most frequent fault is named.
-
-    Notes
-    -----
     A box that leaves the image is not clipped but skipped, even if it does so by one pixel only. An
     image is opened only if an object is left to be cut.
     """
@@ -355,30 +302,8 @@ def _cut_objects(
 def choose_pairs(
     *, counts: Sequence[int], sizes: Mapping[str, int], side: int
 ) -> list[tuple[int, int]]:
-    """Choose the size of the patches of each count.
+    """Choose the size of the patches of each count: where none is given the largest that fits.
 
-    Parameters
-    ----------
-    counts : sequence of int
-        Patches per image, each at least 1.
-    sizes : mapping of str to int
-        Side of the square, in pixels, that a patch is resized to fit, of some counts. Others have
-        the largest that fits: ``side // ⌈√count⌉``.
-    side : int
-        Side S of the canvas in pixels.
-
-    Returns
-    -------
-    list of (int, int)
-        Count n and size s, in ascending order.
-
-    Raises
-    ------
-    ValidationError
-        If a pair does not fit, or a size is of none of the counts.
-
-    Notes
-    -----
     A pair fits when n ≤ cols² with cols = ⌊S / s⌋. The paper's other condition, n·s² ≤ S², follows.
     The published numbers of images, times their number of patches, are one pool for each count, see
     `draw_sets`; so each count has one size of its own.
@@ -407,22 +332,6 @@ def choose_pairs(
 def draw_sets(pool: int, count: int, *, rng: np.random.Generator) -> IntArray:
     """Draw sets of patches from a pool until fewer than a set remain.
 
-    Parameters
-    ----------
-    pool : int
-        How many patches there are.
-    count : int
-        How many patches make a set.
-    rng : numpy.random.Generator
-        Draws the order.
-
-    Returns
-    -------
-    numpy.ndarray of int64, shape (⌊pool / count⌋, count)
-        Places of patches in the pool; no place occurs twice.
-
-    Notes
-    -----
     Drawing sets without replacement, one after another, from what remains is the same as cutting
     one random order of the pool into sets.
 
@@ -440,20 +349,6 @@ def draw_sets(pool: int, count: int, *, rng: np.random.Generator) -> IntArray:
 def fit_size(width: int, height: int, size: int) -> tuple[int, int]:
     """Size of a patch after proportional resizing: its longer side becomes `size`.
 
-    Parameters
-    ----------
-    width, height : int
-        Of the patch, in pixels, at least 1.
-    size : int
-        Side of the square to fit.
-
-    Returns
-    -------
-    (int, int)
-        Width and height, at least 1.
-
-    Notes
-    -----
     Small patches are enlarged, so that all patches of an image have the same longer side. The
     shorter side is rounded to the nearest pixel, halves up.
 
@@ -474,24 +369,6 @@ def place_patches(
 
     Patch i is in row ⌊i / cols⌋ and column i mod cols of the grid.
 
-    Parameters
-    ----------
-    sizes : sequence of (int, int)
-        Width and height of the resized patches, none above `size`.
-    size : int
-        The patch size s that sets the grid: cols × cols cells with cols = ⌊side / s⌋.
-    side : int
-        Side of the canvas.
-    rng : numpy.random.Generator
-        Draws offsets.
-
-    Returns
-    -------
-    list of (int, int)
-        Left and upper edge of each patch.
-
-    Notes
-    -----
     Cells share the whole canvas, so they may be larger than s × s; their sides differ by one pixel
     at most. All offsets that keep a patch inside its cell are equally likely.
     """
@@ -536,25 +413,10 @@ def plan_images(
     side: int,
     make_rng: Callable[..., np.random.Generator],
 ) -> Iterator[Plan]:
-    """Plan all images: which patches they have, and where.
+    """Plan all images, pair by pair: which patches they have, and where.
 
-    Parameters
-    ----------
-    crops : pandas.DataFrame
-        From `write_crops`: the pool.
-    pairs : sequence of (int, int)
-        Counts and sizes, from `choose_pairs`.
-    side : int
-        Side of the canvas in pixels.
-    make_rng : callable
-        Makes a random generator: ``make_rng(purpose, count, size)`` with purpose ``"sets"`` or
-        ``"places"`` and numbers as text.
-
-    Yields
-    ------
-    Plan
-        Pair by pair. Each pair starts with the whole pool and has random streams of its own, so
-        adding a pair changes no image of another.
+    Each pair starts with the whole pool and has random streams of its own, ``make_rng(purpose,
+    count, size)``, so adding a pair changes no image of another.
     """
     widths = (crops["right"] - crops["left"]).to_numpy()
     heights = (crops["bottom"] - crops["top"]).to_numpy()
@@ -573,22 +435,10 @@ def plan_images(
 
 
 def compose_image(plan: Plan, contents: Sequence[bytes], *, side: int) -> bytes:
-    """Compose an image.
+    """Compose a JPEG of patches on black, resized bicubically.
 
-    Parameters
-    ----------
-    plan : Plan
-        What goes where.
-    contents : sequence of bytes
-        The JPEGs of its patches.
-    side : int
-        Side of the canvas in pixels.
-
-    Returns
-    -------
-    bytes
-        A JPEG: the patches on black, resized bicubically. The decoder itself halves a patch as long
-        as that leaves it no smaller than asked, which saves about half the time.
+    The decoder itself halves a patch as long as that leaves it no smaller than asked, which saves
+    about half the time.
     """
     canvas = Image.new("RGB", (side, side))
     for (left, top, right, bottom), content in zip(plan.boxes, contents, strict=True):
@@ -611,33 +461,6 @@ def write_images(
 ) -> None:
     """Compose and write images, their labels and their manifest.
 
-    Parameters
-    ----------
-    plans : sequence of Plan
-        From `plan_images`.
-    crops : pandas.DataFrame
-        The pool, from `write_crops`.
-    archive : path-like
-        The archive of the crops.
-    folder : path-like
-        Where to write the images.
-    labels : path-like
-        Where to write a JSON object: file name of an image to its labels, sorted, each once.
-    manifest : path-like
-        Where to write a CSV table with a row per patch: ``image``, ``count`` and ``size`` of the
-        pair, ``label``, ``source`` (image) and ``object`` (number in the annotation) that it is
-        cut from, its box on the canvas (``left``, ``top``, ``right``, ``bottom``) and its box in
-        the source (``source_left`` …).
-    side : int
-        Side of the canvas in pixels.
-
-    Raises
-    ------
-    ValidationError
-        If no image can be composed because the pool is too small.
-
-    Notes
-    -----
     The label set of an image is the union of its patches' labels, so it may have fewer labels than
     patches.
     """

@@ -251,7 +251,7 @@ const writeLead = (shown) => {
   const row = locateRank(firsts[0]);
   const count = number(row.expected);
   const on = count ? ` on ${count} ${count === 1 ? "dataset" : "datasets"}` : "";
-  const range = row.ci_low && ` (${content.confidence}% interval ${showScore(number(row.ci_low))} to ${showScore(number(row.ci_high))})`;
+  const range = row.ci_low ? ` (${content.confidence}% interval ${showScore(number(row.ci_low))} to ${showScore(number(row.ci_high))})` : "";
   const method = methods.length > 1 ? [` ${content.within} `, showName(state.method)] : [];
   const [leads, it] = firsts.length === 1 ? ["leads", "it"] : ["share the lead of", "them"];
   const said = [...listNames(firsts), ` ${leads} ${ranked.length} ranked entries`, ...method, `${on}, ${content.statistic} ${showScore(number(row[SCORE]))}${range}.`];

@@ -1,10 +1,14 @@
-"""Ranks of models by every metric, and how they move from one metric or dataset to another."""
+"""Metrics of models as tables: means, ranks and their shifts, labels of images, and drops.
+
+A drop of a metric from one dataset to another is split into label mix and accuracy within groups.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +20,21 @@ from capmap.exports.label_files import read_labels
 from capmap.exports.records import TABLES, has_suffix
 from capmap.exports.sheets import open_sheet
 from capmap.metrics import canonical_name
-from capmap.multilabel.dumps import Cell
-from capmap.multilabel.metrics import BY_SUBGROUP, METRICS, ORDER
+from capmap.multilabel.evaluation import (
+    BY_SUBGROUP,
+    MEANS,
+    METRICS,
+    ORDER,
+    MakeRng,
+    bound_estimate,
+    list_samples,
+    name_stream,
+    read_outcomes,
+    resample_strata,
+)
+from capmap.patterns import Cell
 from capmap.ranking.aggregation import FloatArray, round_significant
+from capmap.rng import make_stream
 from capmap.settings.choices import SUBGROUPS, LabelMetric, Subgroups
 from capmap.wording import list_names, quote_name
 
@@ -30,7 +46,7 @@ MORE = "more"
 COUNTED = ("dataset", "labels", "images")
 KEY = ["model", "dataset", "seed", "metric", "subgroup"]
 RANKED = ("top1", "real", "asma")
-# Shares of right images, of which a rounded value stands for few.
+# Shares of right images, of which a rounded value stands for few, and whose drops are split.
 SHARES = ("top1", "real")
 SUMMARY = {
     "model": "str",
@@ -49,32 +65,24 @@ FINEST = 12
 
 # A metric and a dataset.
 Column = tuple[str, str]
+# The two parts of a drop.
+PARTS = ("mix", "within")
+SPLITS = [f"{part}{end}" for part in PARTS for end in ("", "_low", "_high")]
+DROPS = {
+    **dict.fromkeys(("model", "metric", "subgroup", "dataset_a", "dataset_b"), "str"),
+    "subgroup": "Int64",
+    **dict.fromkeys(("value_a", "value_b", "difference", "ci_low", "ci_high"), "float64"),
+    "images": "Int64",
+    **dict.fromkeys(SPLITS, "float64"),
+}
+CELL = ["model", "metric", "subgroup"]
+OF_PAIR = [name for name in DROPS if name not in ("model", "dataset_a", "dataset_b")]
+MEAN = ""
 
 
 def split_published(runs: pd.DataFrame) -> pd.DataFrame:
     """Turn a study of published metrics into the table of metrics.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Columns ``model``, ``dataset`` (named ``dataset / metric``, such as ``ImageNetV1 / top-1``),
-        ``score`` (from 0 to 1, or in percent) and perhaps ``seed``; rows in any order.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By model, dataset, seed, metric and subgroup: ``model``, ``dataset``, ``seed`` (empty where
-        there is none), ``metric``, ``subgroup`` (missing for metrics of a whole dataset), ``value``
-        (from 0 to 1), ``ci_low``, ``ci_high`` and ``images``, which are not known.
-
-    Raises
-    ------
-    ValidationError
-        If a name has no metric, or one that is not known; if two columns of a dataset mean one
-        metric; or if values are not from 0 to 1 or to 100, or on both scales.
-
-    Notes
-    -----
     Names are split at the last `` / ``. Metrics are known whatever their case and separators:
     ``top-1``, ``ReaL``. The accuracy of a subgroup has its number of labels at the end: ``PatchML /
     subgroup 3``, ``ImageNetV1 / real subgroup 2``.
@@ -154,13 +162,8 @@ def _take_fractions(known: pd.DataFrame) -> FloatArray:
 def count_labels(path: str, dataset: str, shown: str) -> dict[str, Any]:
     """Count in a file of labels how many images have how many, or read printed numbers of them.
 
-    Parameters
-    ----------
-    path : str
-        Labels of images, or a table of ``dataset``, ``labels`` (a number, or ``more``) and
-        ``images``.
-    dataset, shown : str
-        The dataset as the table has it, and for readers.
+    A table of ``dataset``, ``labels`` (a number, or ``more``) and ``images`` has printed numbers;
+    `dataset` is called as there, and `shown` for readers.
     """
     if not has_suffix(path, TABLES) or not {*COUNTED} <= {*open_sheet(path, wanted=()).columns}:
         counts = Counter(len({*image}) for image in read_labels(path).sets)
@@ -188,19 +191,7 @@ def count_labels(path: str, dataset: str, shown: str) -> dict[str, Any]:
 def pool_label_counts(facts: Sequence[Mapping[str, Any]], *, subgroups: Subgroups) -> pd.DataFrame:
     """Count the images of each dataset by their number of labels, over all seeds.
 
-    Parameters
-    ----------
-    facts : sequence of mapping
-        What is known of dumps; all of one dataset and seed have the same images.
-    subgroups : mapping of str to sequence of int
-        Numbers of labels over which the ASMA of each dataset averages, by default those of the
-        paper. Images with more labels than the largest are counted together.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``dataset``, ``labels`` (0 to the largest and ``more``, as text) and ``images``, by dataset,
-        with the columns of `share_images`.
+    Those with more labels than the largest subgroup are counted together, as ``more``.
     """
     firsts = {(fact["dataset"], fact["seed"]): fact["labels"] for fact in facts}
     rows = []
@@ -217,18 +208,9 @@ def pool_label_counts(facts: Sequence[Mapping[str, Any]], *, subgroups: Subgroup
 
 
 def share_images(label_counts: pd.DataFrame) -> pd.DataFrame:
-    """Add to counts of images per number of labels their share of the dataset.
+    """Add to counts of images per number of labels their share of the images with labels.
 
-    Parameters
-    ----------
-    label_counts : pandas.DataFrame
-        Columns ``dataset``, ``labels`` (the number as text, ascending, or ``more``) and ``images``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same rows with ``share``, of the dataset's images that have labels, and ``share_more``,
-        of those with more labels. Both are NaN for 0 labels, and where no image has any.
+    ``share_more`` is that of images with more labels. Both are NaN for 0 labels.
 
     Examples
     --------
@@ -245,21 +227,9 @@ def share_images(label_counts: pd.DataFrame) -> pd.DataFrame:
 
 
 def average_metrics(metrics: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Average metrics of whole datasets over seeds.
+    """Average metrics of whole datasets over seeds: a column each, by dataset and model.
 
-    Parameters
-    ----------
-    metrics : pandas.DataFrame
-        Columns ``model``, ``dataset``, ``seed``, ``metric`` and ``value`` (from 0 to 1); a row per
-        metric, rows in any order.
-    names : sequence of str
-        Which metrics.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By dataset and model, its index: a column per metric, NaN where there is none. A metric that
-        lacks some of the seeds is averaged over the others.
+    A metric that lacks some of the seeds is averaged over the others.
     """
     known = metrics[metrics["metric"].isin(list(names))].dropna(subset="value")
     table = pd.pivot_table(
@@ -277,22 +247,6 @@ def summarize_models(
 ) -> pd.DataFrame:
     """Summarize the metrics of each model on each dataset, and rank the models.
 
-    Parameters
-    ----------
-    metrics : pandas.DataFrame
-        As `average_metrics` takes them.
-    images : mapping of str to int, optional
-        As `shift_ranks` takes it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Dataset by dataset, the best model by ``asma`` first, ties by name: ``model``, ``dataset``,
-        ``top1``, ``real``, ``asma`` (means over seeds; NaN where there is none), ``top1_rank``,
-        ``real_rank``, ``asma_rank`` (missing likewise) and ``seeds`` (how many there are).
-
-    Notes
-    -----
     Ranks are those of `shift_ranks`, here among all models that have the metric on the dataset. A
     single label is unknown for composed images, so these have no ``top1``.
     """
@@ -311,37 +265,18 @@ def summarize_models(
 def shift_ranks(
     values: pd.DataFrame, first: Column, second: Column, *, images: Mapping[str, int] | None = None
 ) -> pd.DataFrame:
-    """Compare the ranks of models by two metrics or on two datasets.
+    """Compare the ranks of models by two metrics or on two datasets: the best by the second first.
 
-    Parameters
-    ----------
-    values : pandas.DataFrame
-        From `average_metrics`.
-    first, second : (str, str)
-        Metric and dataset by which models are ranked.
-    images : mapping of str to int, optional
-        For rounded values, as published: the number of images of datasets. By default values are
-        exact.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The best by `second` first, ties by name, models that have both values: ``model``,
-        ``metric_a``, ``dataset_a``, ``metric_b``, ``dataset_b``, ``value_a``, ``value_b``,
-        ``rank_a``, ``rank_b`` and ``shift`` (``rank_a − rank_b``: positive for a model that rises).
-
-    Notes
-    -----
-    Ranks are dense (1, 2, 2, 3) and among these models.
+    Ranks are dense (1, 2, 2, 3) and among the models with both; a positive shift is a rise.
 
     Rounding makes ties of models that are apart, and a dense rank counts a tie once. So where one
     of the values is rounded more coarsely, all its later ranks are too low, and every model at the
-    end seems to move. With `images`, a tie therefore counts as many ranks as it is expected to have
-    hidden, see `rank_densely`. A rounded share of right images (top-1 and ReaL accuracy) stands for
-    ``images × step`` numbers of right images, where ``step`` is the distance of rounded values;
-    where `images` lacks its dataset, all metrics on that are taken as exact. Other metrics are
-    means over images or subgroups, whose rounded values stand for so many that all models of a tie
-    differ.
+    end seems to move. With numbers of `images` by dataset, a tie therefore counts as many ranks as
+    it is expected to have hidden, see `rank_densely`. A rounded share of right images (top-1 and
+    ReaL accuracy) stands for ``images × step`` numbers of right images, where ``step`` is the
+    distance of rounded values; where `images` lacks its dataset, all metrics on that are taken as
+    exact. Other metrics are means over images or subgroups, whose rounded values stand for so many
+    that all models of a tie differ.
     """
     sides = {}
     for side, (metric, dataset) in (("a", first), ("b", second)):
@@ -375,24 +310,12 @@ def _rank(
 def rank_densely(values: npt.ArrayLike, *, hidden: float = 1.0) -> npt.NDArray[np.int64]:
     """Rank numbers from the highest, which is 1; equal numbers share a rank and no rank is empty.
 
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        Finite numbers. They are equal when 12 significant digits are.
-    hidden : float, optional
-        How many different numbers a given one may stand for after rounding, from 1 (values are
-        exact) to infinity.
-
-    Returns
-    -------
-    numpy.ndarray of int64, shape (n,)
-        Ranks. With rounded values, the next rank leaves out as many as a tie is expected to hide.
-
-    Notes
-    -----
-    Of k numbers that are each one of h with the same chance, h (1 − (1 − 1/h)^k) are expected to be
-    different. That is 1 for exact values (dense ranks) and k for h without end (competition ranks).
-    All of a tie have the rank of its first. Sums are rounded to whole ranks.
+    Numbers are equal when 12 significant digits are. After rounding a given one may stand for
+    `hidden` different ones, from 1 (exact) to infinity; the next rank then leaves out as many as a
+    tie is expected to hide. Of k numbers that are each one of h with the same chance, h (1 − (1 −
+    1/h)^k) are expected to be different. That is 1 for exact values (dense ranks) and k for h
+    without end (competition ranks). All of a tie have the rank of its first. Sums are rounded to
+    whole ranks.
 
     Examples
     --------
@@ -424,22 +347,9 @@ def shift_all_ranks(
     rank_by: LabelMetric = "asma",
     images: Mapping[str, int] | None = None,
 ) -> pd.DataFrame:
-    """Compare ranks for all pairs of metric and dataset.
+    """Compare ranks for all pairs of metric and dataset, top-1 accuracy and `rank_by` first.
 
-    Parameters
-    ----------
-    metrics : pandas.DataFrame
-        As `average_metrics` takes them.
-    rank_by : str, optional
-        The metric that is set against top-1 accuracy first.
-    images : mapping of str to int, optional
-        As `shift_ranks` takes it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The rows of `shift_ranks`: first pairs of two metrics, top-1 accuracy and `rank_by` before
-        others, then pairs of two datasets; by name of the datasets.
+    Pairs of two metrics come before pairs of two datasets, each by name of the datasets.
     """
     names = sorted({*RANKED, rank_by}, key=ORDER.index)
     values = average_metrics(metrics, names)
@@ -468,31 +378,7 @@ def summarize_metrics(
     subgroups: Subgroups,
     images: Mapping[str, int],
 ) -> dict[str, pd.DataFrame]:
-    """Read the metrics, rank the models by them, and count the labels of images.
-
-    Parameters
-    ----------
-    exported : pandas.DataFrame
-        The runs of a study, which are the metrics where these were published.
-    scores : sequence of str
-        Files of the metrics of dumps; none where they were published.
-    facts : sequence of str
-        Files of what was found in dumps.
-    labels : sequence of str
-        Files of the valid labels of published metrics, or of their printed numbers.
-    counted : sequence of (str, str)
-        The dataset of each file, as configured and for readers.
-    subgroups : mapping of str to sequence of int
-        Numbers of labels over which the ASMA of each dataset averages.
-    rank_by, images
-        As in the setting `multilabel`.
-
-    Returns
-    -------
-    dict
-        The tables ``metrics`` (by model, dataset and seed, then in their usual order),
-        ``summary``, ``rank_shift`` and ``label_counts``.
-    """
+    """Read the metrics, rank the models by them, and count the labels of images."""
     tables = [read_parquet(path) for path in scores]
     metrics = pd.concat(tables) if tables else split_published(exported)
     metrics["place"] = metrics["metric"].map(ORDER.index)
@@ -507,3 +393,203 @@ def summarize_metrics(
         "rank_shift": shift_all_ranks(metrics, rank_by=rank_by, images=rounded),
         "label_counts": pool_label_counts(known, subgroups=subgroups),
     }
+
+
+def subtract_datasets(metrics: pd.DataFrame, *, dataset_a: str, dataset_b: str) -> pd.DataFrame:
+    """Subtract each model's metrics on one dataset from those on another.
+
+    First the means over models, whose ``model`` is empty. Only models with the metric on both
+    datasets count, also in its means.
+
+    There are no intervals. Those of an evaluation are over images, which published numbers do not
+    give. One over models would be of another kind, and too short: published models are no random
+    sample, and many are relatives (sizes, resolutions and recipes of one architecture).
+    """
+    own = [_average_seeds(metrics, name) for name in (dataset_a, dataset_b)]
+    models = own[0].merge(own[1], on=CELL, suffixes=("_a", "_b"))
+    means = models.groupby(CELL[1:], dropna=False)[["value_a", "value_b"]].mean().reset_index()
+    table = pd.concat([means.assign(model=MEAN), models.sort_values(CELL)], ignore_index=True)
+    table = table.assign(
+        dataset_a=dataset_a,
+        dataset_b=dataset_b,
+        difference=table["value_a"] - table["value_b"],
+    )
+    return table.reindex(columns=list(DROPS)).astype(DROPS)
+
+
+def _average_seeds(metrics: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    own = metrics[metrics["dataset"] == dataset].dropna(subset="value").sort_values("value")
+    cells = own.groupby(CELL, dropna=False)["value"].mean().reset_index()
+    return cells.astype({name: DROPS[name] for name in CELL} | {"value": "float64"})
+
+
+class Mix(NamedTuple):
+    """Images by number of labels, observed and in resamples.
+
+    Parameters
+    ----------
+    shares : numpy.ndarray, shape (1 + resamples, groups)
+        Shares of the images; the first row is what was observed.
+    accuracies : numpy.ndarray, shape (1 + resamples, groups)
+        Means of their values, NaN where there is no image.
+    """
+
+    shares: FloatArray
+    accuracies: FloatArray
+
+
+def split_drop(first: Mix, second: Mix) -> dict[str, FloatArray]:
+    """Split the difference of two accuracies into that of the label mix and that within groups.
+
+    Kitagawa's decomposition: with shares p and accuracies a of each number of labels, ``mix`` is
+    the sum of (p_A − p_B) (a_A + a_B) / 2, and ``within`` that of (p_A + p_B) / 2 (a_A − a_B). A
+    number of labels that only one of the datasets has is part of the mix alone.
+
+    Kitagawa, E. M. (1955). Components of a difference between two rates. Journal of the American
+    Statistical Association 50, 1168–1194.
+
+    Examples
+    --------
+    >>> first = Mix(np.array([[0.9, 0.1]]), np.array([[0.8, 0.4]]))
+    >>> second = Mix(np.array([[0.5, 0.5]]), np.array([[0.7, 0.4]]))
+    >>> {name: value.round(3).tolist() for name, value in split_drop(first, second).items()}
+    {'mix': [0.14], 'within': [0.07]}
+    """
+    (p, a), (q, b) = first, second
+    known_a = np.where(np.isnan(a), np.nan_to_num(b), a)
+    known_b = np.where(np.isnan(b), np.nan_to_num(a), b)
+    return {
+        "mix": ((p - q) * (known_a + known_b) / 2).sum(axis=1),
+        "within": ((p + q) / 2 * (known_a - known_b)).sum(axis=1),
+    }
+
+
+def draw_mix(
+    images: pd.DataFrame, metric: str, groups: int, n_resamples: int, rng: np.random.Generator
+) -> Mix:
+    """Resample images with their numbers of labels; those from the last group on are one group."""
+    known = images.dropna(subset=metric)
+    labels = known["labels"].clip(upper=groups - 1)
+    cells = known.groupby([labels, metric]).size()
+    counts = cells.to_numpy()
+    group, value = (cells.index.get_level_values(level).to_numpy() for level in (0, 1))
+    drawn = rng.multinomial(counts.sum(), counts / counts.sum(), size=n_resamples)
+    shares = np.vstack([counts, drawn]) / counts.sum()
+    is_own = (group[:, None] == np.arange(groups)).astype(np.float64)
+    totals = shares @ is_own
+    sums = shares @ (value[:, None] * is_own)
+    accuracies = np.divide(sums, totals, out=np.full(totals.shape, np.nan), where=totals > 0)
+    return Mix(totals, accuracies)
+
+
+def compare_dataset_pair(
+    images: tuple[pd.DataFrame, pd.DataFrame],
+    *,
+    subgroups: tuple[Sequence[int], Sequence[int]],
+    n_resamples: int,
+    confidence_level: float,
+    make_rng: MakeRng,
+    seeds: int = 1,
+) -> pd.DataFrame:
+    """Compare a model's metrics on two datasets, first less second.
+
+    The images of the two datasets are drawn independently: for ASMA within each subgroup, for the
+    parts of a difference from all of a dataset, so that the shares of the numbers of labels vary
+    too. There is no interval where one of the two values has none, see `estimate_metrics`. `seeds`
+    is how many of them the images are of, of the dataset with more of them, see `bound_estimate`.
+    """
+    others = dict(list_samples(images[1], subgroups[1]))
+    groups = max(map(max, subgroups)) + 2
+    rows = []
+    for target, sample in list_samples(images[0], subgroups[0]):
+        if target not in others:
+            continue
+        other = others[target]
+        one, two = sample.estimate(), other.estimate()
+        bound = None
+        if sample.has_enough(seeds) and other.has_enough(seeds):
+            bound = partial(bound_estimate, confidence_level=confidence_level, seeds=seeds)
+        ends = (np.nan, np.nan)
+        if bound:
+            # The sum of the means of all strata is the difference.
+            strata = [own[::-1] * (-1 / len(other.strata)) for own in other.strata]
+            strata += [own * (1 / len(sample.strata)) for own in sample.strata]
+            drawn = resample_strata(strata, n_resamples, make_rng(*name_stream(target)))
+            ends = bound(one - two, drawn.sum(axis=0))
+        parts = dict.fromkeys(SPLITS, np.nan)
+        if target[0] in SHARES:
+            mixes = [
+                draw_mix(own, target[0], groups, n_resamples, make_rng(target[0], side))
+                for own, side in zip(images, "ab", strict=True)
+            ]
+            for part, values in split_drop(*mixes).items():
+                parts[part] = float(values[0])
+                if bound:
+                    parts[f"{part}_low"], parts[f"{part}_high"] = bound(parts[part], values[1:])
+        total = sample.images + other.images
+        rows.append((*target, one, two, one - two, *ends, total, *parts.values()))
+    return pd.DataFrame(rows, columns=OF_PAIR)
+
+
+def _read_mean(
+    outcomes: Sequence[str], models: Sequence[str], dataset: str, seeds: Sequence[str]
+) -> pd.DataFrame:
+    """Mean over models of their values on each image, with one model in memory at a time."""
+    first = read_outcomes(outcomes, models[0], dataset, seeds)
+    sums = first[[*MEANS]].copy()
+    for model in models[1:]:
+        sums += read_outcomes(outcomes, model, dataset, seeds)[[*MEANS]]
+    return pd.concat([first[["labels"]], sums / len(models)], axis=1)
+
+
+def compare_predictions(
+    metrics: pd.DataFrame,
+    outcomes: Sequence[str],
+    *,
+    study: str,
+    compare: Sequence[str],
+    subgroups: Subgroups,
+    n_resamples: int,
+    confidence_level: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Compare the first two datasets of which there are metrics, those in `compare` first.
+
+    Models that have both datasets, and their mean, whose ``model`` is empty. It is over the seeds
+    that all models have on a dataset, and is left out where there is none. Its interval is over
+    images: the models are taken as they are. Published metrics have no `outcomes` of images.
+    """
+    known = sorted(set(metrics["dataset"]))
+    pair = [name for name in dict.fromkeys([*compare, *known]) if name in known][:2]
+    tables = [pd.DataFrame(columns=list(DROPS)).astype(DROPS)]
+    if len(pair) < 2:
+        return tables[0]
+    if not outcomes:
+        return subtract_datasets(metrics, dataset_a=pair[0], dataset_b=pair[1])
+    seeded = metrics.fillna({"seed": ""}).groupby(["model", "dataset"])["seed"]
+    cells: dict[Any, set[str]] = seeded.agg(set).to_dict()
+    models = sorted({model for model, _ in cells if {(model, name) for name in pair} <= {*cells}})
+    groups = [(MEAN, models), *((model, [model]) for model in models)] if models else []
+    for name, group in groups:
+        seeds = [
+            sorted(set[str].intersection(*(cells[model, dataset] for model in group)))
+            for dataset in pair
+        ]
+        if not all(seeds):
+            continue
+        first, second = (
+            _read_mean(outcomes, group, dataset, own)
+            for dataset, own in zip(pair, seeds, strict=True)
+        )
+        # The mean over one model is that model.
+        stream = "degradation", *pair, MEAN if len(models) == 1 else name
+        table = compare_dataset_pair(
+            (first, second),
+            subgroups=(subgroups[pair[0]], subgroups[pair[1]]),
+            n_resamples=n_resamples,
+            confidence_level=confidence_level,
+            make_rng=partial(make_stream, seed, study, *stream),
+            seeds=max(map(len, seeds)),
+        )
+        tables.append(table.assign(model=name, dataset_a=pair[0], dataset_b=pair[1]))
+    return pd.concat(tables, ignore_index=True)[list(DROPS)].astype(DROPS)

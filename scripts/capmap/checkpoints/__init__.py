@@ -1,1 +1,0 @@
-"""Checkpoints of trainings: chosen by a metric, ranked, and followed over steps."""
