@@ -473,15 +473,12 @@ def _leave_counts(scores: Sequence[Column]) -> list[Column]:
             break
     else:
         return list(scores)
-    odd = [
-        place
-        for place, own in enumerate(scores)
-        if (
-            own.numbers["values"].max() > limit
-            or (own.is_whole and own.numbers["values"].max() <= 1)
-        )
-        and not (words.rate_score(own.name) or words.find_known(split_words(own.name)[-1]))
-    ]
+    odd = []
+    for place, own in enumerate(scores):
+        most = own.numbers["values"].max()
+        is_measure = words.rate_score(own.name) or any(map(words.find_known, own.name.split()[-1:]))
+        if (most > limit or (own.is_whole and most <= 1)) and not is_measure:
+            odd.append(place)
     # What stands between several of them is of their kind.
     inside = range(odd[0], odd[-1] + 1) if odd else range(0)
     odd = [*inside] if 2 * len(odd) > len(inside) else odd
