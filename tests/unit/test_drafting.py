@@ -531,6 +531,94 @@ TOLD = {
         {"columns": {"model": ["name", "resolution"], "score": "acc@1"}},
         ["reading"],
     ),
+    "an interval by quantiles, and a date": (
+        {
+            "all.csv": "model,score,rating_q025,rating_q975,CI,avg_tokens,date\n"
+            + "".join(
+                f'M{name},{n}.5,{n - 1}.7,{n + 1}.1,"(-0.8, +0.6)",{500 + n},2024-07-31\n'
+                for n, name in enumerate("ABCDEF", 60)
+            )
+        },
+        {"metric": "score", "metrics": {"score": {"direction": "max", "low": 0, "high": 100}}},
+        [],
+    ),
+    "an error of the first answer": (
+        {
+            "all.md": "|dataset|network|params|top1 err|top5 err|\n|-|-|-|-|-|\n"
+            "|cifar|mobilenet|3.3M|34.02|9.1|\n|cifar|vgg|34M|28.1|8.3|\n"
+            "|cifar|resnet|12M|24.4|7.2|\n"
+        },
+        {"metric": "top1 error", "metrics": {"top1 error": {"low": 0, "high": 100}}},
+        [],
+    ),
+    "errors under the name of a merit, by sizes of models": (
+        {
+            "all.csv": "Model,Top1\n"
+            + "".join(f"ResNet-{n},{60 - n / 10}\n" for n in (18, 34, 50, 101, 152))
+        },
+        {"metric": "Top1"},
+        ["metrics"],
+    ),
+    "scores of no metric, by sizes of models": (
+        {
+            "all.csv": "Model,C-Eval,Gaokao,AGI\n"
+            + "".join(f"L-{n}B,{20 + n},{30 + n}.5,{15 + n}\n" for n in (7, 13, 30, 34, 65))
+        },
+        {"format": "matrix", "metric": "score"},
+        [],
+    ),
+    "a column that cannot be read, and a score of all": (
+        {
+            "all.csv": "Model,SC (macro-F1),NLI (accuracy),NER (F1),QA (EM/F1),Bang score\n"
+            "A,27.0,62.2,39.2,59.0/64.1,50.3\nB,42.0,72.1,45.3,55.0/61.8,55.2\n"
+            "C,67.5,75.1,68.9,67.1/72.6,70.2\n"
+        },
+        {"columns": {"model": "Model", "ignore": ["QA (EM/F1)", "Bang score"]}},
+        ["columns"],
+    ),
+    "files as datasets, below a folder of each model and a row of totals": (
+        {
+            f"in/{name}/{name}_standard.csv": "Detector,File,Threshold,Score,TP,FP\n"
+            + "".join(f"{name},real/t{n}.csv,0.3,{n}.{place}5,5,{n}\n" for n in range(4))
+            + "Totals,,0.3,9.5,20,6\n"
+            for place, name in enumerate(("expose", "knncad", "skyline"), 1)
+        },
+        {"columns": {"model": "Detector", "dataset": "File", "score": "Score"}},
+        ["metrics", "exports"],
+    ),
+    "pipelines on signals, beside the id of a run": (
+        {
+            "all.csv": "dataset,pipeline,signal,f1,recall,tn,fp,elapsed,run_id\n"
+            + "".join(
+                f"{signal[0]},{pipeline},{signal},0.{place + 4}{n * 31:02},0.5,,{n},2{n}.7,4{n % 2}"
+                "\n"
+                for n, signal in enumerate(("M-1", "M-2", "S-1", "S-2"))
+                for place, pipeline in enumerate(("aer", "arima", "tadgan"))
+            )
+        },
+        {"columns": {"model": "pipeline", "dataset": ["dataset", "signal"], "score": "f1"}},
+        [],
+    ),
+    "two error rates of each corpus, one above 100": (
+        {
+            "all.csv": "Model,SADA WER,SADA CER,MASC (Clean) WER,MASC (Clean) CER,Avg WER,Avg CER\n"
+            "a,68.0,37.2,36.5,9.8,44.9,19.2\nb,55.3,34.4,35.2,8.6,40.2,17.6\n"
+            "c,102.5,61.4,61.9,20.1,80.1,40.9\n"
+        },
+        {"where": {"metric": "WER"}},
+        [],
+    ),
+    "win rates in two settings": (
+        {
+            "all.csv": "model,title,win_rate_scene,win_rate_character,win_rate_avg\n"
+            "a,A,0.12,0.16,0.14\nb,B,0.56,0.63,0.60\nc,C,0.41,0.52,0.47\n"
+        },
+        {
+            "metric": "win rate",
+            "columns": {"score": "win_rate_{dataset}", "ignore": ["win_rate_avg"]},
+        },
+        [],
+    ),
     "two naive forecasts": (
         {
             "all.csv": "model_name,task_name,MASE\n"

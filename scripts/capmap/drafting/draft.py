@@ -1,8 +1,8 @@
-"""A study's settings on their way from files to YAML with comments, and how sure each is."""
+"""A study drafted from its files: what they say, what is likely, and what has to be decided."""
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Literal, TypeAlias
@@ -12,22 +12,33 @@ import pandas as pd
 import yaml
 
 from capmap.artifacts import unpack_columns
-from capmap.drafting.table import correlate
+from capmap.drafting import roles as guesses
+from capmap.drafting import words
+from capmap.drafting.roles import MOSTLY, PART, PERCENT, Table, correlate
 from capmap.drafting.words import (
     WORDS,
+    Paths,
     guess_direction,
     has_word,
     is_average,
+    list_files,
+    rate_role,
     rate_values,
     split_words,
+    write_pattern,
 )
+from capmap.errors import ConfigError
 from capmap.exports import Exports
+from capmap.exports.records import PLAIN, has_suffix
+from capmap.exports.sheets import NESTED
 from capmap.inputs.studies import Study, check_config, list_exports
 from capmap.metrics import find_metric
+from capmap.patterns import Pattern
 from capmap.problems import Problem
 from capmap.settings.choices import Direction
+from capmap.settings.files import list_presets
 from capmap.validation import Validation, check_exports
-from capmap.wording import count_things, list_names, quote_name
+from capmap.wording import count_things, list_names, quote_name, write_key
 
 Certainty: TypeAlias = Literal["found", "guess", "decide"]
 # Warnings that only the user can answer.
@@ -35,45 +46,37 @@ REPORTED = frozenset({"other_tables", "alike_names", "selected_by_score", "fract
     "doubtful_dataset",
     "doubtful_sign",
     "opposite_order",
+    "diverged",
 }
-PERCENT = 100.0
 FRACTION = 1.5
-# A score this many times the median is that of a run that diverged, or stands for none.
-FAR = 1000.0
-# The share of datasets that speak for all, and a rank correlation of orders that are alike.
-HALF, ALIKE = 0.5, 0.9
+# A rank correlation of orders that are alike.
+ALIKE = 0.9
+# A metric, or protocol, of a smaller part of the datasets than that of another is not proposed, nor
+# is a metric that is so much worse than another a rival of it.
+CLEARLY = 0.4
 WIDTH = 100
 MARK = "    # "
 FIRST = ("title", "exports", "preset", "format")
 HEADINGS = {"found": "", "guess": "A guess: ", "decide": "DECIDE: "}
 # Folders of capmap itself in results/.
+MEANS = frozenset({"mean", "median", "score"})
 RESERVED = ("logs", "benchmarks")
+CUT = re.compile(r"(?i)(?:(?<=top)|(?<=top[-_ ])|(?<=[@^]))\d+")
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass
 class Draft:
-    """The settings of a study, and what is to be said about them.
-
-    Parameters
-    ----------
-    settings : dict
-        Of one study.
-    notes : dict of str to list
-        Option, and the certainty and text of each note on it. "found" is what the files say,
-        "guess" what is likely, and "decide" what only the user knows: the setting is a proposal.
-    is_undirected : bool
-        Whether no name says of the scores which way is better.
-    better : {"max", "min", ""}
-        Which scores are better by ranks in the files, or the order of their rows.
-    runs : int
-        How many runs were read as the draft says.
-    """
+    """The settings of a study, and what is to be said about them."""
 
     settings: dict[str, Any] = field(default_factory=dict)
+    # By option: "found" is what the files say, "guess" what is likely, and "decide" what only the
+    # user knows, where the setting is a proposal.
     notes: dict[str, list[tuple[Certainty, str]]] = field(default_factory=dict)
+    # Whether no name says which way is better, and what else in the files does.
     is_undirected: bool = False
     better: Direction | Literal[""] = ""
+    # How many runs were read as the draft says.
     runs: int = 0
 
     def note(self, option: str, certainty: Certainty, text: str) -> None:
@@ -106,40 +109,21 @@ class Draft:
 
 
 def name_study(exports: Sequence[str]) -> str:
-    """Name a study after its file or folder.
-
-    Examples
-    --------
-    >>> name_study(["runs/my results.csv"]), name_study(["*.csv"])
-    ('my-results', 'study')
-    """
+    """Name a study after its file or folder."""
     stem = PurePath(exports[0]).name.partition(".")[0] if exports else ""
     name = NOT_IN_NAMES.sub("-", stem).strip("-_") or "study"
     return f"{name}-study" if name in RESERVED else name
 
 
 def write_draft(draft: Draft, name: str) -> str:
-    """Write a draft as the YAML of a configuration, with a comment above each option.
-
-    Parameters
-    ----------
-    draft : Draft
-        Settings and notes.
-    name : str
-        The study's name.
-
-    Returns
-    -------
-    str
-        What only the user knows begins with "DECIDE".
-    """
+    """Write a draft as the YAML of a configuration, with a comment above each option."""
     lines = ["# Drafted by capmap: comments say what is a guess, and what you have to DECIDE."]
     lines += ["studies:", f"  {name}:"]
     first = [key for key in FIRST if key in draft.settings]
     for key in dict.fromkeys([*first, *draft.settings, *draft.notes]):
         for certainty, text in draft.notes.get(key, []):
-            words = HEADINGS[certainty] + " ".join(text.split())
-            lines += textwrap.wrap(words, WIDTH, initial_indent=MARK, subsequent_indent=MARK)
+            said = HEADINGS[certainty] + " ".join(text.split())
+            lines += textwrap.wrap(said, WIDTH, initial_indent=MARK, subsequent_indent=MARK)
         if key in draft.settings:
             text = yaml.safe_dump(
                 {key: draft.settings[key]},
@@ -162,7 +146,6 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
         runs = _direct_datasets(draft, runs, result.errors)
         for name, own in runs.groupby("metric", observed=True):
             _bound_metric(draft, str(name), own)
-        _name_diverged(draft, runs)
         _answer(draft, read, result.errors)
     _, result, files = _check(draft)
     firsts = {problem.code: problem for problem in reversed(result.problems)}
@@ -188,14 +171,19 @@ def _check(draft: Draft) -> tuple[Exports, Validation, list[str]]:
 
 
 def _exclude_averages(draft: Draft, runs: pd.DataFrame) -> pd.DataFrame:
-    """Leave out the datasets that are called like averages of at least two others."""
-    names = runs["dataset"].unique().tolist()
-    averages = sorted(filter(is_average, names))
-    if not averages or len(names) <= 1 + len(averages):
-        return runs
-    text = f"{list_names(averages)} is called like an average."
-    draft.put("select", {"datasets": {"exclude": averages}}, "guess", text)
-    return runs[~runs["dataset"].isin(averages)]
+    """Leave out the datasets, and models, that are called like averages of at least two others."""
+    for kind in ("dataset", "model"):
+        names = runs[kind].unique().tolist()
+        # A forecast may be called Mean.
+        averages = sorted(
+            n for n in names if is_average(n) and (kind != "model" or not has_word(n, MEANS))
+        )
+        if not averages or len(names) <= 1 + len(averages):
+            continue
+        text = f"{list_names(averages)} is called like an average."
+        draft.put("select", {f"{kind}s": {"exclude": averages}}, "guess", text)
+        runs = runs[~runs[kind].isin(averages)]
+    return runs
 
 
 def _direct_datasets(draft: Draft, runs: pd.DataFrame, errors: Sequence[Problem]) -> pd.DataFrame:
@@ -221,7 +209,7 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame) -> None:
     known, named = find_metric(name), guess_direction(name)
     said = "" if name == "score" and draft.is_undirected else named
     datasets = runs["dataset"].unique().tolist()
-    guessed = draft.better or ("max" if rate_values(datasets, "merit") > HALF else "")
+    guessed = draft.better or ("max" if rate_values(datasets, "merit") > MOSTLY else "")
     direction: Direction = (
         said or guessed or ("min" if has_word(name, {"loss", "gap", "drop"}) else "max")
     )
@@ -245,12 +233,14 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame) -> None:
         draft.note("metrics", "guess", f"{name} looks like a share{' in percent' * in_percent}.")
     elif known is None or None in (low, high):
         _put_open(draft, name, (low, high), direction, runs)
-    if known is None and (not said or (name == "score" and not is_share)):
-        better = "higher" if direction == "max" else "lower"
-        if guessed:
-            source = (
-                "ranks or the order of rows say" if draft.better else "is usual of these datasets"
-            )
+    better = "higher" if direction == "max" else "lower"
+    if draft.better and draft.better != (known.direction if known else direction):
+        source = "ranks, the order of rows, or the sizes of models say otherwise"
+        draft.note("metrics", "decide", f"Is a {better} {name} better? Its name says so, {source}.")
+    elif known is None and (not said or (name == "score" and not is_share)):
+        if guessed == "max":
+            source = "ranks, the order of rows, or the sizes of models say"
+            source = source if draft.better else "is usual of these datasets"
             draft.note("metrics", "guess", f"A {better} {name} is better, as {source}.")
         else:
             draft.note("metrics", "decide", f"Is a {better} {name} better?")
@@ -317,20 +307,6 @@ def _find_baseline(runs: pd.DataFrame) -> str:
     return best if rated.get(best) else ""
 
 
-def _name_diverged(draft: Draft, runs: pd.DataFrame) -> None:
-    """Ask about scores so far beyond the others that a run diverged, or was not made."""
-    sizes = runs["score"].abs()
-    usual = sizes.groupby(runs["dataset"], observed=True).transform("median")
-    far = runs[(sizes > FAR * usual) & (usual > 0) & (sizes > PERCENT)]
-    for row in far.head(1).to_dict("records"):
-        text = (
-            f"{quote_name(row['raw'])} of {quote_name(row['model'])} on {row['dataset']} is more "
-            f"than {FAR:g} times the median there. If it is no score, write: values: "
-            f"{{'{row['raw']}': missing}}"
-        )
-        draft.note("values", "decide", text)
-
-
 def _answer(draft: Draft, read: Exports, problems: Sequence[Problem]) -> None:
     """Propose an answer to errors of repeated rows and empty cells."""
     errors = {problem.code: problem for problem in problems[::-1]}
@@ -340,3 +316,365 @@ def _answer(draft: Draft, read: Exports, problems: Sequence[Problem]) -> None:
     if "incomplete" in errors:
         text = "What is missing is expected from the other scores (or: drop_models, drop_datasets)."
         draft.put("incomplete", "adjust", "guess", f"{errors['incomplete'].reason} {text}")
+
+
+def draft_study(exports: Sequence[str]) -> Draft:
+    """Draft the settings of a study from its files."""
+    chosen, others = list_files(exports)
+    paths, draft = Paths(chosen), Draft()
+    table, asked = guesses.read_table(paths)
+    if asked:
+        draft.note("reading", "decide", asked)
+    for name, preset in list_presets().items():
+        if exports := _fit_preset(preset, paths, table):
+            draft.put("preset", name, "found", "The files are of this kind.")
+            draft.settings["exports"] = exports
+            if metric := preset.get("where", {}).get("metric"):
+                text = f"Of metrics, {quote_name(metric)} is read. Are there datasets without it?"
+                draft.note("preset", "decide", text)
+            break
+    else:
+        _draft_table(draft, paths, table)
+    settle(draft, others)
+    return draft
+
+
+def _fit_preset(preset: Mapping[str, Any], paths: Paths, table: Table) -> str | list[str]:
+    """Write the exports of files that a preset reads; "" where it does not."""
+    known = [Pattern(text) for text in preset.get("known_by", ())]
+    if not known or not all(_match_any(pattern, table.columns) for pattern in known):
+        return ""
+    for text in preset.get("paths", ()):
+        depth = text.count("/") + 1
+        ends = ["/".join(path.split("/")[-depth:]) for path in paths.paths]
+        if all(Pattern(text, "/").match(end) for end in ends):
+            roots = {path.removesuffix(end) for path, end in zip(paths.paths, ends, strict=True)}
+            return f"{roots.pop() if len(roots) == 1 else '**/'}{text}"
+    return "" if "paths" in preset else paths.write({})
+
+
+def _match_any(pattern: Pattern, names: Iterable[str]) -> bool:
+    return any(pattern.match(name) is not None for name in names)
+
+
+def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
+    """Draft settings of files that no preset is for."""
+    _ask_unfinished(draft, table)
+    roles = guesses.name_columns(table)
+    columns = guesses.list_scores(table, roles.values())
+    if not columns:
+        raise ConfigError(
+            f"{paths.paths[0]}: no column holds scores; its columns are "
+            f"{list_names(list(table.columns))}."
+        )
+    scores = guesses.leave_averages(guesses.choose_scores(columns, roles))
+    odd = guesses.list_odd(table, scores, roles.values())
+    draft.better = guesses.find_better(table, scores, roles.get("model", ""))
+    if "seed" not in roles and (repeats := guesses.find_repeats(table, scores)):
+        roles["seed"] = repeats
+        text = f"{quote_name(repeats)} numbers runs, as scores do not change with it."
+        draft.note("columns", "guess", text)
+    unmelted, table = table.columns, guesses.melt(table, scores, roles)
+    if "metric" in table.labels.values() and table.count([roles.get("metric", PART)]) == 1:
+        roles["metric"] = f"{PART}0"
+    roles |= guesses.name_columns(table, taken=roles)
+    if asked := guesses.fill_gaps(table, roles):
+        draft.note("columns", "decide", asked)
+    table = _choose_rows(draft, table, roles)
+    names = _join_names(draft, table, roles)
+    _put_scores(draft, paths, table, names, [own.name for own in scores])
+    if any(own.is_summary for own in scores):
+        _put_summary(draft)
+    if "ignore" not in draft.settings.get("columns", {}):
+        # Of other columns of a long table something is said where one is chosen.
+        odd = [name for name in odd if not unmelted[name].is_readable]
+    if odd:
+        draft.note("columns", "decide", f"Are {list_names(odd)} scores? They are not read.")
+    _put_reading(draft, table)
+    _put_names(draft, paths, table, names)
+
+
+def _ask_unfinished(draft: Draft, table: Table) -> None:
+    """Ask about runs that failed or still go on, where a column says so."""
+    for name, column in table.columns.items():
+        left = [text for text in column.names if text.casefold() in WORDS["unfinished"]]
+        if left and split_words(name)[-1:] in (["status"], ["state"]):
+            text = f"{quote_name(name)} says {list_names(sorted(left))}. Do these runs count? If "
+            text += f"not, where: {{{write_key(name)}: …}} with what it says of the others."
+            draft.note("where", "decide", text)
+
+
+def _choose_rows(draft: Draft, table: Table, roles: dict[str, str]) -> Table:
+    """Keep the rows of one split, of one metric for each dataset, and of one protocol."""
+    keys = [roles[role] for role in ("model", "dataset", "seed") if role in roles]
+    metric, split = roles.get("metric", ""), roles.get("split", "")
+    datasets = [roles["dataset"]] if "dataset" in roles else []
+    if split and len(table.columns[split].names) > 1:
+        table = _choose_value(draft, table, roles, split)
+    # A chosen split may have left one column of scores, whose header names no metric any more.
+    if metric in table.columns and table.count([metric, *datasets]) > table.count(datasets):
+        table = _choose_value(draft, table, roles, metric)
+    if len(table.pieces) == 1 and f"{PART}0" not in roles.values():
+        table = _choose_value(draft, table, roles, f"{PART}0")
+    for name, column in list(table.columns.items()):
+        is_text = not column.is_number and not column.is_field and name not in roles.values()
+        is_protocol = is_text and rate_role(name, "protocol") >= 2
+        if is_protocol and table.count([*keys, name]) > table.count(keys):
+            table = _choose_value(draft, table, roles, name)
+    for role in [role for role, name in roles.items() if name not in table.columns]:
+        del roles[role]
+    return table
+
+
+def _choose_value(draft: Draft, table: Table, roles: dict[str, str], name: str) -> Table:
+    """Keep one split, metric or protocol: of those of most datasets a known merit, or most rows."""
+    datasets = [roles["dataset"]] if "dataset" in roles else []
+    rows = table.cells.loc[table.cells[name] != "", name].value_counts(sort=False)
+    places = table.cells.groupby(name)[datasets[0]].nunique() if datasets else rows
+    often = [value for value in rows.index if places[value] >= MOSTLY * places.max()]
+
+    def rate(value: str) -> tuple[float, bool, int]:
+        is_merit = guess_direction(words.find_known(value) or value) == "max"
+        own = [own in split_words(value) for own in words.SPLITS]
+        by_split = (len(own) - own.index(True)) / len(own) if any(own) else 0
+        rating = words.rate_score(value) + by_split + words.rate_primary(value)
+        return rating, is_merit, int(rows[value])
+
+    best = max(often, key=rate)
+    rivals = [v for v in often if v != best and rate(v)[0] >= rate(best)[0] - CLEARLY]
+    if usual := words.rate_primary(best):
+        is_plain = words.find_known(best).casefold() in words.PRIMARY
+        rivals = [v for v in rivals if words.rate_primary(v) == usual and not is_plain]
+    # Of answers up to the k-th, as of top1 and top5, the first one is usual.
+    rivals = [v for v in rivals if CUT.sub("", v) != CUT.sub("", best) or v < best]
+    kept = table.select(table.cells[name] == best)
+    others = ", ".join(f"{quote_name(v)} ({rows[v]})" for v in rows.index if v != best)
+    place = "columns of scores" if name in table.labels else quote_name(name)
+    text = f"Of {place}, {quote_name(best)} ({rows[best]} rows) is taken; there are {others}."
+    text += " Is it right?" if rivals else ""
+    if datasets and (lacking := {*table.cells[datasets[0]]} - {*kept.cells[datasets[0]]}):
+        text += f" It is not given for {list_names(sorted(lacking))}."
+    certainty: Certainty = "decide" if rivals else "guess"
+    if table.pieces and len(kept.cells[PART].unique()) == 1:
+        # A column was chosen, not rows: its header says nothing more.
+        draft.note("columns", certainty, text)
+        return kept.leave_headers()
+    role = next((role for role, own in roles.items() if own == name), name)
+    draft.put("where", {role if name in table.labels else name: best}, certainty, text)
+    return kept
+
+
+def _join_names(draft: Draft, table: Table, roles: Mapping[str, str]) -> dict[str, list[str]]:
+    """Join to seeds, datasets and models the columns that distinguish rows of the same names."""
+    names = {role: [name] for role, name in roles.items()}
+    for role in {"model", "dataset"} & {*roles}:
+        table = table.select(table.cells[roles[role]] != "")
+    keys = [name for role, name in roles.items() if role != "split"]
+    variants = guesses.find_variants(table, keys) if "model" in roles else []
+    seeds = [name for name in variants if guesses.is_seed(table.columns[name])]
+    if seeds:
+        names["seed"] = [name for name in table.columns if name in {roles.get("seed"), *seeds}]
+        text = f"Runs are told apart by {_say(table, names['seed'])}: this is taken as seed."
+        draft.note("columns", "guess", text)
+    parts = [name for name in variants if guesses.is_part(table, name, roles)]
+    others = [name for name in variants if name not in {*parts, *seeds}]
+    for role, own in (("dataset", parts), ("model", others)):
+        if not own:
+            continue
+        names[role] = [roles[role], *own]
+        text = f"Rows of one name are told apart by {_say(table, own)}: it is made part of {role}s."
+        unsure = [n for n in own if n not in table.labels and not has_word(n, WORDS["variants"])]
+        # Numbers that tell rows of models apart may be the datasets where none is named.
+        unsure += [n for n in own if table.columns[n].is_number and "dataset" not in roles]
+        if is_open := role == "model" and bool(unsure):
+            text += " Or is one to be chosen (where), or does it say which run it is (seed)?"
+        draft.note("columns", "decide" if is_open else "guess", text)
+    return names
+
+
+def _say(table: Table, names: Sequence[str]) -> str:
+    return list_names([table.labels.get(name, name) or "part of path" for name in names])
+
+
+def _put_scores(
+    draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], names: Sequence[str]
+) -> None:
+    """Put which columns hold scores."""
+    if PART in table.cells and not table.pieces:
+        names = table.cells[PART].unique().tolist()
+    if len(names) == 1:
+        _put_column(draft, paths, table, roles, names[0])
+    elif roles.get("metric") == [f"{PART}0"] and len(table.pieces) == 1:
+        text = "Each row fills one of these columns: the metric of its dataset."
+        draft.put("columns", {"score": [*names]}, "found", text)
+        del roles["metric"]
+    else:
+        _put_heads(draft, paths, table, roles, names)
+
+
+def _put_column(
+    draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], name: str
+) -> None:
+    """Put the one column of scores."""
+    if name != "score":
+        draft.put("columns", {"score": name}, "found", "")
+    if has_word(name, WORDS["training"]):
+        text = f"Scores are in {quote_name(name)}, of training: is there no test?"
+        draft.note("columns", "decide", text)
+    if "metric" in roles and guess_direction(name) == "min":
+        # A column of errors beside the names of merits holds no merits.
+        roles.pop("metric")
+    if "metric" not in roles:
+        _put_metric(draft, [name], paths.paths)
+    if beside := _find_spread(table, name):
+        draft.put("columns", beside, "found", "Each row is a mean, with its spread beside it.")
+        is_error = has_word(beside["spread"], {"stderr", "sem", "se", "error"})
+        _put_summary(draft, is_counted="count" in beside, spread="sem" if is_error else "std")
+
+
+def _find_spread(table: Table, score: str) -> dict[str, str]:
+    """Find the columns of the spread and the number of the runs behind a column of means."""
+    own, found = split_words(score), dict[str, str]()
+    rests: tuple[list[str], ...] = ([], own, own[:-1], own[1:])
+    for role in ("spread", "count"):
+        for name, column in table.columns.items():
+            said = split_words(name)
+            rest = [word for word in said if word not in words.ROLES[role]]
+            is_beside_it = (rest != said and rest in rests) or "".join(said) in words.ROLES[role]
+            if column.is_number and name != score and is_beside_it:
+                found.setdefault(role, name)
+    return found if "spread" in found else {}
+
+
+def _put_summary(draft: Draft, *, is_counted: bool = False, spread: str = "std") -> None:
+    """Put that cells stand for several runs, whose number a column may say."""
+    if is_counted:
+        draft.put("summary", {"spread": spread}, "found", "")
+        return
+    text = (
+        "Cells are means with spreads of a number of runs that is not said. Spreads are taken as "
+        "standard errors, which makes intervals rather too wide. If they are standard deviations, "
+        "of N runs, write: {runs: N, spread: std}."
+    )
+    draft.put("summary", {"runs": 3, "spread": "sem"}, "guess", text)
+
+
+def _put_heads(
+    draft: Draft, paths: Paths, table: Table, roles: dict[str, list[str]], names: Sequence[str]
+) -> None:
+    """Put what the names of several columns of scores say."""
+    heads = {k: text for k, text in _name_fields(table, roles).items() if k.startswith(PART)}
+    fields = {int(name.removeprefix(PART)): text for name, text in heads.items()}
+    pattern = write_pattern(table.pieces, fields)
+    try:
+        _match_any(Pattern(pattern), table.columns)
+    except ConfigError:
+        pattern = write_pattern(table.pieces, fields, is_strict=True)
+    if pattern == "{dataset}":
+        draft.put("format", "matrix", "found", "Columns are datasets.")
+    elif has_suffix(paths.paths[0], NESTED) and re.match(r"[^{}.]+\.", pattern):
+        # A file without results, such as that of a failed run, has no such columns.
+        draft.put("reading", {"records": pattern}, "found", "Scores stand below these keys.")
+    else:
+        text = f"Columns such as {quote_name(names[0])} hold scores."
+        draft.put("columns", {"score": pattern}, "found", text)
+    if " / {seed" in pattern:
+        draft.note("columns", "decide", "Are the numbers in the header numbers of runs?")
+    used = {name for own in roles.values() for name in own}
+    rest = [name for name in table.columns if name not in {*table.labels, *used}]
+    if len(table.pieces) > 1:
+        rest = [name for name in rest if is_average(name) and Pattern(pattern).match(name)]
+    if rest:
+        text = "What is ignored holds no scores, or averages."
+        draft.put("columns", {"ignore": rest}, "guess", text)
+    if "metric" not in roles:
+        _put_metric(draft, names, paths.paths)
+    elif "metric" in heads.values() and "metric" not in draft.settings.get("where", {}):
+        place = next(name for name, text in heads.items() if text == "metric")
+        kept = sorted(table.cells[place].unique())
+        draft.put("where", {"metric": kept}, "guess", f"The metrics {list_names(kept)} are read.")
+
+
+def _name_fields(table: Table, roles: Mapping[str, list[str]]) -> dict[str, str]:
+    """Name parts of paths and headers after their roles, and others after variants."""
+    named: dict[str, str] = {}
+    for role, own in roles.items():
+        for place, name in enumerate(own):
+            count = sum(text.startswith("variant") for text in named.values())
+            if name in table.labels:
+                named[name] = f"variant{count or ''}" if place else role
+    return named
+
+
+def _put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> None:
+    """Put the metric of all files: that of their columns, or of paths."""
+    stems = [PurePath(path).name.partition(".")[0] for path in paths]
+    places = (columns, stems)
+    if len(columns) == 1 and not _is_plain(columns[0]):
+        known = "" if words.is_turned(columns[0]) else words.find_known(columns[0])
+        metric = known or _name_metric(columns) or columns[0]
+        draft.put("metric", metric, "found", "The metric is that of the column.")
+    elif named := next((names for names in places if _name_metric(names)), None):
+        metric = _name_metric(named)
+        # Another word is rather a part of names, such as error in error detection.
+        certainty: Certainty = "guess" if find_metric(metric) else "decide"
+        text = f"{quote_name(metric)} is taken as the metric, unless it is part of a name."
+        draft.put("metric", metric, certainty, text)
+    else:
+        draft.put("metric", "score", "guess", "No metric is named; any name will do.")
+        draft.is_undirected = not any(all(map(guess_direction, names)) for names in places)
+
+
+def _name_metric(names: Sequence[str]) -> str:
+    """Name the metric that all names speak of; "" where they speak of none."""
+    if any(map(words.is_turned, names)):
+        return ""
+    shared = [w for w in split_words(names[0]) if all(has_word(name, {w}) for name in names)]
+    # In top1 err, top1 is none.
+    better = {guess_direction(name) for name in names} - {""}
+    said = [" ".join(shared), *shared]
+    known = [text for text in said if find_metric(text) and better <= {guess_direction(text)}]
+    known += [word for word in shared if guess_direction(word) and not _is_plain(word)]
+    return known[0] if known else ""
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name of scores says nothing of them."""
+    own = split_words(name)
+    return all(w in words.SPLITS or rate_role(w, "score") or rate_role(w, "metric") for w in own)
+
+
+def _put_reading(draft: Draft, table: Table) -> None:
+    """Put how the files are read."""
+    reading = {
+        name: list(value) if name == "names" else value
+        for name, value in vars(table.options).items()
+        if value and value != getattr(PLAIN, name)
+    }
+    if count := reading.pop("header_rows", 0):
+        draft.put("header_rows", count, "found", "Names of columns stand in several rows.")
+    if reading:
+        draft.put("reading", reading, "guess", "So the files are written.")
+
+
+def _put_names(draft: Draft, paths: Paths, table: Table, roles: Mapping[str, list[str]]) -> None:
+    """Put the columns of names and of steps, what all files are of, and the paths."""
+    for role in [role for role in ("model", "dataset") if role not in roles]:
+        is_one = len(paths.paths) == 1
+        name = PurePath(paths.paths[0]).stem if is_one else "all"
+        text = f"No column or path names the {role}s, so all is of one."
+        certainty: Certainty = "guess" if is_one and role == "dataset" else "decide"
+        draft.put("fields", {role: name}, certainty, text)
+    named = _name_fields(table, roles)
+    columns: dict[str, Any] = {}
+    for role in ("model", "dataset", "metric", "seed"):
+        said = [named.get(name, name) for name in roles.get(role, [])]
+        if said and said != [role]:
+            columns[role] = said if len(said) > 1 else said[0]
+    keys = dict.fromkeys([name for own in roles.values() for name in own] + [*table.labels])
+    if step := guesses.find_step(table, [*keys]):
+        columns["step"] = step
+        draft.put("take", "last", "guess", "The row of the highest step of a run counts.")
+    if columns:
+        draft.settings["columns"] = {**columns, **draft.settings.get("columns", {})}
+    draft.settings["exports"] = paths.write(named)

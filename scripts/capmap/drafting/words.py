@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from glob import has_magic
 from pathlib import Path, PurePosixPath
 from typing import Literal, TypeAlias
 
@@ -35,6 +34,8 @@ READABLE = TABLES | {".txt", ".dat", ".log", ".out"} | NESTED | MARKDOWN | WORKB
 ALIKE = 0.3
 MOST_NAMES = 50
 SEPARATOR = re.compile(r" / |__|[_\-. :=,@()]+|/")
+# Ends of intervals, such as q025 or p95.
+QUANTILE = re.compile(r"[qp]\d{1,3}|\d+%")
 LABELLED = re.compile(r"(\D+)(\d+)")
 # So often a part of a name has to repeat beside each other part, to vary on its own.
 REPEATED = 2
@@ -44,13 +45,7 @@ Piece: TypeAlias = str | tuple[str, ...]
 
 
 def split_words(name: str) -> list[str]:
-    """Split a name into its words, in lower case.
-
-    Examples
-    --------
-    >>> split_words("testMetric_1"), split_words("args.trial_seed")
-    (['test', 'metric', '1'], ['args', 'trial', 'seed'])
-    """
+    """Split a name into its words, in lower case."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     return re.findall(r"[^\W_]+", spaced.casefold())
 
@@ -61,20 +56,7 @@ def has_word(name: str, words: Collection[str]) -> bool:
 
 
 def rate_role(name: str, role: str) -> int:
-    """Rate how much a name looks like that of a role.
-
-    Returns
-    -------
-    int
-        3 where it is called so, 2 where its last word is, 1 where another is, else 0.
-
-    Examples
-    --------
-    >>> [rate_role(name, "dataset") for name in ("Dataset name", "test dataset", "task x", "seed")]
-    [3, 2, 1, 0]
-    >>> rate_role("config.data.name", "dataset"), rate_role("n_seeds", "seed")
-    (3, 0)
-    """
+    """Rate whether a name is that of a role: 3 all, 2 its last word, 1 another word, else 0."""
     own = split_words(name)
     if len(own) > 1 and own[0] in WORDS["counted"] and role != "count":
         return 0
@@ -104,15 +86,10 @@ def rate_values(values: Collection[str], role: str) -> float:
 
 
 def find_known(name: str) -> str:
-    """Find the metric that the end of a name is known as; "" where none is.
-
-    Examples
-    --------
-    >>> [find_known(name) for name in ("metrics.test.accuracy", "acc_pct", "acc1", "lr")]
-    ['accuracy', 'acc', 'acc', '']
-    """
+    """Find the metric that the end of a name is known as; "" where none is."""
     last = re.split(r"[/.] ?", name)[-1]
     plain = re.sub(r"(?i)[ _](pct|percent)$|\W*%\W*$", "", last)
+    plain = re.sub(r"(?i)\berr$", "error", plain)
     parts = (last, plain, name, re.sub(r"(?<=[a-z])\d+$", "", last))
     return next((part for part in parts if find_metric(part) is not None), "")
 
@@ -128,13 +105,7 @@ def rate_score(name: str) -> float:
 
 
 def rate_primary(name: str) -> float:
-    """Rate, from 0 to 1, how common it is that a study is about a metric.
-
-    Examples
-    --------
-    >>> rate_primary("test_acc") > rate_primary("macro F1") > rate_primary("recall") == 0
-    True
-    """
+    """Rate, from 0 to 1, how common it is that a study is about a metric."""
     places = [PRIMARY.index(word) for word in split_words(name) if word in PRIMARY]
     return 1 - min(places, default=len(PRIMARY)) / len(PRIMARY)
 
@@ -145,13 +116,7 @@ def is_measure(name: str) -> bool:
 
 
 def is_beside(name: str) -> bool:
-    """Whether a column is called like a spread, a bound, a rank, an attribute or a cost.
-
-    Examples
-    --------
-    >>> [is_beside(name) for name in ("acc_stderr", "std_reward", "ci_lo", "#x", "answer rate")]
-    [True, True, True, True, False]
-    """
+    """Whether a column is called like a spread, a bound, a rank, an attribute or a cost."""
     own = split_words(name)
     words = [word for word in own if not word.isdecimal()] or own
     if not words or name.lstrip().startswith("#"):
@@ -162,8 +127,8 @@ def is_beside(name: str) -> bool:
         return True
     ends = WORDS["statistics"] | WORDS["sizes"] | WORDS["ends"]
     is_first = len(words) > 1 and words[0] in WORDS["statistics"] | WORDS["counted"] - {"total"}
-    joined = words[-1].endswith(("params", "flops", "macs"))
-    return is_first or words[-1] in ends or joined or has_word(name, WORDS["spreads"])
+    joined = words[-1].endswith(("params", "flops", "macs")) or QUANTILE.fullmatch(own[-1])
+    return is_first or words[-1] in ends or bool(joined) or has_word(name, WORDS["spreads"])
 
 
 def is_statistic(name: str) -> bool:
@@ -173,13 +138,7 @@ def is_statistic(name: str) -> bool:
 
 
 def is_average(name: str) -> bool:
-    """Whether a column or dataset is called like an average of others.
-
-    Examples
-    --------
-    >>> is_average("Avg. WER"), is_average("Overall score"), is_average("mean IoU")
-    (True, True, False)
-    """
+    """Whether a column or dataset is called like an average of others."""
     own = {*split_words(name)}
     return bool(own) and (bool(own & {"avg", "wavg", "average"}) or own <= WORDS["averages"])
 
@@ -198,13 +157,7 @@ def is_label(text: str) -> bool:
 
 
 def is_turned(name: str) -> bool:
-    """Whether a name may be that of a change, or one minus a metric: either way may be better.
-
-    Examples
-    --------
-    >>> is_turned("accuracy drop"), is_turned("1-AUC"), is_turned("gain")
-    (True, True, False)
-    """
+    """Whether a name may be that of a change, or one minus a metric: either way may be better."""
     own = split_words(name)
     words = {*own, *(word.removesuffix("s") for word in own)}
     is_change = len(own) > 1 and not words.isdisjoint(WORDS["changes"])
@@ -212,15 +165,7 @@ def is_turned(name: str) -> bool:
 
 
 def guess_direction(name: str) -> Direction | Literal[""]:
-    """Which way is better of a score, by its name; "" where that says nothing.
-
-    Examples
-    --------
-    >>> guess_direction("Test error (%)"), guess_direction("FID ↓"), guess_direction("quality")
-    ('min', 'min', '')
-    >>> guess_direction("1 - AUC"), guess_direction("accuracy drop"), guess_direction("gain")
-    ('', '', 'max')
-    """
+    """Which way is better of a score, by its name; "" where that says nothing."""
     if (metric := find_metric(name)) is not None:
         return metric.direction
     if "↓" in name or "↑" in name:
@@ -239,19 +184,15 @@ def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:
     found: list[str] = []
     for text in exports:
         path = Path(text).expanduser()
-        if path.is_dir():
-            inside = match_paths("**/*" if text == "." else f"{path}/**/*", recursive=True)
-            found += [name for name in inside if _find_suffix(name) in READABLE]
-        elif path.is_file():
-            found.append(str(path))
-        elif has_magic(text):
-            found += match_paths(str(path), recursive=True)
-        else:
-            reason = f"{text}: there is no such file or folder."
-            raise ConfigError(f"{reason} Paths are relative to {Path.cwd()}.")
+        inside = match_paths(str(path / "**/*" if path.is_dir() else path), recursive=True)
+        named = [str(path)] if path.is_file() else inside
+        found += [own for own in named if not path.is_dir() or _find_suffix(own) in READABLE]
     found = [name for name in dict.fromkeys(found) if Path(name).is_file()]
     if not found:
-        raise ConfigError(f"{', '.join(exports)}: there is no file of results, such as .csv.")
+        raise ConfigError(
+            f"{', '.join(exports)}: there is no such file or folder, or no file of results in it, "
+            f"such as .csv. Paths are relative to {Path.cwd()}."
+        )
     groups = _group(found)
 
     def rate(group: list[str]) -> tuple[int, int]:
@@ -295,14 +236,7 @@ def _find_suffix(path: str) -> str:
 
 
 def find_slots(names: Sequence[str]) -> list[Piece]:
-    """Find what differs between names, as fixed texts and slots that make up each name.
-
-    Examples
-    --------
-    >>> pieces = find_slots(["a/x_seed0.csv", "a/x_seed1.csv", "b/x_seed0.csv"])
-    >>> write_pattern(pieces, {0: "model", 2: "seed"})
-    '{model}/x_seed{seed}.csv'
-    """
+    """Find what differs between names, as fixed texts and slots that make up each name."""
     rows = [re.split("(?<! )/(?! )", name) for name in names]
     if len({len(row) for row in rows}) > 1:
         return [tuple(names)]
@@ -341,12 +275,13 @@ def _find_shared(values: Sequence[str]) -> str:
 
 def _divide(values: Sequence[str]) -> list[Piece]:
     """Divide names where each part varies on its own, or a numbered label such as s3 ends them."""
-    marks = set.intersection(*({*SEPARATOR.findall(value)} for value in values))
+    marks = {mark for value in values for mark in SEPARATOR.findall(value)}
     for mark in sorted(marks, key=lambda text: (-len(text), text)):
         for partition in (str.rpartition, str.partition):
             left, _, right = zip(*(partition(value, mark) for value in values), strict=True)
             is_fine = all(left) and all(right)
-            is_last = mark == "." and rate_values(right, "metric") > 0.5
+            is_repeated = mark == "." or min(map(left.count, left)) > 1
+            is_last = is_repeated and rate_values(right, "metric") > 0.5
             if is_fine and (is_last or _find_label(right) or _is_crossed(left, right)):
                 return [*cut_names(left), mark, *cut_names(right)]
     if label := _find_label(values):
@@ -370,14 +305,7 @@ def _is_crossed(left: Sequence[str], right: Sequence[str]) -> bool:
 def write_pattern(
     pieces: Sequence[Piece], fields: Mapping[int, str], *, is_strict: bool = False
 ) -> str:
-    r"""Write pieces as a pattern, with the names of some slots; others become ``*``.
-
-    Examples
-    --------
-    >>> names = ["ppo-Ant-v1", "ppo-Pong-v0", "dqn-Ant-v1", "dqn-Pong-v0"]
-    >>> print(write_pattern(find_slots(names), {0: "model", 2: "dataset"}))
-    {model,[^\-]+}-{dataset}
-    """
+    """Write pieces as a pattern, with the names of some slots; others become ``*``."""
     texts = []
     for place, piece in enumerate(pieces):
         if isinstance(piece, str):

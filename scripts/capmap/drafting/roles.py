@@ -1,11 +1,11 @@
-"""The cells of the files that a study is drafted from, and what each column may be."""
+"""The cells of the files that a study is drafted from, and what each column of them is."""
 
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -25,7 +25,7 @@ from capmap.drafting.words import (
     rate_values,
     split_words,
 )
-from capmap.exports.cells import SEPARATOR, Kind, Numbers, parse_summaries
+from capmap.exports.cells import SEPARATOR, Kind, parse_summaries
 from capmap.exports.doubts import is_attribute
 from capmap.exports.layouts import name_sheet
 from capmap.exports.records import HEAD, PLAIN, FileOptions, has_suffix, list_values, read_content
@@ -42,7 +42,7 @@ PART = "{header}"
 # Files that are looked into, where there are more; their names are looked at in any case.
 SAMPLE = 400
 NUMBER = r"[-+\u2212]?(?:\d[\d.,]*|[.,]\d+)(?:[eE][-+]?\d+)?"
-OPEN = "(\\[{\uff08±+*†‡§^↑↓"
+OPEN = "(\\[{\uff08±+*†‡§^↑↓/|"
 # A number, with whatever stands behind it but words.
 NUMBERISH = re.compile(rf"(?i)[~<>≈*±]*{NUMBER}\s*[%‰]?\s*(?:[{re.escape(OPEN)}].*)?|nan|[-+]?inf")
 # Larger parts of their means are no spreads, but other numbers in brackets.
@@ -58,19 +58,25 @@ MANY, REPEATED = 5, 20
 # Rows from which on their order says which is the best, and a correlation with steps that is none.
 FEW, TREND = 4, 0.2
 PERCENT = 100.0
+# The share of the rows that a step tells apart, and how many times the rows of which a name of
+# a model says the dataset there are at least.
+MOSTLY_APART = 0.9
+CROSSED = 1.2
+# A number in a name, and how many names are compared by theirs.
+SIZE = re.compile(r"(\d+(?:\.\d+)?)")
+MOST_PAIRED = 300
+# A unit, or a metric, behind a name.
+BRACKETS = re.compile(r"(?<=\S) *\([^()]*\)$")
 # A class of Python, beside which a shorter name stands.
 CLASS_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
 
 class Column:
-    """A column of all files: its trimmed cells, and what to judge it by.
-
-    ``label`` is the word before a part of paths, and None where the column is one of the files.
-    """
+    """A column of all files; ``label`` is the word before a part of paths or headers, else None."""
 
     def __init__(self, name: str, texts: "pd.Series[str]", label: str | None = None) -> None:
-        self.name, self.texts, self.label = name, texts, label
-        self.is_field = label is not None
+        self.name, self.texts, self.is_field = name, texts, label is not None
+        self.said = name if label is None else label
 
     @cached_property
     def counts(self) -> "pd.Series[int]":
@@ -93,33 +99,29 @@ class Column:
         return not self.is_field and self.share >= MOSTLY
 
     @cached_property
-    def numbers(self) -> Numbers:
-        """What a study reads of its different texts."""
-        return parse_summaries(pa.array(self.counts.index, pa.large_string()))
+    def numbers(self) -> pd.DataFrame:
+        """The values and spreads that a study reads of its different texts."""
+        read = vars(parse_summaries(pa.array(self.counts.index, pa.large_string())))
+        found = pd.DataFrame({k: read[k] for k in ("values", "spreads")}, self.counts.index)
+        kept: pd.DataFrame = found.loc[read["kinds"] == Kind.NUMBER]
+        return kept
 
     def read(self) -> "pd.Series[float]":
         """The number of each cell."""
-        values = dict(zip(self.counts.index, vars(self.numbers)["values"], strict=True))
-        return self.texts.map(values).astype("float64")
-
-    @cached_property
-    def found(self) -> "pd.Series[float]":
-        """The different numbers that a study reads."""
-        return pd.Series(vars(self.numbers)["values"][self.numbers.kinds == Kind.NUMBER])
+        return self.texts.map(self.numbers["values"]).astype("float64")
 
     @property
     def is_readable(self) -> bool:
         """Whether a study can read most of its cells; ranks behind scores, as in 96 (1st), not."""
-        fine = self.numbers.kinds == Kind.NUMBER
-        return bool(2 * self.counts[fine].sum() >= self.counts.sum())
+        fine = self.numbers if self.is_summary else self.numbers[self.numbers["spreads"].isna()]
+        return bool(2 * self.counts[fine.index].sum() >= self.counts.sum())
 
     @property
     def is_summary(self) -> bool:
         """Whether its cells are means with spreads; a rank, or another score, is none."""
-        table = pd.DataFrame({name: vars(self.numbers)[name] for name in ("values", "spreads")})
-        table = table[table["values"] != 0].abs().dropna()
-        shares = table["spreads"] / table["values"]
-        return bool((table["spreads"] % 1 != 0).any() and shares.median() < MOST_SPREAD)
+        found = self.numbers[self.numbers["values"] != 0].abs().dropna()
+        shares = found["spreads"] / found["values"]
+        return bool((found["spreads"] % 1 != 0).any() and shares.median() < MOST_SPREAD)
 
     @property
     def filled(self) -> float:
@@ -226,7 +228,7 @@ def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[li
     if len(sheets) < 2:
         return options, _read_grid(path, options), ""
     grids = {sheet: _read_grid(path, replace(options, sheet=sheet)) for sheet in sheets}
-    counts = {sheet: sum(map(_is_numberish, chain(*grid))) for sheet, grid in grids.items()}
+    counts = {sheet: _count_readable([*chain(*grid)]) for sheet, grid in grids.items()}
     best = max(sheets, key=lambda sheet: counts[sheet])
     rivals = [sheet for sheet in sheets if 2 * counts[sheet] > counts[best]]
     asked = f"The tables {list_names(rivals)} hold numbers, of which one is read. Is it right?"
@@ -244,6 +246,11 @@ def _read_grid(path: str, options: FileOptions) -> list[list[str]]:
 
 def _is_numberish(text: str) -> bool:
     return NUMBERISH.fullmatch(text) is not None
+
+
+def _count_readable(texts: Sequence[str]) -> int:
+    kinds = parse_summaries(pa.array(texts, pa.large_string())).kinds
+    return int((kinds == Kind.NUMBER).sum())
 
 
 def _share_numbers(texts: Sequence[str]) -> float:
@@ -285,9 +292,8 @@ def _rate_name(column: Column, role: str, size: int) -> float:
     is_score = column.is_number and not column.is_whole
     if not column.names or is_score or all(map(CLASS_PATH.fullmatch, column.names)):
         return 0.0
-    text = column.name if column.label is None else column.label
     # Of a header of several rows, such a corner names these rows.
-    text = "" if SEPARATOR in text else re.sub(r"(?<=\S) *\([^()]*\)$", "", text)
+    text = "" if SEPARATOR in column.said else BRACKETS.sub("", column.said)
     by_name, by_value = rate_role(text, role), rate_values(column.names, role)
     exact = 0.5 * (split_words(text)[-1:] == [role])
     if role == "seed":
@@ -325,7 +331,8 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
         or _is_single_end(name, table.columns)
         or (ends[split_words(name)[-1]] >= MANY and len(split_words(name.rpartition(".")[2])) > 1)
     ]
-    found = [own for own in found if own.is_readable] or found
+    unread = [own for own in found if not words.is_metadata(own.name)]
+    found = [own for own in found if own.is_readable] or unread
     return [own for own in found if own.filled]
 
 
@@ -345,21 +352,28 @@ def _is_setting(column: Column) -> bool:
 
 def list_odd(table: Table, scores: Sequence[Column], taken: Collection[str]) -> list[str]:
     """List the columns that are not read, but may hold scores by their names and numbers."""
-    most = max(own.found.max() for own in scores)
+    most = max(own.numbers["values"].max() for own in scores)
     return [
         name
         for name, own in table.columns.items()
-        if own.is_number and own not in scores and name not in taken
-        if own.found.abs().max() <= most and not _is_setting(own)
+        if own.is_number and own not in scores and name not in taken and not _is_setting(own)
+        if not own.is_readable or own.numbers["values"].abs().max() <= most
         if not (own.is_whole or is_attribute(name) or words.is_metadata(name))
-        if not (words.is_statistic(name) or has_word(name, WORDS["averages"]))
+        if not (words.is_statistic(name) or words.is_average(name))
     ]
 
 
 def leave_averages(scores: Sequence[Column]) -> list[Column]:
     """Leave out the columns that are called like averages of at least two others."""
     others = [own for own in scores if not words.is_average(own.name)]
-    return others if len(others) > 1 else list(scores)
+    if len(others) < 2:
+        return list(scores)
+    # A benchmark's own score stands behind its parts, and between them.
+    last, parts = others[-1], pd.DataFrame({own.name: own.read() for own in others[:-1]})
+    is_named = [split_words(own.name)[-1:] == ["score"] for own in others]
+    is_between = last.read().between(parts.min(axis=1), parts.max(axis=1))
+    is_total = is_named[-1] and sum(is_named) == 1 and len(others) > 2 and is_between.all()
+    return others[:-1] if is_total else others
 
 
 def correlate(one: "pd.Series[float]", other: "pd.Series[float]") -> float:
@@ -370,24 +384,38 @@ def correlate(one: "pd.Series[float]", other: "pd.Series[float]") -> float:
     return float(np.corrcoef(pair["one"], pair["other"])[0, 1])
 
 
-def find_better(table: Table, scores: Sequence[Column]) -> Direction | Literal[""]:
-    """Find which scores are better by a column of ranks, or by rows that descend by an average."""
+def find_better(table: Table, scores: Sequence[Column], models: str) -> Direction | Literal[""]:
+    """Find which scores are better: by ranks, rows in order of an average, or sizes of models."""
     numbers = pd.DataFrame({own.name: own.read() for own in scores})
     level, low, high = numbers.rank().mean(axis=1), numbers.min(axis=1), numbers.max(axis=1)
     scored = {own.name for own in scores}
     for name, own in table.columns.items():
-        is_order = own.is_number and name not in scored and len(own.counts) > FEW
-        order = own.read() if is_order else None
-        if order is not None and split_words(name)[-1:] in (["rank"], ["place"], ["ranking"]):
+        if name in scored or len(own.counts) <= FEW:
+            continue
+        order, agreement = own.read(), 0.0
+        if not own.is_number:
+            if name == models and own.texts.is_unique:
+                agreement = -_compare_sizes(own.texts, level)
+        elif split_words(name)[-1:] in (["rank"], ["place"], ["ranking"]):
             agreement = correlate(order, level)
-        elif order is not None and words.is_average(name) and order.between(low, high).all():
+        elif words.is_average(name) and order.between(low, high).all():
             # Boards have the best first; ascending rows may as well have one's own model last.
             agreement = -float(order.is_monotonic_decreasing)
-        else:
-            agreement = 0.0
         if abs(agreement) > MOSTLY:
             return "min" if agreement > 0 else "max"
     return ""
+
+
+def _compare_sizes(names: "pd.Series[str]", level: "pd.Series[float]") -> float:
+    """Compare names that differ in a number, as 7B and 13B do: 1 where the larger are higher."""
+    found = []
+    rows = zip(map(SIZE.split, names[:MOST_PAIRED]), level, strict=False)
+    for (one, low), (other, high) in combinations(rows, 2):
+        differ = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+        if len(one) == len(other) and len(differ) == 1 and all(map(SIZE.fullmatch, differ[0])):
+            small, large = map(float, differ[0])
+            found.append(np.sign((large - small) * (high - low)))
+    return float(np.mean(found)) if len(found) > FEW else 0.0
 
 
 def find_repeats(table: Table, scores: Sequence[Column]) -> str:
@@ -440,17 +468,17 @@ def _rate_value(own: Column) -> tuple[float, float]:
 def _leave_counts(scores: Sequence[Column]) -> list[Column]:
     """Leave out what counts or marks something, where most columns hold shares or percentages."""
     for limit in (1, PERCENT):
-        small = [own for own in scores if not own.is_whole and own.found.max() <= limit]
+        small = [own for own in scores if not own.is_whole and own.numbers["values"].max() <= limit]
         if 2 * len(small) > len(scores):
             break
     else:
         return list(scores)
-    odd = [
-        place
-        for place, own in enumerate(scores)
-        if (own.found.max() > limit or (own.is_whole and own.found.max() <= 1))
-        and not words.rate_score(own.name)
-    ]
+    odd = []
+    for place, own in enumerate(scores):
+        most = own.numbers["values"].max()
+        is_measure = words.rate_score(own.name) or any(map(words.find_known, own.name.split()[-1:]))
+        if (most > limit or (own.is_whole and most <= 1)) and not is_measure:
+            odd.append(place)
     # What stands between several of them is of their kind.
     inside = range(odd[0], odd[-1] + 1) if odd else range(0)
     odd = [*inside] if 2 * len(odd) > len(inside) else odd
@@ -466,7 +494,8 @@ def melt(table: Table, scores: Sequence[Column], roles: Mapping[str, str]) -> Ta
     slots = [at for at, piece in enumerate(pieces) if not isinstance(piece, str)]
     fixed = [word for piece in pieces if isinstance(piece, str) for word in split_words(piece)]
     # What columns have in common is no part of names, as in acc_{seed}.
-    is_open = len(slots) == 1 and not all(map(_says_no_name, fixed))
+    says_metric = all(map(_says_no_name, fixed)) or words.find_known(" ".join(fixed))
+    is_open = len(slots) == 1 and not (fixed and says_metric)
     if {"model", "dataset"} <= {*roles}:
         kinds = ("metric", "seed", "split")
         is_open |= any(max(rate_values(pieces[at], kind) for kind in kinds) <= 0.5 for at in slots)
@@ -491,6 +520,8 @@ def _says_no_name(word: str) -> bool:
 
 def _are_measures(names: Sequence[str], known: Collection[str]) -> bool:
     """Whether columns are metrics: others name models and datasets, or they vary in metrics."""
+    # The metric in brackets is that of a dataset.
+    names = [BRACKETS.sub("", name) or name for name in names]
     if all(map(words.is_measure, names)):
         return True
     if {"model", "dataset"} <= {*known}:
@@ -500,3 +531,133 @@ def _are_measures(names: Sequence[str], known: Collection[str]) -> bool:
     found = [[word for word in split_words(name) if words.find_known(word)] for name in names]
     metrics = {own[-1] for own in found if own}
     return rate_values(names, "metric") > 0.5 or (2 * len(metrics) > len(names) > 1)
+
+
+def fill_gaps(table: Table, roles: dict[str, str]) -> str:
+    """Let parts of paths and headers, and columns of text, be what no name says; return a doubt."""
+    free = [own for name, own in table.columns.items() if name not in roles.values()]
+    fields = [own for own in free if own.is_field and own.said != "metric"]
+    paths = [own for own in fields if not own.name.startswith(PART)]
+    heads = [own for own in fields if own.name.startswith(PART)]
+    texts = [own for own in free if not own.is_field and not own.is_number and len(own.names) > 1]
+    # The first column of text that says something else in each row of the files may be an index.
+    size = table.count([name for name in table.columns if name not in table.labels])
+    keys = [own for own in texts if len(own.names) == size]
+    rows = [own for own in texts if not _is_of_rows(own, table)] or ([] if paths else keys[:1])
+    rows.sort(key=lambda own: -len(own.names))
+    missing = [role for role in ("model", "dataset") if role not in roles]
+    asked = ""
+    ordered = fields if len(fields) > 1 else [*rows[:1], *fields]
+    if len(missing) == 2 and ordered:
+        first, *others = ordered[:2]
+        lean = _lean(first) - sum(map(_lean, others))
+        missing = missing[::-1] if lean < 0 else missing
+        if abs(lean) < LIKELY and (lean or first.is_field):
+            asked = f"Are {list_names(sorted(first.names)[:3])} {missing[0]}s? No name says so."
+        roles[missing.pop(0)] = first.name
+    known = [table.columns[roles[role]] for role in ("model", "dataset") if role in roles]
+    files = [own for own in texts if has_word(own.name, {"file", "filename"}) and own not in rows]
+    dense = [own for own in rows if any(_is_crossed(table, own, other) for other in known)]
+    files = [own for own in files if any(_is_crossed(table, own, other) for other in known)]
+    for column in dict.fromkeys([*paths, *dense, *heads, *rows, *files]):
+        known = [table.columns[roles[role]] for role in ("model", "dataset") if role in roles]
+        if not missing or column in known or _repeat(table, column, known):
+            continue
+        if not column.is_field and len(rows) > 1:
+            asked = f"Are {column.name!r} {missing[0]}s? No name says so."
+        roles[missing.pop(0)] = column.name
+    return asked
+
+
+def _lean(column: Column) -> float:
+    """How much rather names look like those of models than of datasets, from -1 to 1."""
+    # An average is one over datasets.
+    is_averaged = any(map(words.is_average, column.names))
+    return rate_values(column.names, "model") - rate_values(column.names, "dataset") - is_averaged
+
+
+def _is_crossed(table: Table, column: Column, other: Column) -> bool:
+    """Whether most values of two columns stand beside each other."""
+    sizes = len(column.names), len(other.names)
+    return min(sizes) > 1 and 2 * table.count([column.name, other.name]) >= sizes[0] * sizes[1]
+
+
+def _repeat(table: Table, column: Column, others: Sequence[Column]) -> bool:
+    """Whether a column says nearly what another does, as names of models and datasets do not."""
+    for other in others:
+        rows = table.cells.groupby([column.name, other.name]).size()
+        said = [rows.groupby(level=level).max().sum() for level in (0, 1)]
+        if len(rows) > 1 and CROSSED * max(said) > rows.sum():
+            return True
+    return False
+
+
+def _is_of_rows(column: Column, table: Table) -> bool:
+    """Whether a column of text names rows, classes or protocols, rather than models."""
+    size, count = len(table.cells), len(column.names)
+    is_protocol = rate_role(column.name, "protocol") >= 2 or is_attribute(column.name)
+    is_key = split_words(column.name)[-1:] == ["id"] and 2 * count <= size
+    is_key &= rate_role(column.name, "seed") == 0
+    is_metadata = words.is_metadata(column.name) and not is_key
+    is_path = all(map(CLASS_PATH.fullmatch, column.names))
+    return count == size > MOST_ROWS or is_protocol or is_metadata or is_path
+
+
+def find_variants(table: Table, names: Sequence[str]) -> list[str]:
+    """Find the columns that distinguish rows of the same names, such as settings of models.
+
+    Parts of paths come first, then columns of text, then of numbers that are settings; none is
+    needed that tells no further rows apart. Rows of one log may repeat.
+    """
+    is_log = bool(table.options.names) or bool(find_step(table, names))
+    free = [
+        own
+        for name, own in table.columns.items()
+        if name not in names
+        and (own.is_field or (_may_name(own, table) and not (is_log and own.is_number)))
+    ]
+    free.sort(key=lambda own: (not own.is_field, own.is_number, len(own.names)))
+    chosen = [own.name for own in free]
+    for name in reversed([own.name for own in free]):
+        rest = [other for other in chosen if other != name]
+        if table.count([*names, *rest]) == table.count([*names, *chosen]):
+            chosen = rest
+    return chosen
+
+
+def find_step(table: Table, names: Sequence[str]) -> str:
+    """Find the column of the steps at which runs of some names were evaluated, or say none."""
+    if table.count(names) == len(table.cells):
+        return ""
+    for name, column in table.columns.items():
+        is_step = column.is_number and rate_role(name, "step") >= 2 and not has_word(name, {"best"})
+        is_shared = 1 < len(column.names) <= len(table.cells) / 2
+        told = table.count([*names, name]) if is_step and is_shared and name not in names else 0
+        if told >= MOSTLY_APART * len(table.cells):
+            return name
+    return ""
+
+
+def _may_name(column: Column, table: Table) -> bool:
+    """Whether a column may be part of names: words, or numbers of a setting, such as the shots."""
+    count, name, size = len(column.names), column.name, len(table.cells)
+    if words.is_metadata(name) or name.startswith("#") or not 1 < count < size:
+        return False
+    if not column.is_number:
+        return column.share == 0
+    is_other = words.is_statistic(name) or words.is_average(name) or words.rate_score(name) > 0
+    return not is_other and 2 * count <= size
+
+
+def is_seed(column: Column) -> bool:
+    """Whether a column numbers runs, by its name or as a number in paths or headers."""
+    is_number = column.is_whole and (column.is_field or rate_role(column.name, "split") == 3)
+    return rate_role(column.said, "seed") == 3 or is_number
+
+
+def is_part(table: Table, name: str, roles: Mapping[str, str]) -> bool:
+    """Whether what a column names is of one dataset each, but of several models."""
+    if not {"model", "dataset"} <= {*roles} or len(table.columns[roles["dataset"]].names) < 2:
+        return False
+    of_models, of_datasets = (table.count([name, roles[role]]) for role in ("model", "dataset"))
+    return table.count([name]) == of_datasets < of_models
