@@ -292,8 +292,3 @@ def test_all_models_share_the_draws_of_datasets_in_blocks_of_any_size() -> None:
     # None of the three was drawn: three draws from its own.
     assert (~has_own).any()
     assert (part[:, ~has_own].sum(axis=0) == 3).all()
-
-
-def test_no_runs_are_refused() -> None:
-    with pytest.raises(ValueError, match="without runs"):
-        stratify_runs([], [])

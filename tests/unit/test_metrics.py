@@ -134,13 +134,6 @@ def read(folder, text):
     return benchmarks.read_benchmark(str(path))
 
 
-def test_a_definition_needs_datasets_only(tmp_path):
-    benchmark = read(tmp_path, SMALL)
-    assert benchmark == benchmarks.Benchmark(
-        datasets={"a": {"metric": "accuracy", "direction": "max"}}
-    )
-
-
 @needs_shared
 def test_the_shipped_definition_holds_the_published_lists():
     benchmark = benchmarks.read_benchmark(str(SHIPPED))
