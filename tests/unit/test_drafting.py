@@ -722,6 +722,15 @@ def test_what_only_the_user_knows_is_asked(tmp_path):
     assert study.settings["datasets"]["x"] == {"high": 2.75}
 
 
+def test_a_dataset_in_percent_among_fractions_gets_its_bounds_and_is_asked(tmp_path):
+    rows = ["model,dataset,accuracy"]
+    rows += [f"{m},{d},{0.5 + k / 50}" for k, m in enumerate("abcdef") for d in ("x", "y", "z")]
+    rows += [f"{m},w,{80 + k}" for k, m in enumerate("abcdef")]
+    study = draft("\n".join(rows), tmp_path)
+    assert study.settings["datasets"] == {"w": {"low": 0, "high": 100}}
+    assert list_asked(study) == ["datasets"]
+
+
 def test_fractions_among_percentages_are_asked(tmp_path):
     text = "model,P,Q,R\nA,90,0.9,88\nB,80,0.7,81\nC,70,0.8,60\n"
     study = draft(text, tmp_path, "scores.csv")

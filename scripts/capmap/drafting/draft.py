@@ -144,8 +144,9 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
     if not runs.empty:
         runs = _exclude_averages(draft, runs)
         runs = _direct_datasets(draft, runs, result.errors)
+        opposite = {p.value for p in result.problems if p.code == "opposite_order"}
         for name, own in runs.groupby("metric", observed=True):
-            _bound_metric(draft, str(name), own)
+            _bound_metric(draft, str(name), own, opposite)
         _answer(draft, read, result.errors)
     _, result, files = _check(draft)
     firsts = {problem.code: problem for problem in reversed(result.problems)}
@@ -204,8 +205,11 @@ def _direct_datasets(draft: Draft, runs: pd.DataFrame, errors: Sequence[Problem]
     return runs[~runs["dataset"].isin([*converted])]
 
 
-def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame) -> None:
-    """Put direction and bounds of a metric, and of datasets whose scale is another."""
+def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame, opposite: set[str]) -> None:
+    """Put direction and bounds of a metric, and of datasets in percent among fractions.
+
+    Those that order the models ``opposite`` to others may hold errors: the check tells of them.
+    """
     known, named = find_metric(name), guess_direction(name)
     said = "" if name == "score" and draft.is_undirected else named
     datasets = runs["dataset"].unique().tolist()
@@ -226,9 +230,13 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame) -> None:
     elif facts["min"].min() < 0:
         is_share = False
     if is_share:
-        # The check tells which datasets have the other scale, with the bounds to give them.
         in_percent = bool(2 * is_percent.sum() >= len(facts))
         most = 100 if in_percent else 1
+        others = [] if in_percent else sorted({*facts.index[is_percent]} - opposite)
+        if others:
+            draft.put_rules("datasets", others, {"low": int(low or 0) * 100, "high": 100})
+            text = f"Scores of {list_names(others)} look like percentages: is 0 to 100 right?"
+            draft.note("datasets", "decide", text)
         draft.put_rules("metrics", [name], {**rule, "low": int(low or 0) * most, "high": most})
         draft.note("metrics", "guess", f"{name} looks like a share{' in percent' * in_percent}.")
     elif known is None or None in (low, high):
