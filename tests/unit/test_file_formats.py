@@ -116,6 +116,24 @@ def test_the_table_of_markdown_with_the_wanted_names_is_read(write):
 
 
 @pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("93.0<sup>1</sup>", "93.0"),
+        ("**93.0**<sup>†</sup>", "93.0"),
+        ("91.2 ± 0.3<sup>a</sup>", "91.2 ± 0.3"),
+        ("**86.2\\***", "86.2"),
+        ("12.5%‡", "12.5%"),
+        # This may be a power, and no number that a footnote makes ten times larger.
+        ("93<sup>1</sup>", "93^1"),
+        ("R<sup>2</sup>", "R2"),
+        ("swin [[1]](#ref)", "swin [1]"),
+    ],
+)
+def test_notes_behind_a_number_of_markdown_are_no_part_of_it(write, cell, expected):
+    assert read(write(f"|m|D|\n|-|-|\n|A|{cell}|", "a.md"))[1] == [(3, "A", expected)]
+
+
+@pytest.mark.parametrize(
     ("text", "options", "expected"),
     [
         # The second row of the header stands below the dashes.

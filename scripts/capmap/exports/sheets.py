@@ -474,12 +474,21 @@ PIPE = re.compile(r"(?<!\\)\|")
 ALIGNMENT = re.compile(r":?-+:?")
 FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+# What stands raised behind a number is a note, and behind a whole number perhaps a power.
+RAISED = (
+    (re.compile(r"^([^a-z<>]*\d[.,]\d+[\s%*_)]*)<sup>[^<>]*</sup>", re.IGNORECASE), r"\1"),
+    (re.compile(r"^([^a-z<>]*\d[\s%*_)]*)<sup>[^<>\w]*</sup>", re.IGNORECASE), r"\1"),
+    (re.compile(r"^([^a-z<>]*\d[\s%*_)]*)<sup>([^<>]*)</sup>", re.IGNORECASE), r"\1^\2"),
+)
+NOTED = re.compile(r"([-+(]?\d[^A-Za-z]*[.,%][^A-Za-z]*?)\s*[*†‡§¶]+")
+SHOWN = r"(?:\\.|\[[^\[\]\\]*\]|[^\[\]\\])*"
 # Tags of HTML, footnotes, links and images, bold and italic text, code.
 MARKS = (
+    *RAISED,
     (re.compile(r"<br\s*/?>", re.IGNORECASE), " "),
     (re.compile(r"</?[A-Za-z][^<>]*>"), ""),
     (re.compile(r"(?<!\\)\[\^[^\[\]]+\]"), ""),
-    (re.compile(r"!?(?<!\\)\[((?:\\.|[^\[\]\\])*)\]\((?:[^()]|\([^()]*\))*\)"), r"\1"),
+    (re.compile(rf"!?(?<!\\)\[({SHOWN})\]\((?:[^()]|\([^()]*\))*\)"), r"\1"),
     (re.compile(r"(?<!\\)(\*{1,3})(?=\S)((?:\\.|[^*\\])+)(?<=\S)\1"), r"\2"),
     (re.compile(r"(?<![\\\w])(_{1,3})(?=\S)((?:\\.|[^_\\])+)(?<=\S)\1(?!\w)"), r"\2"),
     (re.compile(r"(?<!\\)`+([^`]+)`+"), r"\1"),
@@ -570,7 +579,9 @@ def _fit(cells: list[str], width: int) -> list[str]:
 
 
 def _clean_cell(cell: str) -> str:
-    """Leave out the marks of a cell, also marks within marks."""
+    """Leave out the marks of a cell, also marks within marks, and notes behind a number."""
     for mark, text in MARKS * 2:
         cell = mark.sub(text, cell)
-    return ESCAPED.sub(r"\1", cell).strip()
+    cell = ESCAPED.sub(r"\1", cell).strip()
+    noted = NOTED.fullmatch(cell)
+    return noted[1] if noted else cell
