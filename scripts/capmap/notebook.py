@@ -34,7 +34,7 @@ from capmap.ranking.estimates import choose_groups, estimate_models, list_parts,
 from capmap.ranking.normalized import normalize_study, summarize_study
 from capmap.tables import read_declared, read_place, run_steps, write_declared
 from capmap.validation.findings import Validation, check_exports, describe_exports, group_problems
-from capmap.wording import suggest
+from capmap.wording import list_names, suggest
 
 FRAME = "frame.csv"
 WORDS = "words.json"
@@ -284,6 +284,9 @@ class Study(Finished):
     """
 
     def __init__(self, frame: pd.DataFrame, *, name: str = "study", **settings: Any) -> None:
+        if not isinstance(frame, pd.DataFrame):
+            text = "Study: give a data frame, as pd.read_csv(…) returns. `capmap run` reads files."
+            raise ConfigError(text)
         if {"exports", "fields"} & settings.keys():
             raise ConfigError("exports, fields: the runs are those of the table; leave these out.")
         possible = [own for own in ANALYSES if own not in OF_FILES]
@@ -424,7 +427,8 @@ def load(folder: str | Path) -> Finished:
     path = Path(folder)
     if not (path / HEADLINE).is_file():
         studies = sorted(page.parent.name for page in path.glob("*/report.html"))
-        hint = f"There are {', '.join(studies)} in it." if studies else "Run the study first."
+        inner = list_names([str(path / name) for name in studies])
+        hint = f"Name one in it: {inner}." if studies else "Run the study first."
         raise ConfigError(f"{path}: this is not the folder of a finished study. {hint}")
     return Finished(path)
 

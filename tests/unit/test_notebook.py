@@ -77,6 +77,8 @@ def test_faults_of_a_table_are_told_with_their_row() -> None:
         capmap.Study(frame, incomplet="adjust", **SETTINGS)
     with pytest.raises(ConfigError, match="exports"):
         capmap.Study(frame, exports="mine.csv")
+    with pytest.raises(ConfigError, match="give a data frame"):
+        capmap.Study("runs.csv")  # type: ignore[arg-type]
     with pytest.raises(ValidationError, match="There is no column 'score'"):
         capmap.Study(frame.drop(columns="score"), **SETTINGS)
 
@@ -101,7 +103,7 @@ def test_results_are_loaded_by_name(tmp_path: Path) -> None:
         loaded.tables["rankin"]
     with pytest.raises(ConfigError, match="has no analysis 'pairwise'"):
         loaded.pairs()
-    with pytest.raises(ConfigError, match="There are mine in it"):
+    with pytest.raises(ConfigError, match=r"Name one in it: '.*mine'\.$"):
         capmap.load(tmp_path / "results")
 
 
