@@ -313,6 +313,8 @@ def test_the_line_of_a_mistake_is_told() -> None:
     assert find_lines(faulty) == [("4", "studies.a.bootstrap.sed"), ("6", "studies.c.title")]
     # A study without exports has the line of its name.
     assert find_lines("studies:\n  a:\n    title: x\n") == [("2", "studies.a.exports")]
+    listed = "studies:\n  a:\n    exports: x.csv\n    analyses: [pairwise, rank]\n"
+    assert find_lines(listed) == [("4", "studies.a.analyses item 2")]
 
 
 def test_json_may_be_indented_by_tabs_and_merged_keys_stand_once() -> None:

@@ -1,5 +1,6 @@
 """Files of settings: YAML whose keys stand once."""
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -72,7 +73,8 @@ def find_line(documents: Mapping[str, Document], place: str) -> str:
         for path, document in documents.items():
             if place in document.lines:
                 return f"{path}, line {document.lines[place]}: "
-        place = place.rpartition(".")[0]
+        item = re.search(r" item \d+$", place)
+        place = place[: item.start()] if item else place.rpartition(".")[0]
     return ""
 
 
