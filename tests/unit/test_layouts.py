@@ -328,6 +328,17 @@ def test_changes_are_no_spreads(write, cell):
         assert (problem.code, found.runs.empty) == ("no_numbers", True)
 
 
+def test_scores_that_are_words_are_told_how_to_be_numbers(write):
+    path = write("model,dataset,correct\nA,d,True\nA,d,False\n")
+    columns = {"score": "correct"}
+    (problem,) = read_exports([path], metric="acc", columns=columns).problems
+    assert (problem.code, problem.value) == ("no_numbers", "True")
+    assert "`values: {'True': 1, 'False': 0}`" in problem.remedy
+    columns["seed"] = "row"
+    found = read_exports([path], metric="acc", columns=columns, values={"True": 1, "False": 0})
+    assert found.runs["score"].tolist() == [1.0, 0.0]
+
+
 def test_rows_of_a_cell_can_be_runs_and_words_scores(write):
     path = write("model,dataset,score\nA,d,pass\nA,d,pass\nA,d,fail\n")
     found = read_exports(

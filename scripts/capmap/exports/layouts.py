@@ -460,7 +460,10 @@ def _read_grid(cells: Cells, plan: _Plan, source: str, query: Query) -> _Grid:
     kinds = numbers.kinds.reshape(len(titles), count)
     filled = kinds != Kind.EMPTY
     empty = int((~filled).sum())
-    remedy = "Name the column of scores under `columns: {score: …}`."
+    remedy = (
+        "Name the column of scores under `columns: {score: …}`. If words stand for scores, say "
+        "for which: `values: {'True': 1, 'False': 0}`."
+    )
     if plan.wide:
         remedy = "If it holds no scores, add it to `columns: {ignore: […]}`."
     problems = []
