@@ -22,6 +22,7 @@ rule all:
         "results/index.html",
         # By name, as what a failed job has removed would else be missed by nobody.
         REPORTS,
+        BESIDE,
         BOARDS,
 
 

@@ -162,6 +162,19 @@ def test_comparisons_are_forced_without_what_is_before_them(finished: Checkout) 
     assert run.rules == {"compare", "plot", "report", "index"}
 
 
+@pytest.mark.parametrize(
+    ("name", "rules"),
+    [
+        ("tables/ranking.csv", ["rank", "compare", "plot", "report"]),
+        ("paper/methods.tex", ["report"]),
+        ("claims.csv", ["report"]),
+    ],
+)
+def test_a_deleted_result_is_made_again(project: Checkout, name: str, rules: list[str]) -> None:
+    (project.folder / "results/alpha" / name).unlink()
+    assert set(project.snakemake("-n").jobs) == list_jobs(*rules)
+
+
 def test_a_lost_table_stops_the_page_with_what_to_do(project: Checkout) -> None:
     folder = project.folder / "results/alpha/comparisons"
     (folder / "friedman.csv").unlink()

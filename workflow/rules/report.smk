@@ -10,6 +10,27 @@ import tomllib
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 PUBLISHED = "published.csv published_cells.csv published_claims.csv"
 REPORTS = expand("results/{study}/report.html", study=STUDIES)
+PAPER = [
+    *(
+        "paper/main.tex",
+        "paper/methods.tex",
+        "paper/results.tex",
+        "paper/results_table.tex",
+    ),
+    *("paper/ranking_table.tex", "paper/appendix.tex", "paper/references.bib"),
+]
+# What a reader may have deleted, with which the page alone would still be up to date.
+BESIDE = expand(
+    "results/{study}/{name}",
+    study=STUDIES,
+    name=[
+        *(f"tables/{name}.csv" for name in INDEX["main"]["tables"]),
+        "headline.txt",
+        "words.json",
+        "claims.csv",
+        *PAPER,
+    ],
+)
 BOARDS = [
     f"results/{name}/leaderboard/index.html"
     for name in STUDIES
@@ -67,13 +88,7 @@ rule report:
         # Not deleted before the job, as it is compared with what was there.
         changes=update("results/{study}/changes.csv"),
         previous=update("results/{study}/previous/runs.parquet"),
-        paper=expand(
-            "results/{{study}}/paper/{name}",
-            name=[
-                *("main.tex", "methods.tex", "results.tex", "results_table.tex"),
-                *("ranking_table.tex", "appendix.tex", "references.bib"),
-            ],
-        ),
+        paper=expand("results/{{study}}/{name}", name=PAPER),
     log:
         "results/logs/report/{study}.log",
     benchmark:
