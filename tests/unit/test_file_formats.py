@@ -63,6 +63,12 @@ def test_text_is_read_as_the_options_say(write, text, options, columns, rows):
     assert read(write(gzip.compress(text.encode(), mtime=0)), **options) == found
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_the_mark_of_a_text_says_its_encoding(write, encoding):
+    found = read(write("m\ts\r\né,\t0,5\r\n".encode(encoding)))
+    assert found[:2] == (["m", "s"], [(2, "é,", "0,5")])
+
+
 @pytest.mark.parametrize(
     ("text", "options", "code", "line", "says"),
     [
@@ -74,7 +80,7 @@ def test_text_is_read_as_the_options_say(write, text, options, columns, rows):
         ("m,s\n", {"encoding": "utf-16"}, "wrong_encoding", 0, "'utf-16'"),
         ("m,s\nA,é", {"encoding": "ascii"}, "wrong_encoding", 2, "not ASCII: byte 7 does"),
         (b"m\xe9\n", {}, "wrong_encoding", 1, "or set `reading: {encoding: latin-1}`"),
-        ("m".encode("utf-16"), {}, "wrong_encoding", 1, "or set `reading: {encoding: utf-16}`"),
+        ("m".encode("utf-16")[:-1], {}, "wrong_encoding", 1, "or set `reading: {encoding: utf-16"),
     ],
 )
 def test_options_that_do_not_fit_the_text_are_one_problem(write, text, options, code, line, says):

@@ -104,10 +104,12 @@ def read_bounded(path: str, *, limit: int = LARGEST) -> bytes:
 
 
 def load_text(path: str, *, limit: int = LARGEST, encoding: str = "utf-8") -> bytes:
-    """Read a text file as UTF-8, which it may be in spite of its encoding if it has its mark."""
+    """Read a text file as UTF-8; a mark of UTF-8 or UTF-16 says more than the encoding does."""
     content = read_bounded(path, limit=limit)
     try:
         codec = codecs.lookup(encoding)
+        if codec.name == "utf-8" and content.startswith(BYTE_ORDER_MARKS):
+            codec = codecs.lookup("utf-16")
         if codec.name not in ("utf-8", "utf-8-sig") and not content.startswith(codecs.BOM_UTF8):
             text = codec.incrementaldecoder().decode(content, True)
             content = text.encode("utf-8", "replace")
