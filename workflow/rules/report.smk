@@ -11,23 +11,23 @@ VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["versi
 PUBLISHED = "published.csv published_cells.csv published_claims.csv"
 REPORTS = expand("results/{study}/report.html", study=STUDIES)
 PAPER = [
-    *(
-        "paper/main.tex",
-        "paper/methods.tex",
-        "paper/results.tex",
-        "paper/results_table.tex",
-    ),
-    *("paper/ranking_table.tex", "paper/appendix.tex", "paper/references.bib"),
+    "paper/main.tex",
+    "paper/methods.tex",
+    "paper/results.tex",
+    "paper/results_table.tex",
+    "paper/ranking_table.tex",
+    "paper/appendix.tex",
+    "paper/references.bib",
 ]
 # What a reader may have deleted, with which the page alone would still be up to date.
 BESIDE = expand(
     "results/{study}/{name}",
     study=STUDIES,
     name=[
-        *(f"tables/{name}.csv" for name in INDEX["main"]["tables"]),
         "headline.txt",
         "words.json",
         "claims.csv",
+        *(f"tables/{name}.csv" for name in INDEX["main"]["tables"]),
         *PAPER,
     ],
 )
