@@ -78,7 +78,7 @@ SECTIONS = r"""\section{{Methods}}
 {floats}"""
 # What a paper prints: tables and figures in this order, so many of them.
 MOST_FLOATS = 4
-COMPARISONS = ("pairwise_reference", "critical_difference")
+COMPARISONS = ("item_differences", "pairwise_reference", "critical_difference")
 TABLE = r"\begin{table}"
 WRITTEN = (
     "% Written by each run of capmap, which undoes edits: put your own words into other files.\n"

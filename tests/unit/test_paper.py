@@ -49,7 +49,7 @@ def make_paper(models, datasets, *, ranking=None, seeds=None, **more):
     }
     if "entries" in more:
         tables["leaderboard/entries"] = more["entries"]
-    figures = list_figures({"analyses": ["pairwise"]})
+    figures = more.get("figures", list_figures({"analyses": ["pairwise"]}))
     return render_paper(tables, WORDS, title="A study & more", figures=figures, level=0.95)
 
 
@@ -159,6 +159,13 @@ def test_the_article_has_four_floats_at_most_and_the_appendix_the_rest():
         shown = re.findall(r"\\showfigure\{(\w+).pdf\}", paper["main"] + paper["appendix"])
         assert sorted(shown) == sorted(drawn)
         assert figures == 0
+
+
+def test_the_comparison_of_a_study_of_items_is_item_by_item():
+    figures = ["intervals", "pairwise_reference", "item_differences"]
+    paper = make_paper(["A", "B"], ["D", "E"], figures=figures)
+    assert "item_differences.pdf" in paper["main"]
+    assert "pairwise_reference.pdf" in paper["appendix"]
 
 
 def count_floats(text, tables):
