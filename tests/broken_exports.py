@@ -108,7 +108,6 @@ FILES = (
         "wrong_encoding/runs.csv, line 8",
         "Save it again as UTF-8",
     ),
-    describe("utf_16", make_table().decode().encode("utf-16"), "utf_16/runs.csv, line 1", "utf-16"),
     describe(
         "damaged_gzip",
         gzip.compress(make_table(), mtime=0)[:-8] + bytes(8),
@@ -257,6 +256,12 @@ MEANING = (
         make_table(GOOD.replace("0.", "")),
         "percentages/runs.csv, line 2, column 'score', value '81'",
         "metrics: {accuracy: {low: 0, high: 100}}",
+    ),
+    describe(
+        "sentinel",
+        change_row("B,E,accuracy,0.51,1", "B,E,accuracy,1e9,1"),
+        "sentinel/runs.csv, line 8, column 'score', value '1e9'",
+        "values: {'1e9': missing}",
     ),
     describe(
         "one_percentage",

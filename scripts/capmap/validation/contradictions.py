@@ -326,7 +326,8 @@ def find_misfits(
     Returns
     -------
     list of Problem
-        "percent", an error per dataset; "mixed_percent", an error per score; "out_of_bounds", a
+        "percent", an error per dataset; "mixed_percent", or "impossible_score" above 100, an
+        error per score among fractions; "out_of_bounds", a
         warning per dataset at the score that is farthest out; and "all_out_of_bounds", an error
         instead, where no score of a dataset is within bounds that are natural, or stated of a
         known metric, or where the median is above 100 of a metric that cannot exceed 1.
@@ -373,7 +374,7 @@ def find_misfits(
         scale["_rule"] = own if scale["metric"] in small else "metrics: {" + scale["_metric"]
         place = places[scale["dataset"]]
         for check, mask in _judge_scores(score[place], signed[place], scale, of_one_model):
-            faulty = place[mask] if check is MIXED_CHECK else place[mask][:1]
+            faulty = place[mask] if check in (MIXED_CHECK, IMPOSSIBLE) else place[mask][:1]
             problems += check.report(rows.iloc[faulty].assign(**scale))
     return problems
 
@@ -420,6 +421,8 @@ def _judge_scores(
     size = scale.pop("size")
     mixed = scale["is_fraction"] & (size > FRACTION) & (size <= PERCENT)
     yield MIXED_CHECK, mixed
+    impossible = scale["is_fraction"] & (size > PERCENT)
+    yield IMPOSSIBLE, impossible
     if scale["is_plain"]:
         yield from _find_wrong_signs(np.abs(score), signed, scale, of_one_model)
     are_fractions = size.max() <= 1 or scale["median"] >= HIGH_PERCENT
@@ -433,7 +436,7 @@ def _judge_scores(
         sign * np.inf if ": model " in scale[f"{side}_origin"] else scale[side]
         for side, sign in (("low", -1), ("high", 1))
     )
-    excess = np.where(mixed, 0, np.maximum(low - score, score - high))
+    excess = np.where(mixed | impossible, 0, np.maximum(low - score, score - high))
     count = int((excess > 0).sum())
     if count:
         are_all = count == len(score)
@@ -456,6 +459,12 @@ MIXED_CHECK = RowCheck(
     "score",
     "The score looks like a percentage among the fractions of the dataset {dataset}.",
     'Write it as a fraction, or with a percent sign ("{score:g}%").',
+)
+IMPOSSIBLE = RowCheck(
+    "impossible_score",
+    "score",
+    "The score is impossible among the fractions of the dataset {dataset}, as that of a failed run.",
+    "Correct it, or say that it stands for none: values: {{{raw}: missing}}.",
 )
 ALL_OUTSIDE = RowCheck(
     "all_out_of_bounds",
