@@ -463,7 +463,7 @@ MIXED_CHECK = RowCheck(
 IMPOSSIBLE = RowCheck(
     "impossible_score",
     "score",
-    "The score is impossible among the fractions of the dataset {dataset}, as that of a failed run.",
+    "The score is impossible among fractions of the dataset {dataset}: one of a failed run?",
     "Correct it, or say that it stands for none: values: {{{raw}: missing}}.",
 )
 ALL_OUTSIDE = RowCheck(
