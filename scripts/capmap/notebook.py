@@ -427,8 +427,7 @@ def load(folder: str | Path) -> Finished:
     path = Path(folder)
     if not (path / HEADLINE).is_file():
         studies = sorted(page.parent.name for page in path.glob("*/report.html"))
-        inner = list_names([str(path / name) for name in studies])
-        hint = f"Name one in it: {inner}." if studies else "Run the study first."
+        hint = f"Name one in it: {list_names(studies)}." if studies else "Run the study first."
         raise ConfigError(f"{path}: this is not the folder of a finished study. {hint}")
     return Finished(path)
 

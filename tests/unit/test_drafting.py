@@ -391,6 +391,51 @@ ANSWERED = {
         },
         {"columns": {"dataset": "Unnamed: 0", "score": "{model}"}},
     ),
+    "a number of runs beside a spread is no seed": (
+        {
+            "t.csv": "Model,Dataset,Accuracy,Std,# runs\n"
+            + "".join(f"{m},{d},0.{n}8,0.01,{n}\n" for n, m in enumerate("ABC", 3) for d in "xy")
+        },
+        {"columns": {"count": "# runs", "spread": "Std"}, "summary": {"spread": "std"}},
+    ),
+    "right and wrong answers to questions": (
+        {
+            "t.csv": "model,benchmark,question_id,passage,correct\n"
+            + "".join(
+                f"{m},{d},{d}{k},p{k % 9},{k % n == 0}\n"
+                for n, m in enumerate("ABC", 2)
+                for d in "xy"
+                for k in range(30)
+            )
+        },
+        {
+            "columns": {"item": "question_id", "dataset": "benchmark", "score": "correct"},
+            "values": {"True": 1, "False": 0},
+            "metrics": {"correct": {"direction": "max", "low": 0, "high": 1}},
+        },
+    ),
+    "splits and seeds in a tree of nested files": (
+        {
+            f"runs/{m}/{k}/metrics.json": json.dumps(
+                {
+                    "config": {"model": m, "seed": k},
+                    "metrics": {
+                        split: {
+                            d: {"accuracy": 0.5 + k / 9, "loss": 1 + k} for d in ("x", "eurosat")
+                        }
+                        for split in ("test", "val")
+                    },
+                }
+            )
+            for m in ("A", "vit")
+            for k in (0, 1, 2)
+        },
+        {
+            "columns": {"model": "config.model", "seed": "config.seed"},
+            "reading": {"records": "metrics.{split}.{dataset}.accuracy"},
+            "where": {"split": "test"},
+        },
+    ),
     "a random forest is no baseline": (
         {
             "t.csv": "model,dataset,rmse\n"
@@ -674,7 +719,7 @@ DIRECTIONS = [
     (MATRIX, "algorithm,P,Q,R", "scores.csv", "score", "max", []),
     (MATRIX, "algorithm,P,Q,R", "time_series.csv", "time", "min", ["metric"]),
     (MATRIX, "model,P score,Q score,R score", "t.csv", "score", "max", []),
-    (MATRIX, "model,P ↑,Q ↑,R ↓", "t.csv", "score", "max", ["datasets"]),
+    (MATRIX, "model,P ↑,Q ↑,R ↓", "t.csv", "score", "max", []),
     (MATRIX, "model,P error,Q,R", "t.csv", "score", "max", ["datasets", "metrics"]),
     (MATRIX, "model,toxicity,squad,qnli", "t.csv", "score", "max", ["datasets"]),
     (LONG, "score", "r.csv", "score", "max", []),

@@ -103,7 +103,7 @@ def test_results_are_loaded_by_name(tmp_path: Path) -> None:
         loaded.tables["rankin"]
     with pytest.raises(ConfigError, match="has no analysis 'pairwise'"):
         loaded.pairs()
-    with pytest.raises(ConfigError, match=r"Name one in it: '.*mine'\.$"):
+    with pytest.raises(ConfigError, match=r"Name one in it: 'mine'\.$"):
         capmap.load(tmp_path / "results")
 
 

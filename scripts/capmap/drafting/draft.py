@@ -199,7 +199,15 @@ def _direct_datasets(draft: Draft, runs: pd.DataFrame, errors: Sequence[Problem]
     metric = draft.settings.get("metric", "")
     is_wide = len(runs["column"].unique()) > 1 and metric and guess_direction(metric) != "min"
     for name in runs["dataset"].unique() if is_wide else ():
-        if guess_direction(name) == "min" and not rate_values([name], "merit"):
+        if "\N{DOWNWARDS ARROW}" in name:
+            scores = runs.loc[runs["dataset"] == name, "score"]
+            low, high = (0.0 if scores.min() >= 0 else "observed"), f"{scores.median():.4g}"
+            rule = {"direction": "min", "low": low, "high": float(high)}
+            draft.put_rules("datasets", [name], rule)
+            text = f"{quote_name(name)} says that lower is better; the median counts as 0."
+            draft.note("datasets", "guess", text)
+            converted[name] = text
+        elif guess_direction(name) == "min" and not rate_values([name], "merit"):
             text = f"{quote_name(name)} is called after an error: is lower better?"
             draft.note("datasets", "decide", text)
     return runs[~runs["dataset"].isin([*converted])]
@@ -369,7 +377,11 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     """Draft settings of files that no preset is for."""
     _ask_unfinished(draft, table)
     roles = guesses.name_columns(table)
+    item, answer = guesses.find_answers(table, roles)
+    if item:
+        table = _put_items(draft, table, [*roles.values(), answer], item)
     columns = guesses.list_scores(table, roles.values())
+    columns = [table.columns[answer]] if item else columns
     if not columns:
         raise ConfigError(
             f"{paths.paths[0]}: no column holds scores; its columns are "
@@ -389,10 +401,16 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     if asked := guesses.fill_gaps(table, roles):
         draft.note("columns", "decide", asked)
     table = _choose_rows(draft, table, roles)
-    names = _join_names(draft, table, roles)
+    names = {role: [own] for role, own in roles.items()}
+    names = names if item else _join_names(draft, table, roles)
     _put_scores(draft, paths, table, names, [own.name for own in scores])
     if any(own.is_summary for own in scores):
-        _put_summary(draft)
+        counts = _find_beside(unmelted, scores[0].name, "count") if len(scores) == 1 else ""
+        if counts:
+            draft.put("columns", {"count": counts}, "found", "")
+            text = "Spreads are taken as standard errors; or: spread: std, for deviations of runs."
+            draft.note("summary", "guess", text)
+        _put_summary(draft, is_counted=bool(counts), spread="sem")
     if "ignore" not in draft.settings.get("columns", {}):
         # Of other columns of a long table something is said where one is chosen.
         odd = [name for name in odd if not unmelted[name].is_readable]
@@ -400,6 +418,19 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
         draft.note("columns", "decide", f"Are {list_names(odd)} scores? They are not read.")
     _put_reading(draft, table)
     _put_names(draft, paths, table, names)
+
+
+def _put_items(draft: Draft, table: Table, names: Sequence[str], item: str) -> Table:
+    """Put the column of test items, and keep the columns of names and answers, as numbers."""
+    text = f"Rows are answers to test items, which {quote_name(item)} names. What items have in "
+    text += "common, such as a passage, may be named too: cluster: COLUMN."
+    draft.put("columns", {"item": item}, "guess", text)
+    cells = table.cells[[*dict.fromkeys([*names, *table.labels])]].copy()
+    said = {text: guesses.ANSWERS.get(text.casefold()) for text in table.columns[names[-1]].names}
+    if None not in said.values():
+        draft.put("values", dict(sorted(said.items())), "found", "")
+        cells[names[-1]] = cells[names[-1]].map({text: str(own) for text, own in said.items()})
+    return Table(cells.fillna(""), table.options, table.labels)
 
 
 def _ask_unfinished(draft: Draft, table: Table) -> None:
@@ -536,22 +567,29 @@ def _put_column(
         _put_metric(draft, [name], paths.paths)
     if beside := _find_spread(table, name):
         draft.put("columns", beside, "found", "Each row is a mean, with its spread beside it.")
+        if [beside.get("count")] == roles.get("seed"):
+            del roles["seed"]
         is_error = has_word(beside["spread"], {"stderr", "sem", "se", "error"})
         _put_summary(draft, is_counted="count" in beside, spread="sem" if is_error else "std")
 
 
 def _find_spread(table: Table, score: str) -> dict[str, str]:
     """Find the columns of the spread and the number of the runs behind a column of means."""
-    own, found = split_words(score), dict[str, str]()
+    found = {role: _find_beside(table.columns, score, role) for role in ("spread", "count")}
+    return {role: name for role, name in found.items() if name} if found["spread"] else {}
+
+
+def _find_beside(columns: Mapping[str, guesses.Column], score: str, role: str) -> str:
+    """Find the column that says something of a column of means; "" if there is none."""
+    own = split_words(score)
     rests: tuple[list[str], ...] = ([], own, own[:-1], own[1:])
-    for role in ("spread", "count"):
-        for name, column in table.columns.items():
-            said = split_words(name)
-            rest = [word for word in said if word not in words.ROLES[role]]
-            is_beside_it = (rest != said and rest in rests) or "".join(said) in words.ROLES[role]
-            if column.is_number and name != score and is_beside_it:
-                found.setdefault(role, name)
-    return found if "spread" in found else {}
+    for name, column in columns.items():
+        said = split_words(name)
+        rest = [word for word in said if word not in words.ROLES[role]]
+        is_beside_it = (rest != said and rest in rests) or "".join(said) in words.ROLES[role]
+        if column.is_number and name != score and is_beside_it:
+            return name
+    return ""
 
 
 def _put_summary(draft: Draft, *, is_counted: bool = False, spread: str = "std") -> None:

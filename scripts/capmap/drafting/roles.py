@@ -57,6 +57,9 @@ MOST_ROWS = 50
 MANY, REPEATED = 5, 20
 # Rows from which on their order says which is the best, and a correlation with steps that is none.
 FEW, TREND = 4, 0.2
+# How many test items there are at least, and what answers to them may be but numbers.
+FEWEST_ITEMS = 20
+ANSWERS = {"true": 1, "false": 0}
 PERCENT = 100.0
 # The share of the rows that a step tells apart, and how many times the rows of which a name of
 # a model says the dataset there are at least.
@@ -306,6 +309,8 @@ def _rate_name(column: Column, role: str, size: int) -> float:
         are_keys = column.name.startswith(PART) and not any(" " in name for name in column.names)
         are_keys &= by_value * len(column.names) > 2
         is_known = by_value > (LIKELY if are_keys else MOSTLY)
+        if role == "metric" and rate_values(column.names, "split") == 1:
+            return 0.0
         return by_name * (by_value > 0 or role == "metric") + SURE * is_known
     if len(column.names) == 1 and not column.is_field:
         # Rather one setting of all files, or the text of links.
@@ -334,6 +339,37 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
     unread = [own for own in found if not words.is_metadata(own.name)]
     found = [own for own in found if own.is_readable] or unread
     return [own for own in found if own.filled]
+
+
+def find_answers(table: Table, roles: Mapping[str, str]) -> tuple[str, str]:
+    """Find the columns of test items that most models answer, and of the answers, from 0 to 1."""
+    if "model" not in roles:
+        return "", ""
+    models = table.columns[roles["model"]]
+    free = [own for name, own in table.columns.items() if name not in roles.values()]
+    free = [own for own in free if not own.is_field]
+    items = [
+        own
+        for own in free
+        if rate_role(own.name, "item") >= 2 and len(own.names) >= FEWEST_ITEMS
+        if _is_crossed(table, own, models)
+    ]
+    answers = [own for own in free if own not in items and _holds_answers(own)]
+    answers.sort(key=lambda own: not words.rate_score(own.name))
+    return (items[0].name, answers[0].name) if items and answers else ("", "")
+
+
+def _holds_answers(column: Column) -> bool:
+    """Whether a column says right or wrong, or in few grades how right."""
+    if all(text.casefold() in ANSWERS for text in column.names):
+        return bool(column.names)
+    values = column.numbers["values"]
+    is_graded = column.is_number and not _is_setting_name(column.name)
+    return is_graded and 1 < len(values) <= FEWEST_ITEMS and bool(values.between(0, 1).all())
+
+
+def _is_setting_name(name: str) -> bool:
+    return is_attribute(name) or words.is_metadata(name) or rate_role(name, "seed") > 0
 
 
 def _is_single_end(name: str, names: Collection[str]) -> bool:
@@ -561,6 +597,8 @@ def fill_gaps(table: Table, roles: dict[str, str]) -> str:
     files = [own for own in files if any(_is_crossed(table, own, other) for other in known)]
     for column in dict.fromkeys([*paths, *dense, *heads, *rows, *files]):
         known = [table.columns[roles[role]] for role in ("model", "dataset") if role in roles]
+        if column.is_field and "seed" in roles and len(table.columns[roles["seed"]].names) > 1:
+            known.append(table.columns[roles["seed"]])
         if not missing or column in known or _repeat(table, column, known):
             continue
         if not column.is_field and len(rows) > 1:

@@ -75,7 +75,7 @@ def rate_values(values: Collection[str], role: str) -> float:
     """Rate, from 0 to 1, how many of some names are those of models, datasets, metrics or seeds."""
     names = {value for value in values if value}
     if role == "metric":
-        found = [bool(find_known(name)) for name in names]
+        found = [bool(find_known(name)) or split_words(name)[-1:] == ["loss"] for name in names]
     elif role == "split":
         found = [name.casefold() in {*SPLITS, *WORDS["training"]} for name in names]
     elif role == "seed":
