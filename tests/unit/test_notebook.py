@@ -105,9 +105,3 @@ def test_results_are_loaded_by_name(tmp_path: Path) -> None:
         loaded.pairs()
     with pytest.raises(ConfigError, match=r"Name one in it: 'mine'\.$"):
         capmap.load(tmp_path / "results")
-
-
-def test_only_two_names_are_public() -> None:
-    with pytest.raises(AttributeError):
-        _ = capmap.nothing
-    assert capmap.load.__module__ == capmap.Study.__module__ == "capmap.notebook"

@@ -60,11 +60,6 @@ def test_latex_is_a_booktabs_tabular_with_the_best_in_bold() -> None:
     )
 
 
-def test_an_empty_table_keeps_its_header() -> None:
-    empty = SCORES.iloc[:0]
-    assert "rank\\_low \\\\\n\\midrule\n\\bottomrule" in tables.render_latex(empty, best=BEST)
-
-
 def test_hostile_names_are_plain_text_in_latex() -> None:
     expected = (
         r"50\% \& \$x\_1\$ \#\{a\}\textasciitilde{}\textasciicircum{}\textbackslash{} "
@@ -134,23 +129,6 @@ def test_further_columns_of_a_declared_table_stay_where_they_may(tmp_path: Path)
     tables.write_declared(scores, "tables/scores", tmp_path)
     back = tables.read_declared(tmp_path / "tables/scores.csv")
     pd.testing.assert_frame_equal(back, scores, check_dtype=False)
-
-
-def test_missing_text_is_empty_in_tables_that_are_kept_as_json_too(tmp_path: Path) -> None:
-    place = "leaderboard/submissions"
-    columns = find_table(place).columns.split()
-    table = pd.DataFrame("", columns=columns, index=[0]).assign(submission="007", runs=3)
-    tables.write_declared(table, place, tmp_path)
-    back = tables.read_declared(tmp_path / f"{place}.csv")
-    assert back.loc[0, ["submission", "license", "runs"]].tolist() == ["007", "", 3]
-    assert json.loads((tmp_path / f"{place}.json").read_text("utf-8"))[0]["submission"] == "007"
-    # Of other tables it is missing.
-    place = "comparisons/robustness"
-    other = pd.DataFrame("", columns=find_table(place).columns.split(), index=[0])
-    tables.write_declared(other.assign(best="nan"), place, tmp_path)
-    row = tables.read_declared(tmp_path / f"{place}.csv").loc[0]
-    assert row["best"] == "nan"
-    assert pd.isna(row["left_out"])
 
 
 def test_a_table_is_read_as_its_declaration_calls_it(tmp_path: Path) -> None:
