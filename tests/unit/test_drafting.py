@@ -776,6 +776,15 @@ def test_a_dataset_in_percent_among_fractions_gets_its_bounds_and_is_asked(tmp_p
     assert list_asked(study) == ["datasets"]
 
 
+def test_means_with_spreads_are_datasets_whatever_their_scale(tmp_path):
+    rows = ["Method,#params,x,y,z,v (%),w (RMSE ↓)"]
+    rows += [f"{m},86,{'0.6{0} ± 0.01,' * 3}9{{0}}.2 ± 1.1,4{{0}}.1 ± 0.2".format(m) for m in "1234"]
+    study = draft("\n".join(rows), tmp_path)
+    assert study.settings["columns"]["ignore"] == ["#params"]
+    assert study.settings["datasets"]["v (%)"] == {"low": 0, "high": 100}
+    assert study.settings["datasets"]["w (RMSE ↓)"]["direction"] == "min"
+
+
 def test_fractions_among_percentages_are_asked(tmp_path):
     text = "model,P,Q,R\nA,90,0.9,88\nB,80,0.7,81\nC,70,0.8,60\n"
     study = draft(text, tmp_path, "scores.csv")

@@ -244,7 +244,8 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame, opposite: set[str
         if others:
             draft.put_rules("datasets", others, {"low": int(low or 0) * 100, "high": 100})
             text = f"Scores of {list_names(others)} look like percentages: is 0 to 100 right?"
-            draft.note("datasets", "decide", text)
+            are_said = all("%" in own for own in others)
+            draft.note("datasets", "guess" if are_said else "decide", text)
         draft.put_rules("metrics", [name], {**rule, "low": int(low or 0) * most, "high": most})
         draft.note("metrics", "guess", f"{name} looks like a share{' in percent' * in_percent}.")
     elif known is None or None in (low, high):

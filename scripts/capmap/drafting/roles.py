@@ -513,6 +513,7 @@ def _leave_counts(scores: Sequence[Column]) -> list[Column]:
     for place, own in enumerate(scores):
         most = own.numbers["values"].max()
         is_measure = words.rate_score(own.name) or any(map(words.find_known, own.name.split()[-1:]))
+        is_measure = is_measure or own.is_summary or not {*own.name}.isdisjoint("%↑↓")
         if (most > limit or (own.is_whole and most <= 1)) and not is_measure:
             odd.append(place)
     # What stands between several of them is of their kind.
