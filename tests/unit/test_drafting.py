@@ -778,7 +778,8 @@ def test_a_dataset_in_percent_among_fractions_gets_its_bounds_and_is_asked(tmp_p
 
 def test_means_with_spreads_are_datasets_whatever_their_scale(tmp_path):
     rows = ["Method,#params,x,y,z,v (%),w (RMSE ↓)"]
-    rows += [f"{m},86,{'0.6{0} ± 0.01,' * 3}9{{0}}.2 ± 1.1,4{{0}}.1 ± 0.2".format(m) for m in "1234"]
+    for m in "1234":
+        rows.append(f"{m},86,0.6{m} ± 0.01,0.5{m} ± 0.01,0.7{m} ± 0.01,9{m}.2 ± 1.1,4{m}.1 ± 0.2")
     study = draft("\n".join(rows), tmp_path)
     assert study.settings["columns"]["ignore"] == ["#params"]
     assert study.settings["datasets"]["v (%)"] == {"low": 0, "high": 100}
