@@ -37,7 +37,6 @@ def test_the_ranking_is_by_what_ranks_the_models() -> None:
 
 def test_an_analysis_has_table_figure_and_text_and_is_made_once() -> None:
     study = capmap.Study(make_frame(), **SETTINGS)
-    assert not study.figures
     pairs = study.pairs()
     assert len(pairs.table) == 3
     assert "<svg" in pairs.plot("pairwise")._repr_svg_()

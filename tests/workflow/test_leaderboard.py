@@ -23,7 +23,7 @@ FEW: dict[str, Any] = {
 BOARD = "results/leaderboard/leaderboard"
 # What a new submission makes again, up to the board, and then up to the page.
 TABLES = {"validate_submissions", "normalize", "bootstrap", "lead", "board"}
-PAGES = {"aggregate", "compare", "plot", "report"}
+PAGES = {"aggregate", "rank", "compare", "plot", "report"}
 
 
 @pytest.fixture(scope="session")
