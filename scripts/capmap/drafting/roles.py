@@ -356,20 +356,21 @@ def find_answers(table: Table, roles: Mapping[str, str]) -> tuple[str, str]:
     ]
     answers = [own for own in free if own not in items and _holds_answers(own)]
     answers.sort(key=lambda own: not words.rate_score(own.name))
-    return (items[0].name, answers[0].name) if items and answers else ("", "")
+    # Rather than numbers without such a name, such as temperatures, what is called a score is one.
+    called = [own for own in free if words.rate_score(own.name) and own not in items]
+    if not items or not answers or (called and answers[0] not in called):
+        return "", ""
+    return items[0].name, answers[0].name
 
 
 def _holds_answers(column: Column) -> bool:
     """Whether a column says right or wrong, or in few grades how right."""
     if all(text.casefold() in ANSWERS for text in column.names):
         return bool(column.names)
-    values = column.numbers["values"]
-    is_graded = column.is_number and not _is_setting_name(column.name)
+    values, name = column.numbers["values"], column.name
+    is_setting = is_attribute(name) or words.is_metadata(name) or rate_role(name, "seed") > 0
+    is_graded = column.is_number and not is_setting
     return is_graded and 1 < len(values) <= FEWEST_ITEMS and bool(values.between(0, 1).all())
-
-
-def _is_setting_name(name: str) -> bool:
-    return is_attribute(name) or words.is_metadata(name) or rate_role(name, "seed") > 0
 
 
 def _is_single_end(name: str, names: Collection[str]) -> bool:
