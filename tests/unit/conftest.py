@@ -1,4 +1,4 @@
-"""What tests of readers and of words share."""
+"""What tests of readers share."""
 
 import json
 from collections.abc import Callable
@@ -6,11 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that writes the texts of `tests/golden` again."""
-    parser.addoption("--refresh", action="store_true", help="write tests/golden again")
 
 
 @pytest.fixture

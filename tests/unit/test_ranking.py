@@ -108,7 +108,7 @@ def mask(runs: pd.DataFrame, share: float, number: int = 0) -> pd.DataFrame:
 
 def estimate(runs: pd.DataFrame, *, unit: str = "runs", adjust: bool = True) -> pd.DataFrame:
     effects = fit_effects(aggregation.summarize_cells(runs)) if adjust else None
-    options = Options(unit=unit)
+    options = Options(unit=unit, n_resamples=0)
     part = Part(runs, ["iqm", "mean"], options, lambda *_: make_stream(0, "test"), effects)
     return estimate_models([part]).set_index(["statistic", "model"])
 

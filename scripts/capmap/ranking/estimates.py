@@ -302,12 +302,14 @@ def _estimate_part(part: Part, models: Collection[str] | None) -> pd.DataFrame:
     over_datasets = options.unit == "runs_and_datasets"
     chosen = runs if models is None else runs[runs["model"].isin(models)]
     for model, own in chosen.groupby("model", sort=True, observed=True):
-        units = own.drop_duplicates("dataset").set_index("dataset").get("resolution")
+        units = {}
+        if "resolution" in own:
+            units = dict(zip(own["dataset"], own["resolution"], strict=True))
         strata = stratify_runs(
             own["score"],
             own["dataset"].tolist(),
             seeds=own["seed"].tolist() if options.needs_seeds else None,
-            resolutions=None if units is None else dict(zip(units.index, units, strict=True)),
+            resolutions=units,
             cut=options.cut,
         )
         is_ranked = "ranked" not in own or bool(own["ranked"].iloc[0])

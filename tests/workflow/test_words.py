@@ -1,6 +1,6 @@
 """The words of all analyses: short, true to the tables, and the same in HTML and LaTeX.
 
-``python -m pytest tests/unit/test_words.py --refresh`` writes `tests/golden` again.
+``python -m pytest tests/workflow/test_words.py --refresh`` writes `tests/golden` again.
 """
 
 import os
