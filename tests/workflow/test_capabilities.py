@@ -14,6 +14,7 @@ SHIPPED = CONFIG["studies"]["literature"]
 SETTINGS: dict[str, Any] = {
     **SHIPPED,
     "capabilities": {**SHIPPED["capabilities"], "splits": 2},
+    "figures": {"formats": ["svg"]},
 }
 
 

@@ -17,7 +17,7 @@ SHAPES: dict[str, Any] = {
     **CONFIG["studies"]["shapes"],
     "bootstrap": {"replicates": 200, "shards": 2},
 }
-PUBLISHED: dict[str, Any] = CONFIG["studies"]["imagenet"]
+PUBLISHED = CONFIG["studies"]["imagenet"] | {"figures": {"formats": ["svg"]}}
 
 
 @pytest.fixture(scope="session")
