@@ -185,10 +185,7 @@ def plan_curves(tables):
 
 
 def plan_map(tables):
-    described = tables["models"], tables["datasets"]
-    return {
-        "map": lambda: make_figure("capability_map", tables["map"], *described),
-    }
+    return {"map": lambda: make_figure("capability_map", tables["map"])}
 
 
 def plan_errors(tables):

@@ -164,20 +164,10 @@ def make_capabilities(models, datasets, *, n_parts=1, seed=5):
     rng = np.random.default_rng(seed)
     names = [*models, *datasets]
     kinds = ["model"] * len(models) + ["dataset"] * len(datasets)
-    places = rng.normal(size=(len(names), 2)) * (0.25, 0.2)
-    positions = pd.DataFrame({"kind": kinds, "name": names})
-    return {
-        "map": positions.assign(x=places[:, 0], y=places[:, 1]),
-        "models": describe("model", [*models, "dropped"], n_parts, rng),
-        "datasets": describe("dataset", datasets, n_parts, rng),
-    }
-
-
-def describe(kind, names, n_parts, rng):
-    """What is known of models or datasets."""
-    components = pd.array(np.arange(len(names)) % n_parts + 1, dtype="Int64")
-    kept = rng.integers(5, 40, len(names))
-    return pd.DataFrame({kind: names, "kept": kept, "component": components})
+    x, y = rng.normal(size=(2, len(names))) * [[0.25], [0.2]]
+    kept, component = rng.integers(5, 40, len(names)), np.arange(len(names)) % n_parts + 1
+    table = {"kind": kinds, "name": names, "x": x, "y": y, "kept": kept, "component": component}
+    return {"map": pd.DataFrame(table)}
 
 
 def make_errors(*, methods=tuple(LEVELS), hidden=100):

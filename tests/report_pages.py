@@ -135,20 +135,13 @@ def run_report(folder: Path, **settings: Any) -> str:
     return (folder / "report.html").read_text()
 
 
-def _draw_points(models: list[str], datasets: list[str]) -> tuple[pd.DataFrame, ...]:
+def _draw_points(models: list[str], datasets: list[str]) -> pd.DataFrame:
     """Make a map on which each model is nearest to those beside it in the list."""
     names = [*models, *datasets]
     kinds = ["model"] * len(models) + ["dataset"] * len(datasets)
     turn = np.arange(len(names)) / len(names) * 5
-    positions = pd.DataFrame(
-        {"kind": kinds, "name": names, "x": turn * np.cos(turn), "y": turn * np.sin(turn)}
-    )
-    known = {"kept": 5, "component": 1}
-    return (
-        positions,
-        pd.DataFrame({"model": models, **known}),
-        pd.DataFrame({"dataset": datasets, **known, "family": ""}),
-    )
+    places = pd.DataFrame({"kind": kinds, "name": names, "x": turn * np.cos(turn)})
+    return places.assign(y=turn * np.sin(turn), kept=5, component=1)
 
 
 def draw_study(folder: Path, models: list[str], datasets: list[str]) -> Path:
@@ -157,7 +150,7 @@ def draw_study(folder: Path, models: list[str], datasets: list[str]) -> Path:
     drawn = {
         "intervals": make_figure("intervals", tables["ranking"]),
         "scores": make_figure("scores", tables["scores"], order=models),
-        "rank_shift": make_figure("capability_map", *_draw_points(models, datasets)),
+        "rank_shift": make_figure("capability_map", _draw_points(models, datasets)),
     }
     for name, figure in drawn.items():
         save_figure(figure, [folder / f"drawn/{name}.svg"])

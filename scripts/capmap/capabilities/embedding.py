@@ -199,7 +199,8 @@ def embed_models(
     axes = {f"x{axis}": column for axis, column in enumerate(settled.T, 1)}
     positions = pd.DataFrame(header | axes)
     places = project_map(positions, study=study, projection=projection, seed=seed)
-    return {"positions": positions, "places": places}
+    kept = np.concatenate([results.per_model, results.per_dataset])
+    return {"positions": positions, "places": places.assign(kept=kept, component=components)}
 
 
 def project_map(positions: pd.DataFrame, *, study: str, projection: str, seed: int) -> pd.DataFrame:

@@ -228,7 +228,7 @@ def draw_metric_rank_shift(rank_shift: pd.DataFrame, *, rank_by: str) -> Figure:
     for model, shift, (x, y) in zip(first, table["shift"], points.tolist(), strict=False):
         text = f"{shift:+d}".replace("-", MINUS) if shift else "±0"
         color = LOOKS[int(np.sign(shift))][1]
-        labels.append(Label(f"{names[model]} {text}", SMALL_SIZE, color, (x, y)))
+        labels.append(Label(f"{names[model]} {text}", color, (x, y)))
     diagonal = [((low, low), (high, high))]
     name_points(sheet, labels, points=points, radius=RADIUS, lines=diagonal)
     return sheet.figure

@@ -1,15 +1,12 @@
 """The mark scatter: named points that no name covers, such as a map of models and datasets."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
@@ -49,8 +46,8 @@ LEADER_FROM = 0.05
 COVERED_POINT = 2.5
 STEEP = 0.02
 SAMPLED = 0.005
-LINE_HEIGHT = 1.2 / 72
-DESCENT = 0.27 / 72
+LINE_HEIGHT, DESCENT = SMALL_SIZE * 1.2 / 72, SMALL_SIZE * 0.27 / 72
+LEADER: dict[str, Any] = {"arrowstyle": "-", "linewidth": 0.35, "shrinkA": 0}
 
 HEADING = "Score against {}"
 LABELS = {
@@ -89,7 +86,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 MOST_TOLD = 5
 NARROW_POINTS = 24
-MAP_EDGE, LEAST_MAP, LOW_MAP, MAP_HEIGHT = 0.25, 5.5, 1.2, 8.2
+MAP_MARGIN, LEAST_MAP, MAP_HEIGHT = 0.03, 5.5, 8.2
 MAX_LABELS = 250
 SHOWN = ("factors", "l2", "additive")
 LEAST, MOST = -0.5, 2.0
@@ -100,85 +97,12 @@ Point = tuple[float, float]
 Line = tuple[Point, Point]
 
 
-@dataclass(frozen=True)
-class Label:
-    """A line of text at a point, in inches from the lower left corner of the axes."""
+class Label(NamedTuple):
+    """A name in a color, and its point in the units of the axes."""
 
     text: str
-    size: float
     color: str
     point: Point
-
-    @property
-    def box(self) -> Point:
-        """Width and height in inches."""
-        return text_width(self.text, size=self.size), self.size * LINE_HEIGHT
-
-
-@dataclass(frozen=True)
-class Place:
-    """The lower left corner of a label, and a line to it from its point where it stands apart."""
-
-    corner: Point
-    leader: Line | None
-
-
-def place_labels(
-    labels: Sequence[Label],
-    *,
-    area: Point,
-    points: FloatArray,
-    radius: float,
-    lines: Sequence[Line] = (),
-) -> list[Place | None]:
-    """Find a place for each label: beside its point, or apart from it at the end of a line.
-
-    Parameters
-    ----------
-    labels : sequence of Label
-        The most important first.
-    area : tuple of float
-        Width and height of the axes in inches.
-    points : ndarray, shape (points, 2)
-        All points in inches, those without a label too.
-    radius : float
-        Of the points' markers, in inches.
-    lines : sequence of pairs of points
-        Lines between points, which labels do not cover.
-
-    Returns
-    -------
-    list of Place or None
-        None for a label that finds no place.
-
-    Notes
-    -----
-    Each label in turn takes the best of 24 directions at 16 distances: the nearest that covers the
-    fewest points. It never covers another label or a line, and stays within the area.
-
-    Examples
-    --------
-    >>> label = Label("ResNet", 6.0, "black", (1.0, 1.0))
-    >>> [place] = place_labels([label], area=(2, 2), points=np.ones((1, 2)), radius=0.03)
-    >>> place.leader is None
-    True
-    """
-    taken = np.empty((0, 2, 2))
-    blocked = np.concatenate([np.empty((0, 2)), *(_sample(line, radius) for line in lines)])
-    places: list[Place | None] = []
-    for label in labels:
-        place = None
-        for corner, step in _list_corners(label, area, points, radius, taken):
-            box = np.array([[corner, corner + label.box]])
-            end = np.clip(label.point, box[0, 0] - CLEARANCE, box[0, 1] + CLEARANCE)
-            leader = (label.point, (float(end[0]), float(end[1])))
-            path = _sample(leader, radius) if step > LEADER_FROM else blocked[:0]
-            if not (_overlap(box, _box(blocked)).any() or _overlap(taken, _box(path)).any()):
-                place = Place((float(corner[0]), float(corner[1])), leader if len(path) else None)
-                taken, blocked = np.concatenate([taken, box]), np.concatenate([blocked, path])
-                break
-        places.append(place)
-    return places
 
 
 def name_points(
@@ -208,49 +132,77 @@ def name_points(
         shown = sheet.axes.transData.transform(np.asarray(data, float).reshape(-1, 2))
         return np.asarray(layer.transData.inverted().transform(shown))
 
-    spots = place([label.point for label in labels]).tolist()
-    moved = [replace(label, point=(x, y)) for label, (x, y) in zip(labels, spots, strict=True)]
-    paths = [((a, b), (c, d)) for a, b, c, d in place(lines).reshape(-1, 4).tolist()]
-    area = (sheet.width, sheet.height)
-    found = place_labels(moved, area=area, points=place(points), radius=radius, lines=paths)
-    draw_labels(layer, moved, found)
+    spots = place([label.point for label in labels])
+    sizes = [(text_width(label.text, size=SMALL_SIZE), LINE_HEIGHT) for label in labels]
+    paths = [_sample(start, end, radius) for start, end in place(lines).reshape(-1, 2, 2)]
+    area, covered = (sheet.width, sheet.height), place(points)
+    found = place_labels(spots, sizes, area=area, points=covered, radius=radius, paths=paths)
+    for label, spot, size, (corner, is_apart) in zip(labels, spots, sizes, found, strict=True):
+        if corner is not None:
+            at = tuple(((spot - corner) / size).clip(0, 1))
+            line = LEADER | {"color": label.color, "relpos": at, "shrinkB": 72 * radius}
+            layer.annotate(
+                label.text,
+                spot,
+                corner + np.array([0, DESCENT]),
+                size=SMALL_SIZE,
+                color=label.color,
+                arrowprops=line if is_apart else None,
+            )
 
 
-def draw_labels(axes: Axes, labels: Sequence[Label], places: Sequence[Place | None]) -> None:
-    """Draw the labels that have a place, with their lines, on axes whose unit is an inch."""
-    drawn = [(label, place) for label, place in zip(labels, places, strict=True) if place]
-    leaders = [(place.leader, label.color) for label, place in drawn if place.leader]
-    axes.add_collection(
-        LineCollection(
-            [leader for leader, _ in leaders],
-            colors=[color for _, color in leaders],
-            linewidths=0.35,
-            zorder=2,
-        )
-    )
-    for label, place in drawn:
-        x, y = place.corner
-        axes.text(
-            x, y + label.size * DESCENT, label.text, size=label.size, color=label.color, zorder=4
-        )
+def place_labels(
+    spots: FloatArray,
+    sizes: Sequence[Point],
+    *,
+    area: Point,
+    points: FloatArray,
+    radius: float,
+    paths: Sequence[FloatArray],
+) -> list[tuple[FloatArray | None, bool]]:
+    """Find the lower left corner of each label, and whether a line leads to it; all in inches.
+
+    Each label in turn takes the best of 24 directions at 16 distances: the nearest that covers the
+    fewest points. It never covers another label or a path, and stays within the area; None is for
+    one that finds no place.
+    """
+    taken, blocked = np.empty((0, 2, 2)), np.concatenate([np.empty((0, 2)), *paths])
+    places: list[tuple[FloatArray | None, bool]] = []
+    for spot, size in zip(spots, sizes, strict=True):
+        place: tuple[FloatArray | None, bool] = None, False
+        for box in _list_boxes(spot, size, area, points, radius, taken):
+            end = spot.clip(box[0] - CLEARANCE, box[1] + CLEARANCE)
+            is_apart = bool(np.hypot(*(end - spot)) > radius + CLEARANCE + LEADER_FROM)
+            path = _sample(spot, end, radius) if is_apart else blocked[:0]
+            covers = _overlap(box[None], _box(blocked)).any()
+            if not covers and not _overlap(taken, _box(path)).any():
+                place = box[0], is_apart
+                taken, blocked = np.append(taken, [box], axis=0), np.append(blocked, path, axis=0)
+                break
+        places.append(place)
+    return places
 
 
-def _list_corners(
-    label: Label, area: Point, points: FloatArray, radius: float, taken: FloatArray
-) -> Iterator[tuple[FloatArray, float]]:
-    """Free corners of a label with their distances, the best first."""
+def _list_boxes(
+    spot: FloatArray,
+    size: Point,
+    area: Point,
+    points: FloatArray,
+    radius: float,
+    taken: FloatArray,
+) -> FloatArray:
+    """Free boxes of a label, as their lower left and upper right corners, the best first."""
     step, angle = np.repeat(STEPS, len(ANGLES)), np.tile(ANGLES, len(STEPS))
     turn = np.column_stack([np.cos(angle), np.sin(angle)])
     # Beside its point a label begins or ends there, above and below it is centered.
-    shift = (np.clip(turn, -0.5, 0.5) - 0.5) * label.box
-    low = label.point + (radius + 2 * CLEARANCE + step)[:, None] * turn + shift
-    boxes = np.stack([low, low + label.box], axis=1)
+    shift = (np.clip(turn, -0.5, 0.5) - 0.5) * size
+    low = spot + (radius + 2 * CLEARANCE + step)[:, None] * turn + shift
+    boxes = np.stack([low, low + size], axis=1)
     covered = _overlap(boxes, _box(points, radius)).sum(axis=1)
     cost = step + STEEP * np.abs(turn[:, 1]) + COVERED_POINT * covered
     inside = (low >= 0).all(axis=1) & (boxes[:, 1] <= area).all(axis=1)
     free = inside & ~_overlap(boxes, taken, (CLEARANCE, 0.0)).any(axis=1)
-    for place in np.flatnonzero(free)[np.argsort(cost[free], kind="stable")]:
-        yield low[place], float(step[place])
+    return np.asarray(boxes[free][np.argsort(cost[free], kind="stable")])
 
 
 def _box(points: FloatArray, radius: float = 0.0) -> FloatArray:
@@ -264,9 +216,8 @@ def _overlap(boxes: FloatArray, others: FloatArray, room: Point = (0.0, 0.0)) ->
     return np.asarray(~(apart_low | apart_high).any(axis=2))
 
 
-def _sample(line: Line, radius: float) -> FloatArray:
+def _sample(start: FloatArray, end: FloatArray, radius: float) -> FloatArray:
     """Points along a line, without its start, which a marker covers."""
-    start, end = np.array(line)
     length = float(np.hypot(*(end - start)))
     along = np.arange(radius, length, SAMPLED) / max(length, SAMPLED)
     return np.asarray(start + along[:, None] * (end - start))
@@ -328,7 +279,7 @@ def draw_frontier(frontier: pd.DataFrame, *, against: str) -> Figure:
     names = shorten_names(table["model"], width=NAME_WIDTH, size=SMALL_SIZE)
     shown = zip(table["model"], table["on_front"], points.tolist(), strict=True)
     labels = [
-        Label(names[model], SMALL_SIZE, FRONT if is_front else FAINT_INK, (x, y))
+        Label(names[model], FRONT if is_front else FAINT_INK, (x, y))
         for model, is_front, (x, y) in shown
     ]
     lines = _trace_front(front.itertuples(index=False, name=None))
@@ -396,23 +347,13 @@ def _write_cost(value: float) -> str:
 
 
 @figure_style()
-def draw_map(
-    places: pd.DataFrame,
-    models: pd.DataFrame,
-    datasets: pd.DataFrame,
-    *,
-    projection: Projection = "mds",
-) -> Figure:
+def draw_map(places: pd.DataFrame, *, projection: Projection = "mds") -> Figure:
     """Draw models and datasets at their places on a plane, with their names.
 
     Parameters
     ----------
     places : DataFrame
-        kind (model or dataset), name, x, y; rows in any order.
-    models : DataFrame
-        model, kept (number of results), component.
-    datasets : DataFrame
-        dataset, kept, component.
+        kind (model or dataset), name, x, y, kept (number of results), component; rows in any order.
     projection : {"mds", "umap"}
         What made the plane, for a note.
 
@@ -420,40 +361,45 @@ def draw_map(
     -------
     matplotlib.figure.Figure
         A column wide (3.4 in) up to 24 points, beyond that a page (7 in; of another
-        width, at least 5.5), and at most 9 in high.
+        width, at least 5.5), and a little higher.
 
     Notes
     -----
     Names with the most results are placed first; those that find no place are left out.
-    Where the graph of results has several parts, each has its shape of markers.
+    Where the graph of results has several parts, each has its shape of markers. A wide map is
+    turned upright, as a page is.
     """
-    points = _describe_points(places, models, datasets)
+    points = places.sort_values(
+        ["kept", "kind", "name"], ascending=[False, True, True], ignore_index=True
+    )
     if points.empty:
         raise NothingToDraw("No model and no dataset has a place on the map.")
-    sheet_width = column_width() if len(points) <= NARROW_POINTS else page_width(LEAST_MAP)
-    width = sheet_width - 2 * PADDING
-    marks, height = scale_points(points, width=width, height=MAP_HEIGHT, edge=MAP_EDGE)
-    points = points.assign(x=marks[:, 0], y=marks[:, 1])
+    if np.ptp(points["x"]) > np.ptp(points["y"]):
+        points = points.assign(x=-points["y"], y=points["x"])
+    width = column_width() if len(points) <= NARROW_POINTS else page_width(LEAST_MAP)
     notes = (NEAR, PROJECTIONS[projection], *([PARTS] if points["component"].max() > 1 else []))
     sheet = make_sheet(
-        width=sheet_width,
-        height=height,
+        width=width,
+        height=min(1.2 * width, MAP_HEIGHT),
         wording=Wording("Map of models and datasets", "", notes),
         left=PADDING,
         right=PADDING,
         ticks=0.0,
         keys={kind: Line2D([], [], **look) for kind, look in LOOKS.items()},
     )
-    sheet.axes.set(xlim=(0, sheet.width), ylim=(0, height), xticks=[], yticks=[])
     sheet.axes.spines[:].set(visible=True, color=GRID_COLOR)
     # Models cover datasets.
-    for (kind, _), rows in points.groupby(["kind", "component"]):
-        look = LOOKS[str(kind)] | {
-            "marker": MARKERS[int(rows["component"].iloc[0] - 1) % len(MARKERS)]
-        }
+    for (kind, part), rows in points.groupby(["kind", "component"]):
+        look = LOOKS[str(kind)] | {"marker": MARKERS[int(part - 1) % len(MARKERS)]}
         [drawn] = sheet.axes.plot(rows["x"], rows["y"], **look, zorder=3)
         mark_members(drawn, [_mark_point(place, points) for place in rows.index])
-    name_points(sheet, _make_labels(points), points=marks, radius=RADIUS)
+    sheet.axes.set(xticks=[], yticks=[])
+    sheet.axes.margins(MAP_MARGIN)
+    sheet.axes.set_aspect("equal", adjustable="datalim")
+    sheet.axes.apply_aspect()
+    name_points(
+        sheet, _make_labels(points), points=points[["x", "y"]].to_numpy(float), radius=RADIUS
+    )
     return sheet.figure
 
 
@@ -471,41 +417,6 @@ def _mark_point(place: int, points: pd.DataFrame) -> Mark:
     return Mark(**{str(row["kind"]): str(row["name"])}, text=text, more=more)
 
 
-def scale_points(
-    points: pd.DataFrame, *, width: float, height: float, edge: float
-) -> tuple[FloatArray, float]:
-    """Scale a map to a width, or to a height where it is tall, alike in both directions.
-
-    Returns the points in inches from the lower left corner, and the height that is needed. A wide
-    map of more than 24 points is turned upright, as a page is.
-    """
-    places = points[["x", "y"]].to_numpy(float)
-    across, up = np.ptp(places, axis=0)
-    if len(points) > NARROW_POINTS and across > up:
-        places = places[:, ::-1] * (-1.0, 1.0)
-    low, high = places.min(axis=0), places.max(axis=0)
-    span = np.maximum(high - low, 1e-9 * max(1.0, float(np.abs(places).max())))
-    scale = ((np.array([width, height]) - 2 * edge) / span).min()
-    needed = max(LOW_MAP, float(scale * (high - low)[1]) + 2 * edge)
-    return np.array([width, needed]) / 2 + scale * (places - (low + high) / 2), needed
-
-
-def _describe_points(
-    positions: pd.DataFrame, models: pd.DataFrame, datasets: pd.DataFrame
-) -> pd.DataFrame:
-    """Places with number of results and component, those with the most results first."""
-    described = pd.concat(
-        [
-            table.rename(columns={kind: "name"})[["name", "kept", "component"]].assign(kind=kind)
-            for kind, table in (("model", models), ("dataset", datasets))
-        ]
-    )
-    points = positions.merge(described, on=["kind", "name"]).astype({"component": int})
-    return points.sort_values(
-        ["kept", "kind", "name"], ascending=[False, True, True], ignore_index=True
-    )
-
-
 def _make_labels(points: pd.DataFrame) -> list[Label]:
     """Labels of the first points."""
     chosen = points[:MAX_LABELS]
@@ -514,7 +425,7 @@ def _make_labels(points: pd.DataFrame) -> list[Label]:
         for kind, rows in chosen.groupby("kind")
     }
     return [
-        Label(texts[kind][name], SMALL_SIZE, KIND_COLORS[kind], (x, y))
+        Label(texts[kind][name], KIND_COLORS[kind], (x, y))
         for kind, name, x, y in chosen[["kind", "name", "x", "y"]].itertuples(index=False)
     ]
 
