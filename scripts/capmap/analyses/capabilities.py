@@ -117,8 +117,8 @@ CAPABILITIES = Analysis(
             "Errors of predicted gaps for hidden results, by method, dimension and protocol, with "
             "intervals over models. The difference is from the L2 distance on the same splits; "
             "below 0 is better.",
-            "distance dimension protocol folds predictions mse mse_low mse_high pearson "
-            "pearson_low pearson_high difference difference_low difference_high confidence",
+            "distance dimension protocol folds predictions mse mse_low mse_high difference "
+            "difference_low difference_high confidence",
             formats="csv tex",
         ),
         "centrality": Table(
@@ -221,7 +221,6 @@ CAPABILITIES = Analysis(
         "normalized": "Score between the dataset's bounds: 0 is the low, 1 the high one.",
         "observed": "The gap that was observed; empty: there is no result.",
         "parameters": "Number of parameters, as the attributes say.",
-        "pearson": "Pearson correlation of predicted and observed gaps.",
         "place": "From 1: the nearest, and the one that is predicted best.",
         "prediction": "The gap that was predicted.",
         "protocol": "How results were hidden.",

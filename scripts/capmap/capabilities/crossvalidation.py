@@ -360,8 +360,8 @@ def summarize_validation(
 
     Intervals of errors and differences take all predictions of a model as one draw
     (`estimate_mean`): folds hide some results several times, and intervals over folds called
-    equally good methods different in 45% of simulated studies of 30 results. Those of correlations
-    are over folds. All are NaN with one model or fold.
+    equally good methods different in 45% of simulated studies of 30 results. They are NaN with one
+    model.
     """
     is_plain = (validation["distance"] == PLAIN) & validation["dimension"].eq(dimension)
     plain = validation[is_plain.fillna(False)].set_index(RESULT)["prediction"]
@@ -375,21 +375,9 @@ def summarize_validation(
             reference="plain",
             confidence_level=confidence_level,
         )
-        fits = [_correlate(fold) for _, fold in own.groupby("fold")]
-        ends = np.clip(estimate_mean(fits, confidence_level=confidence_level), -1, 1)
-        known = {"folds": len(fits), "confidence": confidence_level}
-        names = (*GROUP, "pearson", "pearson_low", "pearson_high")
-        rows.append(errors | known | dict(zip(names, (*key, *ends), strict=True)))
+        known = {"folds": own["fold"].nunique(), "confidence": confidence_level}
+        rows.append(errors | known | dict(zip(GROUP, key, strict=True)))
     return pd.DataFrame(rows).astype({"dimension": "Int64"})
-
-
-def _correlate(fold: pd.DataFrame) -> float:
-    """Pearson's correlation of truths and predictions; NaN without variation."""
-    first, second = (
-        fold[name].to_numpy() - fold[name].to_numpy().mean() for name in ("truth", "prediction")
-    )
-    scale = float(np.sqrt((first @ first) * (second @ second)))
-    return float(first @ second) / scale if scale > TINY else np.nan
 
 
 def leave_few(results: Results, count: int, rng: np.random.Generator) -> list[BoolArray]:

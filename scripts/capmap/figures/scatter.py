@@ -440,7 +440,7 @@ def draw_fit(validation: pd.DataFrame, summary: pd.DataFrame, *, dimension: int)
         distance, dimension (NA where a method has none), protocol (random is drawn), truth,
         prediction; rows in any order.
     summary : DataFrame
-        distance, dimension, protocol, mse, pearson (may be empty): written above the panels.
+        distance, dimension, protocol, mse (may be empty): written above the panels.
     dimension : int
         Of the L2 distances that are drawn.
 
@@ -487,10 +487,8 @@ def draw_fit(validation: pd.DataFrame, summary: pd.DataFrame, *, dimension: int)
         number_axis(panel.axes.xaxis, most=4)
         number_axis(panel.axes.yaxis, most=5)
         panel.axes.grid()
-        mse, r = (known[name].get(method, np.nan) for name in ("mse", "pearson"))
-        numbers = [format_decimal(mse, 3), format_decimal(r, 2)]
-        texts = [text or "\N{EN DASH}" for text in numbers]
-        heading = f"{METHODS[method][0]}: MSE {texts[0]}, r {texts[1]}"
+        error = format_decimal(known["mse"].get(method, np.nan), 3) or "\N{EN DASH}"
+        heading = f"{METHODS[method][0]}: mean squared error {error}"
         panel.write(heading, x=0, y=panel.height + 0.05, size=SMALL_SIZE)
     panels[0].axes.set_ylabel("predicted gap")
     return panels[0].figure
