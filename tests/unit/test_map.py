@@ -938,7 +938,7 @@ def test_intervals_hold_scores_that_were_never_there() -> None:
         truth = make_gaps(draw_near(seed, share=1.0), **QUALITY)
         found = predict(draw_near(seed, share=0.65))
         gaps, table = found["gaps"], found["predictions"]
-        empty = table[~table["held_out"]].set_index(["model", "dataset"])
+        empty = table[table["observed"].isna()].set_index(["model", "dataset"])
         scores = truth.set_index(["model", "dataset"])["score"].loc[empty.index]
         known = gaps[gaps["dropped"] == ""].groupby("dataset")["score"].agg(["min", "max"])
         ends = known.loc[empty.index.get_level_values("dataset")].to_numpy().T
@@ -954,10 +954,9 @@ def test_every_pair_has_a_row_and_ends_in_order() -> None:
     gaps, table = predict_toy()["gaps"], predict_toy()["predictions"]
     kept = gaps[gaps["dropped"] == ""]
     assert len(table) == kept["model"].nunique() * kept["dataset"].nunique()
-    assert table["held_out"].sum() == len(kept)
     names = ["model", "dataset"]
     assert table[names].equals(table[names].sort_values(names))
-    hidden = table[table["held_out"]].reset_index(drop=True)
+    hidden = table[table["observed"].notna()].reset_index(drop=True)
     np.testing.assert_allclose(hidden["observed"], kept["gap"])
     for low, middle, high in (
         ("low", "predicted", "high"),
@@ -987,7 +986,7 @@ def test_the_nearest_and_untried_datasets_are_those_of_positions_and_predictions
         assert own["nearest"].tolist() == nearest.index.tolist()
         np.testing.assert_allclose(own["map_distance"], nearest)
         table = found["predictions"]
-        empty = table[(table["model"] == model) & ~table["held_out"]].set_index("dataset")
+        empty = table[(table["model"] == model) & table["observed"].isna()].set_index("dataset")
         best = empty["predicted"].nsmallest(3)
         assert own["untried"].dropna().tolist() == best.index.tolist()
 

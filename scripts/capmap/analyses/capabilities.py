@@ -139,10 +139,9 @@ CAPABILITIES = Analysis(
             more=True,
         ),
         "predictions": Table(
-            "Gap and score of every model on every dataset, with prediction intervals. Results "
-            "marked as held out were hidden when they were predicted.",
-            "model dataset observed predicted low high predicted_score score_low score_high "
-            "held_out",
+            "Gap and score of every model on every dataset, with prediction intervals. Observed "
+            "results were hidden when they were predicted.",
+            "model dataset observed predicted low high predicted_score score_low score_high",
         ),
         "validation": Table(
             "Every hidden result with its predicted gap, by method, dimension and protocol.",
@@ -214,7 +213,6 @@ CAPABILITIES = Analysis(
         "fold": "Number of the split.",
         "folds": "Number of splits.",
         "gap": "Distance to the best model of the dataset; 0: the best, 1: the worst model.",
-        "held_out": "Whether the result was hidden when it was predicted.",
         "kept": "How many results are in the map.",
         "map_distance": "Distance between positions, in all dimensions.",
         "nearest": "The dataset that is nearest to the model on the map.",

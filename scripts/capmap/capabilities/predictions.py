@@ -104,7 +104,7 @@ def predict_cells(
     table.loc[~is_near, ["predicted", "low", "high"]] = np.nan
     found = tabulate_predictions(results, table, gaps, bounds)
     return {
-        "predictions": found.assign(held_out=found["observed"].notna()),
+        "predictions": found,
         "nearest": list_nearest(positions, found),
         "centrality": correlate_centrality(positions, models),
     }
