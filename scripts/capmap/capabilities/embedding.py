@@ -23,9 +23,6 @@ ITERATIONS = 300
 # Results that are looked at together, which fit into the cache of a processor.
 BLOCK = 4096
 SMOOTHING = 1e-9
-COINCIDENT = 1e-9
-# Distances of points that meet are smoothed, by 3e-5, so axes are not exact either.
-NEGLIGIBLE = 1e-4
 FEWEST_POINTS, NEIGHBORS = 5, 15
 
 
@@ -160,16 +157,12 @@ def settle_points(points: FloatArray) -> FloatArray:
 
     The middle of all points is the origin, and the axes are the principal ones, the longest first.
     An axis points to where Σ x|x| is positive. All points have a say in that sum, so small changes
-    do not flip an axis unless the points lie evenly on both sides; where the sum is 0, the first
-    point off the middle lies on the positive side. Axes on which points spread alike may still turn
-    in their plane.
+    do not flip an axis unless the points lie evenly on both sides. Axes on which points spread
+    alike may still turn in their plane.
     """
     points = points - points.mean(axis=0)
     points = points @ np.linalg.eigh(points.T @ points)[1][:, ::-1]
     sums = (points * np.abs(points)).sum(axis=0)
-    for axis in np.flatnonzero(np.abs(sums) <= COINCIDENT * (points**2).sum(axis=0)):
-        column = points[:, axis]
-        sums[axis] = column[np.argmax(np.abs(column) > COINCIDENT * np.abs(column).max())]
     return np.where(sums < 0, -points, points)
 
 
@@ -207,7 +200,7 @@ def project_map(positions: pd.DataFrame, *, study: str, projection: str, seed: i
     """Project models and datasets to the plane.
 
     - "mds" is classical multidimensional scaling, of L2 distances the two first principal axes:
-      large distances are kept best. y is 0 where the points lie on a line.
+      large distances are kept best. y is 0 for points in one dimension.
     - "umap" keeps near points near; how far groups are from each other means little. It starts from
       the other map, with 15 neighbors or all others, and needs five different points. It is the
       same from run to run on one machine; others may round differently, which moves points.
@@ -217,8 +210,6 @@ def project_map(positions: pd.DataFrame, *, study: str, projection: str, seed: i
     """
     points = positions.loc[:, "x1":].to_numpy(dtype=float)
     plane = np.pad(points, ((0, 0), (0, max(2 - points.shape[1], 0))))[:, :2]
-    widths = np.ptp(plane, axis=0)
-    plane = np.where(widths > NEGLIGIBLE * widths.max(), plane, 0.0)
     if projection == "umap" and len(np.unique(points, axis=0)) >= FEWEST_POINTS:
         rng = make_stream(seed, study, "capabilities", "umap")
         plane = settle_points(_run_umap(points, start=plane, rng=rng))
