@@ -125,14 +125,8 @@ CAPABILITIES = Analysis(
             "Spearman's correlation of a model's distance to the center with its mean gap.",
             "statistic estimate low high confidence models",
         ),
-        "models": Table(
-            "Results, mean gap and attributes of each model.",
-            MODELS,
-        ),
-        "datasets": Table(
-            "Results and attributes of each dataset.",
-            DATASETS,
-        ),
+        "models": Table("Results, mean gap and attributes of each model.", MODELS),
+        "datasets": Table("Results and attributes of each dataset.", DATASETS),
         "positions": Table(
             "Position of each model and dataset along the principal axes.",
             "kind name component centrality",
@@ -199,10 +193,7 @@ CAPABILITIES = Analysis(
             },
             files={"places": "capabilities/map.parquet"},
         ),
-        "predict_cells": Step(
-            predict_cells,
-            tables=["predictions", "nearest", "centrality"],
-        ),
+        "predict_cells": Step(predict_cells, tables=["predictions", "nearest", "centrality"]),
     },
     find_facts=find_facts,
     meanings={
@@ -253,10 +244,7 @@ PLACEMENTS = Analysis(
         ),
     },
     steps={
-        "place_models": Step(
-            place_models,
-            options={"method": "capabilities/method"},
-        ),
+        "place_models": Step(place_models, options={"method": "capabilities/method"}),
     },
     find_facts=find_placements,
     meanings={
@@ -269,14 +257,11 @@ NEXT_RESULTS = Analysis(
     position=150,
     tables={
         "next": Table(
-            "Missing results that may be near the best, widest prediction interval first.",
-            NEXT,
+            "Missing results that may be near the best, widest prediction interval first.", NEXT
         ),
     },
     steps={
-        "choose_results": Step(
-            choose_next_results,
-        ),
+        "choose_results": Step(choose_next_results),
     },
     find_facts=find_next,
 )

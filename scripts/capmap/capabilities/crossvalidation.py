@@ -312,7 +312,8 @@ def crossvalidate_study(
     tables, made = [], {}
     for protocol, first in product(PROTOCOLS, range(0, n_splits, together)):
         own = folds[first : first + together]
-        hidden = np.isin(np.arange(count), np.concatenate(own))
+        places = np.concatenate(own)
+        hidden = np.isin(np.arange(count), places)
         known = ~(share_family(results, hidden, families) if protocol == "family" else hidden)
         if not known.any():
             continue
@@ -320,13 +321,14 @@ def crossvalidate_study(
         key = first, int(known.sum())
         if key not in made:
             made[key] = list(predict(hide_results(results, hidden, known)))
-        for (distance, size, predicted), (fold, places) in product(
-            made[key], enumerate(own, first)
-        ):
-            values = [distance, size, protocol, fold]
-            found = predicted[np.searchsorted(np.flatnonzero(hidden), places)]
-            tables.append(_tabulate(results, places, values, found))
-    return _order_rows(pd.concat(tables))
+        numbers = np.repeat(np.arange(first, first + len(own)), [len(places) for places in own])
+        asked = pd.DataFrame({"protocol": protocol, "fold": numbers, "place": places})
+        at = np.searchsorted(np.flatnonzero(hidden), places)
+        tables += [
+            asked.assign(distance=distance, dimension=size, prediction=predicted[at])
+            for distance, size, predicted in made[key]
+        ]
+    return _order_rows(pd.concat(tables), results)
 
 
 def draw_hidden(results: Results, rng: np.random.Generator) -> IntArray:
@@ -334,19 +336,14 @@ def draw_hidden(results: Results, rng: np.random.Generator) -> IntArray:
     return np.sort(order_by_names(results, rng)[: min(HELD_OUT, len(results.gaps) // 2)])
 
 
-def _tabulate(
-    results: Results, places: IntArray, values: Sequence[object], predicted: FloatArray
-) -> pd.DataFrame:
+def _order_rows(table: pd.DataFrame, results: Results) -> pd.DataFrame:
+    """Name what was hidden, and order by method, protocol, fold and names."""
     models, datasets = (np.array(own, dtype=object) for own in (results.models, results.datasets))
-    names = models[results.rows[places]], datasets[results.columns[places]]
-    columns = [*values, *names, results.gaps[places], predicted]
-    table = pd.DataFrame(dict(zip(VALIDATION, columns, strict=True)))
-    return table.astype({"dimension": "Int64"})
-
-
-def _order_rows(table: pd.DataFrame) -> pd.DataFrame:
+    rows, columns = (own[table["place"]] for own in (results.rows, results.columns))
+    names = {"model": models[rows], "dataset": datasets[columns]}
+    table = table.assign(**names, truth=results.gaps[table["place"]])
     places = {name: place for names in (METHODS, PROTOCOLS) for place, name in enumerate(names)}
-    return table.sort_values(
+    return table.astype({"dimension": "Int64"})[VALIDATION].sort_values(
         VALIDATION[:-2],
         key=lambda own: own.map(places) if own.name in ("distance", "protocol") else own,
         ignore_index=True,

@@ -169,16 +169,11 @@ def list_nearest(positions: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataF
         positions[positions["kind"] == kind].set_index("name") for kind in ("model", "dataset")
     )
     points, others = (own.loc[:, "x1":].to_numpy(dtype=float) for own in (models, datasets))
-    apart = cdist(points, others)
+    apart = pd.DataFrame(cdist(points, others), models.index, datasets.index)
     is_near = models["component"].to_numpy()[:, None] == datasets["component"].to_numpy()
-    rows, columns = np.nonzero(is_near)
-    near = pd.DataFrame(
-        {
-            "model": models.index[rows],
-            "nearest": datasets.index[columns],
-            "map_distance": apart[rows, columns],
-        }
-    ).sort_values(["model", "map_distance", "nearest"])
+    near = apart.where(is_near).rename_axis("model").reset_index()
+    near = near.melt("model", var_name="nearest", value_name="map_distance").dropna()
+    near = near.sort_values(["model", "map_distance", "nearest"])
     untried = predictions[predictions["observed"].isna() & predictions["predicted"].notna()]
     untried = untried.rename(columns={"dataset": "untried"})
     untried = untried.sort_values(["model", "predicted", "untried"])
