@@ -602,17 +602,11 @@ def draw_error_curve(error_curve: pd.DataFrame) -> Figure:
     places = np.arange(len(known), dtype=float)
     for name, column, apart in (("additive", "mse_additive", APART), ("factors", "mse", -APART)):
         look = METHODS[name][1]
-        if column == "mse":
-            ends = known[["mse_low", "mse_high"]].to_numpy(float)
-            there = np.isfinite(ends).all(axis=1)
-            x = places[there] + apart
-            sheet.axes.vlines(x, *ends[there].T, color=look.color, linewidth=0.8)
         line: Any = {"color": look.color, "linestyle": look.line, "linewidth": 1.1}
-        values = known[column].to_numpy(float)
-        sheet.axes.plot(places + apart, values, marker=look.marker, markersize=3.2, **line)
-    largest = np.nanmax(known[["mse", "mse_additive"]].to_numpy(float))
-    highest = np.nanmax(known["mse_high"].to_numpy(float), initial=largest)
-    sheet.axes.set_ylim(0, 1.05 * min(highest, 1.6 * largest) or 1.0)
+        sheet.axes.plot(places + apart, known[column], marker=look.marker, markersize=3.2, **line)
+    ends = known["mse_low"], known["mse_high"]
+    sheet.axes.vlines(places - APART, *ends, color=METHODS["factors"][1].color, linewidth=0.8)
+    sheet.axes.set_ylim(0, sheet.axes.get_ylim()[1])
     labels = [f"{row.results:.0f}\n{row.models:.0f}" for row in known.itertuples()]
     sheet.axes.set_xticks(places, labels, linespacing=1.15)
     number_axis(sheet.axes.yaxis, most=5)
