@@ -89,7 +89,6 @@ NARROW_POINTS = 24
 MAP_MARGIN, LEAST_MAP, MAP_HEIGHT = 0.03, 5.5, 8.2
 MAX_LABELS = 250
 SHOWN = ("factors", "l2", "additive")
-LEAST, MOST = -0.5, 2.0
 MAX_POINTS = 4000
 
 BoolArray = npt.NDArray[np.bool_]
@@ -166,11 +165,21 @@ def place_labels(
     fewest points. It never covers another label or a path, and stays within the area; None is for
     one that finds no place.
     """
+    step, angle = np.repeat(STEPS, len(ANGLES)), np.tile(ANGLES, len(STEPS))
+    turn = np.column_stack([np.cos(angle), np.sin(angle)])
     taken, blocked = np.empty((0, 2, 2)), np.concatenate([np.empty((0, 2)), *paths])
     places: list[tuple[FloatArray | None, bool]] = []
     for spot, size in zip(spots, sizes, strict=True):
+        # Beside its point a label begins or ends there, above and below it is centered.
+        shift = (np.clip(turn, -0.5, 0.5) - 0.5) * size
+        low = spot + (radius + 2 * CLEARANCE + step)[:, None] * turn + shift
+        boxes = np.stack([low, low + size], axis=1)
+        covered = _overlap(boxes, _box(points, radius)).sum(axis=1)
+        cost = step + STEEP * np.abs(turn[:, 1]) + COVERED_POINT * covered
+        inside = (low >= 0).all(axis=1) & (boxes[:, 1] <= area).all(axis=1)
+        free = inside & ~_overlap(boxes, taken, (CLEARANCE, 0.0)).any(axis=1)
         place: tuple[FloatArray | None, bool] = None, False
-        for box in _list_boxes(spot, size, area, points, radius, taken):
+        for box in boxes[free][np.argsort(cost[free], kind="stable")]:
             end = spot.clip(box[0] - CLEARANCE, box[1] + CLEARANCE)
             is_apart = bool(np.hypot(*(end - spot)) > radius + CLEARANCE + LEADER_FROM)
             path = _sample(spot, end, radius) if is_apart else blocked[:0]
@@ -181,28 +190,6 @@ def place_labels(
                 break
         places.append(place)
     return places
-
-
-def _list_boxes(
-    spot: FloatArray,
-    size: Point,
-    area: Point,
-    points: FloatArray,
-    radius: float,
-    taken: FloatArray,
-) -> FloatArray:
-    """Free boxes of a label, as their lower left and upper right corners, the best first."""
-    step, angle = np.repeat(STEPS, len(ANGLES)), np.tile(ANGLES, len(STEPS))
-    turn = np.column_stack([np.cos(angle), np.sin(angle)])
-    # Beside its point a label begins or ends there, above and below it is centered.
-    shift = (np.clip(turn, -0.5, 0.5) - 0.5) * size
-    low = spot + (radius + 2 * CLEARANCE + step)[:, None] * turn + shift
-    boxes = np.stack([low, low + size], axis=1)
-    covered = _overlap(boxes, _box(points, radius)).sum(axis=1)
-    cost = step + STEEP * np.abs(turn[:, 1]) + COVERED_POINT * covered
-    inside = (low >= 0).all(axis=1) & (boxes[:, 1] <= area).all(axis=1)
-    free = inside & ~_overlap(boxes, taken, (CLEARANCE, 0.0)).any(axis=1)
-    return np.asarray(boxes[free][np.argsort(cost[free], kind="stable")])
 
 
 def _box(points: FloatArray, radius: float = 0.0) -> FloatArray:
@@ -389,17 +376,20 @@ def draw_map(places: pd.DataFrame, *, projection: Projection = "mds") -> Figure:
     )
     sheet.axes.spines[:].set(visible=True, color=GRID_COLOR)
     # Models cover datasets.
-    for (kind, part), rows in points.groupby(["kind", "component"]):
-        look = LOOKS[str(kind)] | {"marker": MARKERS[int(part - 1) % len(MARKERS)]}
+    for (kind, _), rows in points.groupby(["kind", "component"]):
+        part = int(rows["component"].iloc[0]) - 1
+        look = LOOKS[str(kind)] | {"marker": MARKERS[part % len(MARKERS)]}
         [drawn] = sheet.axes.plot(rows["x"], rows["y"], **look, zorder=3)
         mark_members(drawn, [_mark_point(place, points) for place in rows.index])
     sheet.axes.set(xticks=[], yticks=[])
     sheet.axes.margins(MAP_MARGIN)
     sheet.axes.set_aspect("equal", adjustable="datalim")
     sheet.axes.apply_aspect()
-    name_points(
-        sheet, _make_labels(points), points=points[["x", "y"]].to_numpy(float), radius=RADIUS
-    )
+    named = points[:MAX_LABELS]
+    names = shorten_names(named["name"], width=NAME_WIDTH, size=SMALL_SIZE)
+    spots = named[["name", "kind", "x", "y"]].itertuples(index=False)
+    labels = [Label(names[name], KIND_COLORS[kind], (x, y)) for name, kind, x, y in spots]
+    name_points(sheet, labels, points=points[["x", "y"]].to_numpy(float), radius=RADIUS)
     return sheet.figure
 
 
@@ -415,19 +405,6 @@ def _mark_point(place: int, points: pd.DataFrame) -> Mark:
     )
     text = format_count(int(row["kept"]), "result")
     return Mark(**{str(row["kind"]): str(row["name"])}, text=text, more=more)
-
-
-def _make_labels(points: pd.DataFrame) -> list[Label]:
-    """Labels of the first points."""
-    chosen = points[:MAX_LABELS]
-    texts = {
-        kind: shorten_names(rows["name"], width=NAME_WIDTH, size=SMALL_SIZE)
-        for kind, rows in chosen.groupby("kind")
-    }
-    return [
-        Label(texts[kind][name], KIND_COLORS[kind], (x, y))
-        for kind, name, x, y in chosen[["kind", "name", "x", "y"]].itertuples(index=False)
-    ]
 
 
 @figure_style()
@@ -451,8 +428,7 @@ def draw_fit(validation: pd.DataFrame, summary: pd.DataFrame, *, dimension: int)
 
     Notes
     -----
-    Predictions below −0.5 or above 2 are drawn at the edge, and a note counts them. More than 4000
-    points are an image in PDF and SVG.
+    More than 4000 points are an image in PDF and SVG.
     """
     points, errors = (
         table[table["protocol"].eq("random") & table["dimension"].fillna(dimension).eq(dimension)]
@@ -462,21 +438,16 @@ def draw_fit(validation: pd.DataFrame, summary: pd.DataFrame, *, dimension: int)
     methods = [name for name in SHOWN if name in set(points["distance"])]
     if not methods:
         raise NothingToDraw("No result was hidden and predicted.")
-    shown = points["prediction"].clip(LEAST, MOST)
-    outside = int((shown != points["prediction"]).sum())
-    notes = (f"Predictions beyond the edge, drawn there: {outside}.",) if outside else ()
     known = errors.set_index("distance")
-    wording = Wording(
-        "Predicted and true gaps of hidden results", "true gap (0 = best, 1 = worst)", notes
-    )
+    wording = Wording("Predicted and true gaps of hidden results", "true gap (0 = best, 1 = worst)")
     panels = make_panels(["" for _ in methods], wording=wording, keys=[])
-    ends = min(shown.min(), 0.0) - 0.05, max(shown.max(), 1.0) + 0.05
+    ends = min(points["prediction"].min(), 0) - 0.05, max(points["prediction"].max(), 1) + 0.05
     for panel, method in zip(panels, methods, strict=True):
         own = points[points["distance"] == method]
         panel.axes.plot((0, 1), (0, 1), color=FAINT_INK, linewidth=0.7, zorder=1)
         panel.axes.scatter(
             own["truth"],
-            shown[own.index],
+            own["prediction"],
             5,
             color=METHODS[method][1].color,
             alpha=0.5,
