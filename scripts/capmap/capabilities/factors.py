@@ -1,6 +1,6 @@
 """Bayesian factorization of gaps with random effects of models, datasets and their attributes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -100,35 +100,24 @@ def gather_attributes(
     An attribute that is missing is one of the model's or dataset's own, and one that no two share
     is left out. Parameters count as logarithms.
     """
-    table = models.set_index("model").reindex(results.models)
-    covariates: list[FloatArray] = []
-    if "parameters" in table:
-        numbers = table["parameters"].to_numpy(dtype=float)
-        covariates.append(np.log(np.where(numbers > 0, numbers, np.nan)))
-    if "date" in table:
-        dates = pd.to_datetime(table["date"])
-        days = (dates - dates.min()) / pd.Timedelta(days=1)
-        covariates.append(np.asarray(days, dtype=float))
-    columns = [_standardize(column) for column in covariates]
+    table = models.set_index("model").reindex(results.models, columns=["parameters", "date"])
+    numbers, dates = table["parameters"].to_numpy(dtype=float), pd.to_datetime(table["date"])
+    days = np.asarray((dates - dates.min()) / pd.Timedelta(days=1), dtype=float)
+    sizes = np.log(np.where(numbers > 0, numbers, np.nan))
     return SideInformation(
         models=_number(models, "model", results.models, ["architecture"]),
         datasets=_number(datasets, "dataset", results.datasets, ["family", "type"]),
-        covariates=np.stack(columns, axis=1) if columns else np.zeros((len(results.models), 0)),
+        covariates=np.stack([_standardize(sizes), _standardize(days)], axis=1),
     )
 
 
-def _number(
-    table: pd.DataFrame, key: str, names: list[str], columns: Iterable[str]
-) -> list[IntArray]:
+def _number(table: pd.DataFrame, key: str, names: list[str], columns: list[str]) -> list[IntArray]:
     found = []
-    table = table.set_index(key).reindex(names)
-    for column in columns:
-        if column in table:
-            known = table[column].astype("str").where(table[column].notna())
-            codes = pd.factorize(known, sort=True)[0]
-            codes = np.where(codes < 0, codes.max(initial=-1) + np.cumsum(codes < 0), codes)
-            if 1 < codes.max(initial=0) + 1 < len(names):
-                found.append(np.asarray(codes))
+    for _, column in table.set_index(key).reindex(names, columns=columns).items():
+        codes = pd.factorize(column.astype("str").where(column.notna()), sort=True)[0]
+        codes = np.where(codes < 0, codes.max(initial=-1) + np.cumsum(codes < 0), codes)
+        if 1 < codes.max(initial=0) + 1 < len(names):
+            found.append(np.asarray(codes))
     return found
 
 
