@@ -4,6 +4,7 @@ import csv
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -279,9 +280,9 @@ def test_attributes_of_other_names_only_are_refused(tmp_path: Path, kind: str) -
 seeds = st.integers(0, 10_000)
 
 
-def embed(gaps, *, method="l2_ridge", dimension=3):
-    options = {"study": "toy", "method": method, "dimension": dimension}
-    return embedding.embed_models(gaps, **options, projection="mds", seed=0)["positions"]
+def embed(gaps, *, method="l2_ridge", dimension=3, groups=MappingProxyType({}), table="positions"):
+    options = {"study": "toy", "method": method, "dimension": dimension, "groups": groups}
+    return embedding.embed_models(gaps, **options, projection="mds", seed=0)[table]
 
 
 @given(seed=seeds, scale=st.floats(0.01, 10))
@@ -324,6 +325,25 @@ def test_centrality_is_the_distance_to_the_middle_of_the_own_part():
     # Distances of points that meet are smoothed.
     expected = np.linalg.norm(apart, axis=1)
     np.testing.assert_allclose(positions["centrality"], expected, atol=1e-4)
+
+
+def test_groups_are_near_the_center_and_together_where_they_were_put():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(30, 2)), rng.normal(size=(24, 2))
+    x[:3], x[3:6] = 0.1 * x[:3], [2, 2] + 0.1 * x[3:6]
+    apart = peers.cdist(x, y) + 0.1 * rng.normal(size=(30, 24))
+    gaps = make_gaps(list_cells(np.where(rng.random(apart.shape) < 0.6, -apart, np.nan)))
+    groups = {"middle": ["M000", "M001", "M002"], "edge": ["M003", "M004", "M005"], "all": ["D*"]}
+    positions, found = (embed(gaps, groups=groups, table=name) for name in ("positions", "groups"))
+    middle, edge, whole = found.to_dict("records")
+    assert middle["center_high"] < 0.5 < edge["center_low"]
+    assert max(middle["together_high"], edge["together_high"]) < 1
+    assert (whole["members"], whole["together"], whole["together_high"]) == (24, 1, 1)
+    points = positions.query("kind == 'model'")
+    share = [(points["centrality"] < own).mean() for own in points["centrality"].iloc[3:6]]
+    assert edge["center"] == pytest.approx(np.mean(share))
+    with pytest.raises(ValidationError, match="groups: few"):
+        embed(gaps, groups={"few": ["m*"]})
 
 
 @pytest.mark.parametrize("method", ["l2_ridge", "l2"])
@@ -761,7 +781,7 @@ def place(
 ) -> dict[str, pd.DataFrame]:
     tables, options = describe(runs, least=least, **QUALITY), {"study": "toy", "method": method}
     gaps, models, datasets = (tables[name] for name in ("gaps", "models", "datasets"))
-    made = embedding.embed_models(gaps, dimension=2, projection="mds", seed=0, **options)
+    made = embedding.embed_models(gaps, dimension=2, projection="mds", groups={}, seed=0, **options)
     found = predictions.place_models(
         gaps, made["positions"], models, datasets, make_bounds(runs), seed=0, **options
     )
@@ -916,7 +936,8 @@ def predict(runs: pd.DataFrame, *, least: int = 3) -> dict[str, pd.DataFrame]:
     """All tables of a map; scores of the second dataset are errors: lower is better."""
     tables, options = describe(runs, least=least, **QUALITY), {"study": "toy", "seed": 0}
     gaps, models, datasets = (tables[name] for name in ("gaps", "models", "datasets"))
-    made = embedding.embed_models(gaps, method="l2", dimension=2, projection="mds", **options)
+    fit = {"method": "l2", "dimension": 2, "projection": "mds", "groups": {}}
+    made = embedding.embed_models(gaps, **fit, **options)
     found = predictions.predict_cells(
         gaps, models, datasets, make_bounds(runs), made["positions"], **options
     )

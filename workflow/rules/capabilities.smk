@@ -6,7 +6,7 @@ Writes: capabilities/, tables and the files that later stages read.
 
 CAPABILITIES = (
     "gaps.csv models.csv datasets.csv positions.csv predictions.csv nearest.csv map.parquet "
-    "validation.csv summary.csv centrality.csv"
+    "validation.csv summary.csv centrality.csv groups.csv"
 )
 PLACEMENTS = "error_curve.csv placements.csv placement_predictions.csv"
 
@@ -23,6 +23,7 @@ rule embed:
         table("results/{study}/capabilities/models"),
         table("results/{study}/capabilities/datasets"),
         table("results/{study}/capabilities/positions"),
+        table("results/{study}/capabilities/groups"),
         table("results/{study}/capabilities/predictions"),
         table("results/{study}/capabilities/nearest"),
         table("results/{study}/capabilities/centrality"),

@@ -10,7 +10,7 @@ from capmap.capabilities.crossvalidation import (
     crossvalidate_study,
     summarize_validation,
 )
-from capmap.capabilities.embedding import embed_models
+from capmap.capabilities.embedding import GROUPS, embed_models
 from capmap.capabilities.gaps import DATASETS, MODELS, describe_results
 from capmap.capabilities.predictions import NEAREST, place_models, predict_cells
 from capmap.settings.choices import PREDICTION_LEVEL
@@ -125,6 +125,7 @@ CAPABILITIES = Analysis(
             "Spearman's correlation of a model's distance to the center with its mean gap.",
             "statistic estimate low high confidence models",
         ),
+        "groups": Table("How near groups stand to the center and to each other.", GROUPS),
         "models": Table("Results, mean gap and attributes of each model.", MODELS),
         "datasets": Table("Results and attributes of each dataset.", DATASETS),
         "positions": Table(
@@ -185,9 +186,10 @@ CAPABILITIES = Analysis(
         ),
         "embed_models": Step(
             embed_models,
-            tables=["positions"],
+            tables=["positions", "groups"],
             options={
                 "method": "capabilities/method",
+                "groups": "capabilities/groups",
                 "dimension": "capabilities/dimension",
                 "projection": "capabilities/map",
             },
@@ -198,6 +200,7 @@ CAPABILITIES = Analysis(
     find_facts=find_facts,
     meanings={
         "absolute_gap": "Distance to the best model of the dataset, in the metric's unit.",
+        "center": "Share of all that are nearer to the center than a member.",
         "centrality": "Distance to the centroid of the map.",
         "confidence": "Level of the interval, 0 to 1.",
         "distance": "What predicts gaps from positions.",
@@ -213,6 +216,7 @@ CAPABILITIES = Analysis(
         "place": "From 1: the nearest, and the one that is predicted best.",
         "prediction": "The gap that was predicted.",
         "protocol": "How results were hidden.",
+        "together": "Mean distance between members, divided by that between all.",
         "truth": "The gap that was hidden.",
         "untried": "A dataset on which the model has no result.",
     },

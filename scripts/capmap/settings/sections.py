@@ -270,6 +270,9 @@ class Capabilities(Section):
     )
     splits: Whole = Field(10, ge=2, description="Number of random splits of cross-validation.")
     map: Projection = Field("mds", description="Projection of the map; umap needs umap-learn.")
+    groups: dict[Name, Unique[Name]] = Field(
+        {}, description="Models or datasets, such as BFM *, that may stand together on the map."
+    )
 
 
 class ModelAttributes(Section):
