@@ -112,18 +112,9 @@ def name_points(
     radius: float,
     lines: Sequence[Line] = (),
 ) -> None:
-    """Name points of the axes of a finished sheet, where there is room.
+    """Name points of axes with scales and limits, the most important first, where there is room.
 
-    Parameters
-    ----------
-    sheet : Sheet
-        Its axes have their scales and limits.
-    labels : sequence of Label
-        The most important first; of the first points.
-    points, lines : ndarray and sequence of lines
-        What no label covers; as the labels' points in the units of the axes.
-    radius : float
-        Of the points' markers, in inches.
+    No label covers another or one of the lines. The radius is that of the markers, in inches.
     """
     layer = sheet.add_layer()
 
