@@ -215,7 +215,7 @@ def measure_groups(
         peers = next(kind for kind in kinds if is_own[kind].any())
         found = np.array([_place_group(fit, peers[is_own[peers]], peers) for fit in fits])
         ends = found[0] + scale * np.std(found[1:], axis=0) * [[0], [-1], [1]]
-        rows.append([group, is_own[peers].sum(), *ends.T.clip(0).ravel()])
+        rows.append([group, is_own[peers].sum(), *ends.T.clip(0, [[1], [np.inf]]).ravel()])
     return pd.DataFrame(rows, columns=GROUPS.split())
 
 
