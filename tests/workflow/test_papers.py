@@ -95,8 +95,8 @@ def test_the_literature_database_is_reduced_as_printed(tmp_path: Path) -> None:
     sizes = table[table.index.str.endswith("of the reduced database")]
     assert sizes["equal"].tolist() == [1, 1, 1]
     claims = pd.read_csv(checkout.folder / folder / "published_claims.csv")
-    of_groups = claims.loc[claims["beside"] == "capabilities/groups", "verdict"]
-    assert of_groups.tolist() == ["holds", "open", "open", "open", "fails", "holds"]
+    of_groups = claims[claims["beside"] == "capabilities/groups"].sort_values("claim")
+    assert of_groups["verdict"].tolist() == ["open", "open", "fails", "holds", "open", "holds"]
     # Statements on what was not fitted stay open.
     assert claims.loc[claims["estimate"].isna(), "verdict"].eq("open").all()
     assert claims["estimate"].notna().any()
