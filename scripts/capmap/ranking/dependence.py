@@ -213,13 +213,10 @@ def resolve_unit(
     if items and interval == "calibrated":
         return "items"
     counts = runs.groupby(["model", "dataset"], observed=True).size()
-    by_model = [
-        own.to_numpy(dtype=np.intp) for _, own in counts.groupby(level="model", observed=True)
-    ]
-    if any(map(has_enough_runs, by_model)):
+    repeated = (counts > 1).groupby(level="model", observed=True)
+    if repeated.mean().max() >= 0.5:
         return "seeds" if shared and interval == "calibrated" else "runs"
-    has_datasets = max(map(len, by_model)) >= FEWEST_DATASETS
-    return "runs_and_datasets" if has_datasets else "runs"
+    return "runs_and_datasets" if repeated.size().max() >= FEWEST_DATASETS else "runs"
 
 
 def resolve_statistic(

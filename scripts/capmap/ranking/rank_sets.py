@@ -241,9 +241,6 @@ def list_groups(tied: BoolArray) -> list[list[int]]:
     in every model, from the best on, that is tied with all members: a compact letter display
     (Piepho 2004). A model that is tied with none is a group of its own.
 
-    Each pair that no group covers yet starts one, which then takes in every model, from the best
-    on, that is tied with all members: a compact letter display.
-
     Examples
     --------
     >>> list_groups(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool))
