@@ -311,7 +311,8 @@ if __name__ == "__main__":
         measure_tests(models, *shape)
         for models, shape in product(STUDIES, [(8, "normal"), (19, "exponential")])
     ]
-    dependent = [measure_dependent(models, shared=share) for models in (2, 5) for share in SHARED]
+    shared = product((2, 5, 10), SHARED)
+    dependent = [measure_dependent(models, shared=share) for models, share in shared]
     dependent += [
         measure_dependent(models, cluster=size, alike=share)
         for models, size, share in product((5, 10, 20), (2, 3), ALIKE)
