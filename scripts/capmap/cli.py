@@ -135,6 +135,8 @@ def _draft(options: argparse.Namespace, _rest: list[str]) -> int:
             f"No run can be read as {path} says, which is only a start: {study.decisions[-1]} "
             f"Correct {path}, then: capmap check {path}"
         )
+    for assumption in study.assumptions:
+        print(f"A guess: {assumption}")
     for number, decision in enumerate(study.decisions, 1):
         print(f"Decide {number}: {decision}")
     print(f"Wrote {path}. Look through it, then run: capmap run {path}")

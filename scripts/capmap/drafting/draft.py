@@ -51,9 +51,8 @@ REPORTED = frozenset({"other_tables", "alike_names", "selected_by_score", "fract
 FRACTION = 1.5
 # A rank correlation of orders that are alike.
 ALIKE = 0.9
-# A metric, or protocol, of a smaller part of the datasets than that of another is not proposed, nor
-# is a metric that is so much worse than another a rival of it.
-CLEARLY = 0.4
+# Of more columns that tell rows apart, some are rather to be chosen than parts of names.
+MOST_PARTS = 3
 WIDTH = 100
 MARK = "    # "
 FIRST = ("title", "exports", "preset", "format")
@@ -61,7 +60,6 @@ HEADINGS = {"found": "", "guess": "A guess: ", "decide": "DECIDE: "}
 # Folders of capmap itself in results/.
 MEANS = frozenset({"mean", "median", "score"})
 RESERVED = ("logs", "benchmarks")
-CUT = re.compile(r"(?i)(?:(?<=top)|(?<=top[-_ ])|(?<=[@^]))\d+")
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -100,11 +98,19 @@ class Draft:
     @property
     def decisions(self) -> list[str]:
         """What the user has to decide, each with its option."""
+        return self._list_notes("decide")
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What is likely, each with its option."""
+        return self._list_notes("guess")
+
+    def _list_notes(self, wanted: Certainty) -> list[str]:
         return [
             f"{option}: {text}"
             for option, notes in self.notes.items()
             for certainty, text in notes
-            if certainty == "decide"
+            if certainty == wanted
         ]
 
 
@@ -150,11 +156,14 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
         _answer(draft, read, result.errors)
     _, result, files = _check(draft)
     firsts = {problem.code: problem for problem in reversed(result.problems)}
+    columns = draft.settings.get("columns", {})
     # The check warns of an average among the datasets also where it is left out.
     reported = REPORTED - {"doubtful_dataset" if "select" in draft.settings else ""}
     for problem in firsts.values():
         if problem.severity == "error" or problem.code in reported:
-            draft.note("exports", "decide", str(problem))
+            # Where a column names the datasets, they share a metric: rarely one is an error.
+            is_alike = problem.code == "opposite_order" and "dataset" in columns
+            draft.note("exports", "guess" if is_alike else "decide", str(problem))
     if unread := sorted({*others} - {*files}):
         draft.note("exports", "guess", f"Not read: {list_names(unread)}.")
     draft.runs = result.counts["runs"]
@@ -221,7 +230,8 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame, opposite: set[str
     known, named = find_metric(name), guess_direction(name)
     said = "" if name == "score" and draft.is_undirected else named
     datasets = runs["dataset"].unique().tolist()
-    guessed = draft.better or ("max" if rate_values(datasets, "merit") > MOSTLY else "")
+    is_usual = rate_values(datasets, "merit") > MOSTLY or (name == "score" and _are_high(runs))
+    guessed = draft.better or ("max" if is_usual else "")
     direction: Direction = (
         said or guessed or ("min" if has_word(name, {"loss", "gap", "drop"}) else "max")
     )
@@ -244,7 +254,7 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame, opposite: set[str
         if others:
             draft.put_rules("datasets", others, {"low": int(low or 0) * 100, "high": 100})
             text = f"Scores of {list_names(others)} look like percentages: is 0 to 100 right?"
-            are_said = all("%" in own for own in others)
+            are_said = known is not None or all("%" in own for own in others)
             draft.note("datasets", "guess" if are_said else "decide", text)
         draft.put_rules("metrics", [name], {**rule, "low": int(low or 0) * most, "high": most})
         draft.note("metrics", "guess", f"{name} looks like a share{' in percent' * in_percent}.")
@@ -257,10 +267,17 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame, opposite: set[str
     elif known is None and (not said or (name == "score" and not is_share)):
         if guessed == "max":
             source = "ranks, the order of rows, or the sizes of models say"
-            source = source if draft.better else "is usual of these datasets"
+            source = source if draft.better else "is usual of such datasets, or shares above a half"
             draft.note("metrics", "guess", f"A {better} {name} is better, as {source}.")
         else:
             draft.note("metrics", "decide", f"Is a {better} {name} better?")
+
+
+def _are_high(runs: pd.DataFrame) -> bool:
+    """Whether scores are shares that are mostly above a half, as those of errors rarely are."""
+    scores = runs["score"]
+    whole = PERCENT if scores.max() > FRACTION else 1
+    return bool(0 <= scores.min() <= scores.max() <= whole < 2 * scores.median())
 
 
 def _put_open(
@@ -295,10 +312,9 @@ def _put_open(
         f"{name} has no natural bounds: {said}. State numbers, or a model to compare with, if you "
         "can."
     )
-    is_alike = _order_alike(runs, direction)
-    text += " The order of models is nearly that of their mean ranks." * is_alike
-    certainty: Certainty = "guess" if is_alike else "decide"
-    draft.note("metrics" if rule else "datasets", certainty, text)
+    if not _order_alike(runs, direction):
+        text += " Their mean ranks order the models otherwise."
+    draft.note("metrics" if rule else "datasets", "guess", text)
 
 
 def _order_alike(runs: pd.DataFrame, direction: Direction) -> bool:
@@ -329,7 +345,10 @@ def _answer(draft: Draft, read: Exports, problems: Sequence[Problem]) -> None:
     errors = {problem.code: problem for problem in problems[::-1]}
     if "duplicate" in errors and read.runs["seed"].eq("").all():
         text = "Each row is taken as a run. Or is another column part of a name, or to be chosen?"
-        draft.put("columns", {"seed": "row"}, "decide", f"{errors['duplicate'].reason} {text}")
+        # As many rows of each model on each dataset are its runs.
+        sizes = read.runs.groupby(["model", "dataset"], observed=True).size()
+        certainty: Certainty = "guess" if sizes.min() == sizes.max() else "decide"
+        draft.put("columns", {"seed": "row"}, certainty, f"{errors['duplicate'].reason} {text}")
     if "incomplete" in errors:
         text = "What is missing is expected from the other scores (or: drop_models, drop_datasets)."
         draft.put("incomplete", "adjust", "guess", f"{errors['incomplete'].reason} {text}")
@@ -340,8 +359,7 @@ def draft_study(exports: Sequence[str]) -> Draft:
     chosen, others = list_files(exports)
     paths, draft = Paths(chosen), Draft()
     table, asked = guesses.read_table(paths)
-    if asked:
-        draft.note("reading", "decide", asked)
+    draft.note("reading", "guess", asked)
     for name, preset in list_presets().items():
         if exports := _fit_preset(preset, paths, table):
             draft.put("preset", name, "found", "The files are of this kind.")
@@ -416,7 +434,8 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
         # Of other columns of a long table something is said where one is chosen.
         odd = [name for name in odd if not unmelted[name].is_readable]
     if odd:
-        draft.note("columns", "decide", f"Are {list_names(odd)} scores? They are not read.")
+        text = f"{list_names(odd)} are not read: are they scores?"
+        draft.note("columns", "decide" if len(odd) > len(scores) else "guess", text)
     _put_reading(draft, table)
     _put_names(draft, paths, table, names)
 
@@ -481,20 +500,16 @@ def _choose_value(draft: Draft, table: Table, roles: dict[str, str], name: str) 
         return rating, is_merit, int(rows[value])
 
     best = max(often, key=rate)
-    rivals = [v for v in often if v != best and rate(v)[0] >= rate(best)[0] - CLEARLY]
-    if usual := words.rate_primary(best):
-        is_plain = words.find_known(best).casefold() in words.PRIMARY
-        rivals = [v for v in rivals if words.rate_primary(v) == usual and not is_plain]
-    # Of answers up to the k-th, as of top1 and top5, the first one is usual.
-    rivals = [v for v in rivals if CUT.sub("", v) != CUT.sub("", best) or v < best]
     kept = table.select(table.cells[name] == best)
     others = ", ".join(f"{quote_name(v)} ({rows[v]})" for v in rows.index if v != best)
     place = "columns of scores" if name in table.labels else quote_name(name)
     text = f"Of {place}, {quote_name(best)} ({rows[best]} rows) is taken; there are {others}."
-    text += " Is it right?" if rivals else ""
     if datasets and (lacking := {*table.cells[datasets[0]]} - {*kept.cells[datasets[0]]}):
         text += f" It is not given for {list_names(sorted(lacking))}."
-    certainty: Certainty = "decide" if rivals else "guess"
+    # Columns called neither after a metric nor after a split may hold no scores at all.
+    is_said = words.rate_score(best) > 1 or rate_values([best], "split") > 0
+    is_sure = is_said or name not in table.labels
+    certainty: Certainty = "guess" if is_sure else "decide"
     if table.pieces and len(kept.cells[PART].unique()) == 1:
         # A column was chosen, not rows: its header says nothing more.
         draft.note("columns", certainty, text)
@@ -523,10 +538,12 @@ def _join_names(draft: Draft, table: Table, roles: Mapping[str, str]) -> dict[st
             continue
         names[role] = [roles[role], *own]
         text = f"Rows of one name are told apart by {_say(table, own)}: it is made part of {role}s."
-        unsure = [n for n in own if n not in table.labels and not has_word(n, WORDS["variants"])]
-        # Numbers that tell rows of models apart may be the datasets where none is named.
-        unsure += [n for n in own if table.columns[n].is_number and "dataset" not in roles]
-        if is_open := role == "model" and bool(unsure):
+        # Numbers may be those of runs, or of the datasets where none is named.
+        numbers = [n for n in own if table.columns[n].is_number]
+        unsure = [
+            n for n in numbers if "dataset" not in roles or not has_word(n, WORDS["variants"])
+        ]
+        if is_open := role == "model" and (len(own) > MOST_PARTS or bool(unsure)):
             text += " Or is one to be chosen (where), or does it say which run it is (seed)?"
         draft.note("columns", "decide" if is_open else "guess", text)
     return names

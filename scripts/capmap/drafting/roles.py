@@ -234,7 +234,7 @@ def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[li
     counts = {sheet: _count_readable([*chain(*grid)]) for sheet, grid in grids.items()}
     best = max(sheets, key=lambda sheet: counts[sheet])
     rivals = [sheet for sheet in sheets if 2 * counts[sheet] > counts[best]]
-    asked = f"The tables {list_names(rivals)} hold numbers, of which one is read. Is it right?"
+    asked = f"Of the tables {list_names(rivals)}, that with most numbers is read: {best}."
     return replace(options, sheet=best), grids[best], asked if len(rivals) > 1 else ""
 
 
