@@ -35,7 +35,7 @@ def draft_settings(exports):
 
 def list_asked(study):
     """List the options that the user has to decide."""
-    return [text.partition(":")[0] for text in study.decisions]
+    return [text.partition(":")[0] for text in study.list_notes("decide")]
 
 
 def find(tree, place):
@@ -774,7 +774,7 @@ def test_a_dataset_in_percent_among_fractions_gets_its_bounds_and_is_told(tmp_pa
     study = draft("\n".join(rows), tmp_path)
     assert study.settings["datasets"] == {"w": {"low": 0, "high": 100}}
     assert list_asked(study) == []
-    assert any("'w' look like percentages" in text for text in study.assumptions)
+    assert any("'w' look like percentages" in text for text in study.list_notes("guess"))
 
 
 def test_means_with_spreads_are_datasets_whatever_their_scale(tmp_path):
@@ -791,7 +791,7 @@ def test_fractions_among_percentages_are_asked(tmp_path):
     text = "model,P,Q,R\nA,90,0.9,88\nB,80,0.7,81\nC,70,0.8,60\n"
     study = draft(text, tmp_path, "scores.csv")
     assert list_asked(study) == ["exports"]
-    assert "datasets: {Q: {low: 0, high: 1}}" in study.decisions[0]
+    assert "datasets: {Q: {low: 0, high: 1}}" in study.list_notes("decide")[0]
 
 
 @pytest.mark.parametrize(

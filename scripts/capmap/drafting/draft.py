@@ -14,7 +14,7 @@ import yaml
 from capmap.artifacts import unpack_columns
 from capmap.drafting import roles as guesses
 from capmap.drafting import words
-from capmap.drafting.roles import MOSTLY, PART, PERCENT, Table, correlate
+from capmap.drafting.roles import MOSTLY, PART, PERCENT, Table
 from capmap.drafting.words import (
     WORDS,
     Paths,
@@ -49,8 +49,6 @@ REPORTED = frozenset({"other_tables", "alike_names", "selected_by_score", "fract
     "diverged",
 }
 FRACTION = 1.5
-# A rank correlation of orders that are alike.
-ALIKE = 0.9
 # Of more columns that tell rows apart, some are rather to be chosen than parts of names.
 MOST_PARTS = 3
 WIDTH = 100
@@ -60,6 +58,7 @@ HEADINGS = {"found": "", "guess": "A guess: ", "decide": "DECIDE: "}
 # Folders of capmap itself in results/.
 MEANS = frozenset({"mean", "median", "score"})
 RESERVED = ("logs", "benchmarks")
+TUPLE = re.compile(r"\(.*\d\)")
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -95,17 +94,8 @@ class Draft:
         rules = self.settings.setdefault(option, {}) if rule else {}
         rules |= {name: {**rules.get(name, {}), **rule} for name in names}
 
-    @property
-    def decisions(self) -> list[str]:
-        """What the user has to decide, each with its option."""
-        return self._list_notes("decide")
-
-    @property
-    def assumptions(self) -> list[str]:
-        """What is likely, each with its option."""
-        return self._list_notes("guess")
-
-    def _list_notes(self, wanted: Certainty) -> list[str]:
+    def list_notes(self, wanted: Certainty) -> list[str]:
+        """List what is likely, or what the user has to decide, each with its option."""
         return [
             f"{option}: {text}"
             for option, notes in self.notes.items()
@@ -149,6 +139,9 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
     runs = runs[np.isfinite(runs["score"])]
     if not runs.empty:
         runs = _exclude_averages(draft, runs)
+        if all(map(TUPLE.fullmatch, names := runs["dataset"].unique())):
+            text = f"Names such as {quote_name(names[0])} hold numbers: are they of runs?"
+            draft.note("columns", "decide", text)
         runs = _direct_datasets(draft, runs, result.errors)
         opposite = {p.value for p in result.problems if p.code == "opposite_order"}
         for name, own in runs.groupby("metric", observed=True):
@@ -230,7 +223,10 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame, opposite: set[str
     known, named = find_metric(name), guess_direction(name)
     said = "" if name == "score" and draft.is_undirected else named
     datasets = runs["dataset"].unique().tolist()
-    is_usual = rate_values(datasets, "merit") > MOSTLY or (name == "score" and _are_high(runs))
+    is_usual = rate_values(datasets, "merit") > MOSTLY
+    is_usual |= name == "score" and (
+        _are_high(runs) or rate_values({*runs["model"]}, "llm") > MOSTLY
+    )
     guessed = draft.better or ("max" if is_usual else "")
     direction: Direction = (
         said or guessed or ("min" if has_word(name, {"loss", "gap", "drop"}) else "max")
@@ -267,7 +263,7 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame, opposite: set[str
     elif known is None and (not said or (name == "score" and not is_share)):
         if guessed == "max":
             source = "ranks, the order of rows, or the sizes of models say"
-            source = source if draft.better else "is usual of such datasets, or shares above a half"
+            source = source if draft.better else "is usual of such names, or of shares above a half"
             draft.note("metrics", "guess", f"A {better} {name} is better, as {source}.")
         else:
             draft.note("metrics", "decide", f"Is a {better} {name} better?")
@@ -299,8 +295,10 @@ def _put_open(
         said = f"{quote_name(floor)} counts as 0"
     elif worst is None and direction == "min":
         cells = runs.groupby(["dataset", "model"], observed=True)["score"].mean()
-        for dataset, median in cells.groupby("dataset", observed=True).median().items():
-            draft.put_rules("datasets", [str(dataset)], {"high": float(f"{median:.4g}")})
+        for dataset, own in cells.groupby("dataset", observed=True):
+            median = float(f"{own.median():.4g}")
+            # One model alone is not above itself.
+            draft.put_rules("datasets", [str(dataset)], {"high": max(median, float(own.min()))})
         said = "on each dataset the median of these models counts as 0"
     elif worst is None:
         rule[worst_side] = "observed"
@@ -312,18 +310,7 @@ def _put_open(
         f"{name} has no natural bounds: {said}. State numbers, or a model to compare with, if you "
         "can."
     )
-    if not _order_alike(runs, direction):
-        text += " Their mean ranks order the models otherwise."
     draft.note("metrics" if rule else "datasets", "guess", text)
-
-
-def _order_alike(runs: pd.DataFrame, direction: Direction) -> bool:
-    """Whether mean ranks and means on observed scales have one leader, and nearly one order."""
-    cells = runs.pivot_table("score", "model", "dataset", observed=True)
-    cells = cells if direction == "max" else -cells
-    scaled = (cells - cells.min()) / (cells.max() - cells.min())
-    means, ranks = scaled.mean(axis=1).fillna(0), cells.rank().mean(axis=1)
-    return bool(means.idxmax() == ranks.idxmax() and correlate(means, ranks) > ALIKE)
 
 
 def _find_baseline(runs: pd.DataFrame) -> str:
@@ -364,14 +351,29 @@ def draft_study(exports: Sequence[str]) -> Draft:
         if exports := _fit_preset(preset, paths, table):
             draft.put("preset", name, "found", "The files are of this kind.")
             draft.settings["exports"] = exports
-            if metric := preset.get("where", {}).get("metric"):
-                text = f"Of metrics, {quote_name(metric)} is read. Are there datasets without it?"
-                draft.note("preset", "decide", text)
+            _note_metric(draft, preset, table)
             break
     else:
         _draft_table(draft, paths, table)
     settle(draft, others)
     return draft
+
+
+def _note_metric(draft: Draft, preset: Mapping[str, Any], table: Table) -> None:
+    """Say which metric a preset reads, and which datasets lack it."""
+    metric = preset.get("where", {}).get("metric")
+    if not metric:
+        return
+    records = Pattern(preset.get("reading", {}).get("records", "{dataset}.{metric}"))
+    found = [
+        own for own in map(records.match, table.columns) if own and {"dataset", "metric"} <= {*own}
+    ]
+    lacking = {own["dataset"] for own in found}
+    lacking -= {own["dataset"] for own in found if own["metric"] == metric}
+    text = f"Of metrics, {quote_name(metric)} is read."
+    if lacking:
+        text += f" It is not given for {list_names(sorted(lacking))}."
+    draft.note("preset", "guess" if found else "decide", text)
 
 
 def _fit_preset(preset: Mapping[str, Any], paths: Paths, table: Table) -> str | list[str]:
@@ -417,8 +419,8 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     if "metric" in table.labels.values() and table.count([roles.get("metric", PART)]) == 1:
         roles["metric"] = f"{PART}0"
     roles |= guesses.name_columns(table, taken=roles)
-    if asked := guesses.fill_gaps(table, roles):
-        draft.note("columns", "decide", asked)
+    asked, is_open = guesses.fill_gaps(table, roles)
+    draft.note("columns", "decide" if is_open else "guess", asked)
     table = _choose_rows(draft, table, roles)
     names = {role: [own] for role, own in roles.items()}
     names = names if item else _join_names(draft, table, roles)
@@ -718,7 +720,7 @@ def _put_reading(draft: Draft, table: Table) -> None:
     if count := reading.pop("header_rows", 0):
         draft.put("header_rows", count, "found", "Names of columns stand in several rows.")
     if reading:
-        draft.put("reading", reading, "guess", "So the files are written.")
+        draft.put("reading", reading, "found", "")
 
 
 def _put_names(draft: Draft, paths: Paths, table: Table, roles: Mapping[str, list[str]]) -> None:

@@ -90,6 +90,7 @@ def find_known(name: str) -> str:
     last = re.split(r"[/.] ?", name)[-1]
     plain = re.sub(r"(?i)[ _](pct|percent)$|\W*%\W*$", "", last)
     plain = re.sub(r"(?i)\berr$", "error", plain)
+    plain = re.sub(r"(?<=\S) *\([^()]*\)$", "", plain)
     parts = (last, plain, name, re.sub(r"(?<=[a-z])\d+$", "", last))
     return next((part for part in parts if find_metric(part) is not None), "")
 
