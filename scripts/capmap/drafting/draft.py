@@ -510,6 +510,7 @@ def _choose_value(draft: Draft, table: Table, roles: dict[str, str], name: str) 
         text += f" It is not given for {list_names(sorted(lacking))}."
     # Columns called neither after a metric nor after a split may hold no scores at all.
     is_said = words.rate_score(best) > 1 or rate_values([best], "split") > 0
+    is_said |= has_word(best.casefold(), WORDS["protocols"])
     is_sure = is_said or name not in table.labels
     certainty: Certainty = "guess" if is_sure else "decide"
     if table.pieces and len(kept.cells[PART].unique()) == 1:

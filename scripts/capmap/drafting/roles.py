@@ -57,6 +57,8 @@ HARDLY = 0.1
 MOST_ROWS = 50
 # So many columns of one ending are none of attributes, and so often a number of a setting repeats.
 MANY, REPEATED = 5, 20
+# The share of the pairs of a grid that are there.
+WHOLE = 0.9
 # Rows from which on their order says which is the best, and a correlation with steps that is none.
 FEW, TREND = 4, 0.2
 # How many test items there are at least, and what answers to them may be but numbers.
@@ -66,8 +68,6 @@ PERCENT = 100.0
 # The share of the rows that a step tells apart, and how many times the rows of which a name of
 # a model says the dataset there are at least.
 MOSTLY_APART = 0.9
-# The share of the pairs of a grid that are there.
-WHOLE = 0.9
 CROSSED = 1.2
 # A number in a name, and how many names are compared by theirs.
 SIZE = re.compile(r"(\d+(?:\.\d+)?)")
@@ -294,6 +294,8 @@ def name_columns(table: Table, *, taken: Collection[str] = ()) -> dict[str, str]
             for name, column in table.columns.items()
             if name not in found.values() and role not in taken
             if column.is_field or ends[name.rpartition(".")[2]] < MANY
+            # Below a blank corner, a name is that of the second row of the header.
+            if role != "metric" or table.options.header_rows < 2 or column.is_field
         }
         best = max(rated, key=lambda name: rated[name], default="")
         if best and rated[best] >= SURE:
@@ -404,7 +406,7 @@ def _is_setting(column: Column) -> bool:
 
 
 def _is_grid(column: Column, table: Table, taken: Collection[str]) -> bool:
-    """Whether nearly all names of another column stand beside the same few numbers."""
+    """Whether nearly all of several names in a column stand beside the same few numbers."""
     if len(column.names) < 2 or words.is_measure(column.name) or words.rate_score(column.name):
         return False
     sizes = {name: len(table.columns[name].names) for name in taken}
@@ -565,11 +567,14 @@ def melt(table: Table, scores: Sequence[Column], roles: Mapping[str, str]) -> Ta
         kinds = ("metric", "seed", "split")
         is_open |= any(max(rate_values(pieces[at], kind) for kind in kinds) <= 0.5 for at in slots)
     # Answers up to the k-th are neither runs nor datasets.
-    if is_open or any(isinstance(piece, str) and piece.endswith("@") for piece in pieces):
+    # Neither answers up to the k-th nor protocols are runs or datasets.
+    is_cut = any(isinstance(piece, str) and piece.endswith("@") for piece in pieces)
+    is_cut |= any(all(map(_is_protocol, pieces[at])) for at in slots)
+    if is_open or is_cut:
         pieces, slots = [tuple(names)], [0]
     heads = {f"{PART}{at}": dict(zip(names, pieces[at], strict=True)) for at in slots}
     labels = {f"{PART}{at}": label_slot(pieces, at) for at in slots}
-    if len(pieces) == 1 and _are_measures(names, {*roles}):
+    if is_cut or (len(pieces) == 1 and _are_measures(names, {*roles})):
         labels[f"{PART}0"] = "metric"
     rest = [name for name in table.columns if name not in names]
     cells = table.cells.melt(rest, names, var_name=PART, value_name=SEPARATOR)
@@ -577,6 +582,10 @@ def melt(table: Table, scores: Sequence[Column], roles: Mapping[str, str]) -> Ta
     for name, said in heads.items():
         cells[name] = cells[PART].map(said).astype("str")
     return Table(cells, table.options, {**table.labels, **labels}, pieces)
+
+
+def _is_protocol(text: str) -> bool:
+    return has_word(text.casefold(), WORDS["protocols"])
 
 
 def _says_no_name(word: str) -> bool:
@@ -588,6 +597,9 @@ def _are_measures(names: Sequence[str], known: Collection[str]) -> bool:
     """Whether columns are metrics: others name models and datasets, or they vary in metrics."""
     # The metric in brackets is that of a dataset.
     names = [BRACKETS.sub("", name) or name for name in names]
+    stems = [name.partition(SEPARATOR)[0] for name in names]
+    if len({*stems}) == len(names) and all(SEPARATOR in name for name in names):
+        return False
     if all(map(words.is_measure, names)):
         return True
     if {"model", "dataset"} <= {*known}:
@@ -623,7 +635,8 @@ def fill_gaps(table: Table, roles: dict[str, str]) -> tuple[str, bool]:
         lean = _lean(first) - sum(map(_lean, others))
         missing = missing[::-1] if lean < 0 else missing
         if abs(lean) < LIKELY and (lean or first.is_field):
-            asked = f"Are {list_names(sorted(first.names)[:3])} {missing[0]}s? No name says so."
+            names = list_names(sorted(first.names)[:3])
+            asked = f"{names} are taken as {missing[0]}s, though no name says so."
             is_open = abs(lean) < HARDLY
         roles[missing.pop(0)] = first.name
     known = [table.columns[roles[role]] for role in ("model", "dataset") if role in roles]
@@ -639,7 +652,8 @@ def fill_gaps(table: Table, roles: dict[str, str]) -> tuple[str, bool]:
         if rate_role(column.name, "model") >= 2 and missing[0] != "model":
             continue
         if not column.is_field and len(rows) > 1:
-            asked, is_open = f"Are {column.name!r} {missing[0]}s? No name says so.", True
+            asked = f"{column.name!r} is taken for the {missing[0]}s, though no name says so."
+            is_open = True
         roles[missing.pop(0)] = column.name
     return asked, is_open
 
