@@ -351,29 +351,16 @@ def draft_study(exports: Sequence[str]) -> Draft:
         if exports := _fit_preset(preset, paths, table):
             draft.put("preset", name, "found", "The files are of this kind.")
             draft.settings["exports"] = exports
-            _note_metric(draft, preset, table)
+            if metric := preset.get("where", {}).get("metric"):
+                text = (
+                    f"Of metrics, {quote_name(metric)} is read; datasets without it are left out."
+                )
+                draft.note("preset", "guess", text)
             break
     else:
         _draft_table(draft, paths, table)
     settle(draft, others)
     return draft
-
-
-def _note_metric(draft: Draft, preset: Mapping[str, Any], table: Table) -> None:
-    """Say which metric a preset reads, and which datasets lack it."""
-    metric = preset.get("where", {}).get("metric")
-    if not metric:
-        return
-    records = Pattern(preset.get("reading", {}).get("records", "{dataset}.{metric}"))
-    found = [
-        own for own in map(records.match, table.columns) if own and {"dataset", "metric"} <= {*own}
-    ]
-    lacking = {own["dataset"] for own in found}
-    lacking -= {own["dataset"] for own in found if own["metric"] == metric}
-    text = f"Of metrics, {quote_name(metric)} is read."
-    if lacking:
-        text += f" It is not given for {list_names(sorted(lacking))}."
-    draft.note("preset", "guess" if found else "decide", text)
 
 
 def _fit_preset(preset: Mapping[str, Any], paths: Paths, table: Table) -> str | list[str]:
@@ -409,7 +396,9 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
             f"{list_names(list(table.columns))}."
         )
     scores = guesses.leave_averages(guesses.choose_scores(columns, roles))
-    odd = guesses.list_odd(table, scores, roles.values())
+    # What has been left out otherwise is ignored, or not chosen, which is said there.
+    odd = [name for name, own in table.columns.items() if own.is_number and not own.is_readable]
+    odd = [name for name in odd if name not in {own.name for own in scores}]
     draft.better = guesses.find_better(table, scores, roles.get("model", ""))
     if "seed" not in roles and (repeats := guesses.find_repeats(table, scores)):
         roles["seed"] = repeats
@@ -432,9 +421,6 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
             text = "Spreads are taken as standard errors; or: spread: std, for deviations of runs."
             draft.note("summary", "guess", text)
         _put_summary(draft, is_counted=bool(counts), spread="sem")
-    if "ignore" not in draft.settings.get("columns", {}):
-        # Of other columns of a long table something is said where one is chosen.
-        odd = [name for name in odd if not unmelted[name].is_readable]
     if odd:
         text = f"{list_names(odd)} are not read: are they scores?"
         draft.note("columns", "decide" if len(odd) > len(scores) else "guess", text)
@@ -652,7 +638,7 @@ def _put_heads(
     if len(table.pieces) > 1:
         rest = [name for name in rest if is_average(name) and Pattern(pattern).match(name)]
     if rest:
-        text = "What is ignored holds no scores, or averages."
+        text = "What is ignored holds averages, settings, or numbers of another scale."
         draft.put("columns", {"ignore": rest}, "guess", text)
     if "metric" not in roles:
         _put_metric(draft, names, paths.paths)

@@ -57,6 +57,8 @@ HARDLY = 0.1
 MOST_ROWS = 50
 # So many columns of one ending are none of attributes, and so often a number of a setting repeats.
 MANY, REPEATED = 5, 20
+# What a number without decimals counts for in the choice of a table.
+WHOLE_NUMBER = 0.2
 # The share of the pairs of a grid that are there.
 WHOLE = 0.9
 # Rows from which on their order says which is the best, and a correlation with steps that is none.
@@ -131,11 +133,6 @@ class Column:
         found = self.numbers[self.numbers["values"] != 0].abs().dropna()
         shares = found["spreads"] / found["values"]
         return bool((found["spreads"] % 1 != 0).any() and shares.median() < MOST_SPREAD)
-
-    @property
-    def has_spreads(self) -> bool:
-        """Whether most of its different texts are numbers with another behind them."""
-        return bool(2 * self.numbers["spreads"].notna().sum() > len(self.names))
 
     @property
     def filled(self) -> float:
@@ -242,7 +239,7 @@ def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[li
     if len(sheets) < 2:
         return options, _read_grid(path, options), ""
     grids = {sheet: _read_grid(path, replace(options, sheet=sheet)) for sheet in sheets}
-    counts = {sheet: _count_readable([*chain(*grid)]) for sheet, grid in grids.items()}
+    counts = {sheet: _weigh_numbers([*chain(*grid)]) for sheet, grid in grids.items()}
     best = max(sheets, key=lambda sheet: counts[sheet])
     rivals = [sheet for sheet in sheets if 2 * counts[sheet] > counts[best]]
     asked = f"Of the tables {list_names(rivals)}, that with most numbers is read: {best}."
@@ -262,9 +259,11 @@ def _is_numberish(text: str) -> bool:
     return NUMBERISH.fullmatch(text) is not None
 
 
-def _count_readable(texts: Sequence[str]) -> int:
+def _weigh_numbers(texts: Sequence[str]) -> float:
+    """Count numbers, of which whole ones are rather sizes than scores."""
     kinds = parse_summaries(pa.array(texts, pa.large_string())).kinds
-    return int((kinds == Kind.NUMBER).sum())
+    marked = np.array(["." in text for text in texts], dtype=bool)
+    return float(np.where(marked, 1, WHOLE_NUMBER)[kinds == Kind.NUMBER].sum())
 
 
 def _share_numbers(texts: Sequence[str]) -> float:
@@ -355,7 +354,11 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
     unread = [own for own in found if not words.is_metadata(own.name)]
     # Among means with spreads, a model's may be smaller than its spreads.
     are_means = 2 * sum(own.is_summary for own in found) > len(found)
-    found = [own for own in found if own.is_readable or (are_means and own.has_spreads)] or unread
+    found = [
+        own
+        for own in found
+        if own.is_readable or (are_means and own.numbers["spreads"].notna().all())
+    ] or unread
     return [own for own in found if own.filled]
 
 
@@ -396,7 +399,7 @@ def _is_single_end(name: str, names: Collection[str]) -> bool:
     *stem, last = split_words(name) or [""]
     others = [split_words(other) for other in names]
     ends = [own for own in others if own[:-1] == stem and own[-1:] and own[-1] in WORDS["ends"]]
-    return last in WORDS["ends"] and bool(stem) and len(ends) == 1
+    return last in WORDS["ends"] and (bool(stem) or last == "hi") and len(ends) == 1
 
 
 def _is_setting(column: Column) -> bool:
@@ -414,19 +417,6 @@ def _is_grid(column: Column, table: Table, taken: Collection[str]) -> bool:
         size >= FEW and table.count([name, column.name]) >= WHOLE * size * len(column.names)
         for name, size in sizes.items()
     )
-
-
-def list_odd(table: Table, scores: Sequence[Column], taken: Collection[str]) -> list[str]:
-    """List the columns that are not read, but may hold scores by their names and numbers."""
-    most = max(own.numbers["values"].max() for own in scores)
-    return [
-        name
-        for name, own in table.columns.items()
-        if own.is_number and own not in scores and name not in taken and not _is_setting(own)
-        if not own.is_readable or own.numbers["values"].abs().max() <= most
-        if not (own.is_whole or is_attribute(name) or words.is_metadata(name))
-        if not (words.is_statistic(name) or words.is_average(name))
-    ]
 
 
 def leave_averages(scores: Sequence[Column]) -> list[Column]:
@@ -569,7 +559,8 @@ def melt(table: Table, scores: Sequence[Column], roles: Mapping[str, str]) -> Ta
     # Answers up to the k-th are neither runs nor datasets.
     # Neither answers up to the k-th nor protocols are runs or datasets.
     is_cut = any(isinstance(piece, str) and piece.endswith("@") for piece in pieces)
-    is_cut |= any(all(map(_is_protocol, pieces[at])) for at in slots)
+    values = [[own.casefold() for own in pieces[at]] for at in slots]
+    is_cut |= any(all(has_word(own, WORDS["protocols"]) for own in some) for some in values)
     if is_open or is_cut:
         pieces, slots = [tuple(names)], [0]
     heads = {f"{PART}{at}": dict(zip(names, pieces[at], strict=True)) for at in slots}
@@ -582,10 +573,6 @@ def melt(table: Table, scores: Sequence[Column], roles: Mapping[str, str]) -> Ta
     for name, said in heads.items():
         cells[name] = cells[PART].map(said).astype("str")
     return Table(cells, table.options, {**table.labels, **labels}, pieces)
-
-
-def _is_protocol(text: str) -> bool:
-    return has_word(text.casefold(), WORDS["protocols"])
 
 
 def _says_no_name(word: str) -> bool:
