@@ -605,9 +605,8 @@ def _put_summary(draft: Draft, *, is_counted: bool = False, spread: str = "std")
         draft.put("summary", {"spread": spread}, "found", "")
         return
     text = (
-        "Cells are means with spreads of a number of runs that is not said. Spreads are taken as "
-        "standard errors, which makes intervals rather too wide. If they are standard deviations, "
-        "of N runs, write: {runs: N, spread: std}."
+        "Spreads are taken as standard errors, which makes intervals rather too wide. For standard "
+        "deviations of N runs write: {runs: N, spread: std}."
     )
     draft.put("summary", {"runs": 3, "spread": "sem"}, "guess", text)
 
@@ -674,7 +673,7 @@ def _put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> N
         text = f"{quote_name(metric)} is taken as the metric, unless it is part of a name."
         draft.put("metric", metric, certainty, text)
     else:
-        draft.put("metric", "score", "guess", "No metric is named; any name will do.")
+        draft.put("metric", "score", "found", "No metric is named; any name will do.")
         draft.is_undirected = not any(all(map(guess_direction, names)) for names in places)
 
 
