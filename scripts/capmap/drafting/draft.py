@@ -352,9 +352,7 @@ def draft_study(exports: Sequence[str]) -> Draft:
             draft.put("preset", name, "found", "The files are of this kind.")
             draft.settings["exports"] = exports
             if metric := preset.get("where", {}).get("metric"):
-                text = (
-                    f"Of metrics, {quote_name(metric)} is read; datasets without it are left out."
-                )
+                text = f"Datasets without the metric {quote_name(metric)} are left out."
                 draft.note("preset", "guess", text)
             break
     else:
@@ -495,9 +493,8 @@ def _choose_value(draft: Draft, table: Table, roles: dict[str, str], name: str) 
     if datasets and (lacking := {*table.cells[datasets[0]]} - {*kept.cells[datasets[0]]}):
         text += f" It is not given for {list_names(sorted(lacking))}."
     # Columns called neither after a metric nor after a split may hold no scores at all.
-    is_said = words.rate_score(best) > 1 or rate_values([best], "split") > 0
-    is_said |= has_word(best.casefold(), WORDS["protocols"])
-    is_sure = is_said or name not in table.labels
+    is_called = has_word(best.casefold(), WORDS["protocols"] | {*words.SPLITS})
+    is_sure = name not in table.labels or is_called or words.rate_score(best) > 1
     certainty: Certainty = "guess" if is_sure else "decide"
     if table.pieces and len(kept.cells[PART].unique()) == 1:
         # A column was chosen, not rows: its header says nothing more.

@@ -556,7 +556,6 @@ def melt(table: Table, scores: Sequence[Column], roles: Mapping[str, str]) -> Ta
     if {"model", "dataset"} <= {*roles}:
         kinds = ("metric", "seed", "split")
         is_open |= any(max(rate_values(pieces[at], kind) for kind in kinds) <= 0.5 for at in slots)
-    # Answers up to the k-th are neither runs nor datasets.
     # Neither answers up to the k-th nor protocols are runs or datasets.
     is_cut = any(isinstance(piece, str) and piece.endswith("@") for piece in pieces)
     values = [[own.casefold() for own in pieces[at]] for at in slots]
