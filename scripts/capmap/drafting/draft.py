@@ -271,7 +271,7 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame, opposite: set[str
 
 def _are_high(runs: pd.DataFrame) -> bool:
     """Whether scores are shares that are mostly above a half, as those of errors rarely are."""
-    scores = runs["score"]
+    scores = runs.groupby(["dataset", "model"], observed=True)["score"].mean()
     whole = PERCENT if scores.max() > FRACTION else 1
     return bool(0 <= scores.min() <= scores.max() <= whole < 2 * scores.median())
 
