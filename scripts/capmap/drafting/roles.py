@@ -357,7 +357,7 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
     found = [
         own
         for own in found
-        if own.is_readable or (are_means and own.numbers["spreads"].notna().all())
+        if own.is_readable or (are_means and own.numbers["spreads"].notna().mean() > MOSTLY)
     ] or unread
     return [own for own in found if own.filled]
 
