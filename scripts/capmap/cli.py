@@ -130,12 +130,15 @@ def _draft(options: argparse.Namespace, _rest: list[str]) -> int:
         raise ConfigError(f"{path} is there already. Remove or rename it, or edit it by hand.")
     study = draft_study(files)
     path.write_text(write_draft(study, name), "utf-8")
+    decisions = study.list_notes("decide")
     if not study.runs:
         raise ConfigError(
-            f"No run can be read as {path} says, which is only a start: {study.decisions[-1]} "
+            f"No run can be read as {path} says, which is only a start: {decisions[-1]} "
             f"Correct {path}, then: capmap check {path}"
         )
-    for number, decision in enumerate(study.decisions, 1):
+    for guess in study.list_notes("guess"):
+        print(f"A guess: {guess}")
+    for number, decision in enumerate(decisions, 1):
         print(f"Decide {number}: {decision}")
     print(f"Wrote {path}. Look through it, then run: capmap run {path}")
     return 0

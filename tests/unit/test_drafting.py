@@ -35,7 +35,7 @@ def draft_settings(exports):
 
 def list_asked(study):
     """List the options that the user has to decide."""
-    return [text.partition(":")[0] for text in study.decisions]
+    return [text.partition(":")[0] for text in study.list_notes("decide")]
 
 
 def find(tree, place):
@@ -488,7 +488,7 @@ TOLD = {
             "A,60.5,1.1,480,800,x,61.2,1900\nB,50.5,1.2,400,800,x,51.9,2100\n"
         },
         {"columns": {"model": "Unnamed: 0", "score": "win_rate", "spread": "standard_error"}},
-        ["columns"],
+        [],
     ),
     "attributes of datasets behind models": (
         {
@@ -505,7 +505,7 @@ TOLD = {
                 "ignore": ["len", "num_gap", "avg_gap_len", "gap_ratio", "is_point"],
             }
         },
-        ["columns", "metrics"],
+        ["metrics"],
     ),
     "games above algorithms": (
         {
@@ -536,7 +536,7 @@ TOLD = {
             "|A (7B)|32K|90.1|80.5|85.3|84.1 (1st)|\n|B (70B)|-|91.1|70.5|80.8|79.1 (2nd)|\n"
         },
         {"columns": {"model": "Models", "ignore": ["Claimed", "Avg.", "wAvg. (inc)"]}},
-        ["metrics"],
+        [],
     ),
     "subsets called like attributes, beside an average of the metric": (
         {
@@ -552,7 +552,7 @@ TOLD = {
                 "ignore": ["rank", "Average_Spearman", "Low_depth"],
             },
         },
-        ["columns"],
+        [],
     ),
     "a metric that some datasets lack": (
         {
@@ -565,7 +565,7 @@ TOLD = {
             + ",,flickr,ViT-B,laion,0.7\n,,flickr,ViT-B,openai,0.6\n"
         },
         {"columns": {"model": ["model", "pretrained"], "score": "acc1"}, "metric": "acc"},
-        ["columns"],
+        [],
     ),
     "two tables of models at two resolutions": (
         {
@@ -574,7 +574,7 @@ TOLD = {
             "|C-T|224x224|84.1|[model](x)|\n|C-T|384x384|85.1|-|\n|C-S|384x384|86.1|[model](y)|\n"
         },
         {"columns": {"model": ["name", "resolution"], "score": "acc@1"}},
-        ["reading"],
+        [],
     ),
     "an interval by quantiles, and a date": (
         {
@@ -619,7 +619,7 @@ TOLD = {
             "C,67.5,75.1,68.9,67.1/72.6,70.2\n"
         },
         {"columns": {"model": "Model", "ignore": ["QA (EM/F1)", "Bang score"]}},
-        ["columns"],
+        [],
     ),
     "files as datasets, below a folder of each model and a row of totals": (
         {
@@ -743,12 +743,11 @@ def test_names_say_what_scores_are(text, header, name, metric, direction, asked,
 @pytest.mark.parametrize(
     ("header", "score", "asked"),
     [
-        ("val_acc,train_acc", "val_acc", True),
+        ("val_acc,train_acc", "val_acc", False),
         ("train_acc,dev_acc,test_acc", "test_acc", False),
         ("train_acc", "train_acc", True),
-        ("val_acc", "val_acc", False),
         ("f1,accuracy", "accuracy", False),
-        ("precision,recall", "precision", True),
+        ("precision,recall", "precision", False),
         ("accuracy,train_loss", "accuracy", False),
     ],
 )
@@ -767,13 +766,14 @@ def test_what_only_the_user_knows_is_asked(tmp_path):
     assert study.settings["datasets"]["x"] == {"high": 2.75}
 
 
-def test_a_dataset_in_percent_among_fractions_gets_its_bounds_and_is_asked(tmp_path):
+def test_a_dataset_in_percent_among_fractions_gets_its_bounds_and_is_told(tmp_path):
     rows = ["model,dataset,accuracy"]
     rows += [f"{m},{d},{0.5 + k / 50}" for k, m in enumerate("abcdef") for d in ("x", "y", "z")]
     rows += [f"{m},w,{80 + k}" for k, m in enumerate("abcdef")]
     study = draft("\n".join(rows), tmp_path)
     assert study.settings["datasets"] == {"w": {"low": 0, "high": 100}}
-    assert list_asked(study) == ["datasets"]
+    assert list_asked(study) == []
+    assert any("'w' look like percentages" in text for text in study.list_notes("guess"))
 
 
 def test_means_with_spreads_are_datasets_whatever_their_scale(tmp_path):
@@ -790,7 +790,7 @@ def test_fractions_among_percentages_are_asked(tmp_path):
     text = "model,P,Q,R\nA,90,0.9,88\nB,80,0.7,81\nC,70,0.8,60\n"
     study = draft(text, tmp_path, "scores.csv")
     assert list_asked(study) == ["exports"]
-    assert "datasets: {Q: {low: 0, high: 1}}" in study.decisions[0]
+    assert "datasets: {Q: {low: 0, high: 1}}" in study.list_notes("decide")[0]
 
 
 @pytest.mark.parametrize(
@@ -837,11 +837,11 @@ def test_settings_are_parts_of_names_and_where_a_run_was_is_not(
     study = draft(write(1), tmp_path)
     columns = {"seed": "row"} if model is None else {"model": model}
     assert study.settings["columns"] == {"score": "accuracy", **columns}
-    assert list_asked(study) == ["columns"] * (is_asked or model is None)
+    assert list_asked(study) == ["columns"] * is_asked
     # Of two runs of each, the column says a part only.
     study = draft(write(2), tmp_path)
     assert study.settings["columns"] == {"score": "accuracy", "seed": "row", **columns}
-    assert list_asked(study) == ["columns"] * (1 + is_asked)
+    assert list_asked(study) == ["columns"] * is_asked
 
 
 @pytest.mark.parametrize("exports", ["none.csv", "empty", "runs/*/*.csv"])

@@ -14,7 +14,7 @@ import yaml
 from capmap.artifacts import unpack_columns
 from capmap.drafting import roles as guesses
 from capmap.drafting import words
-from capmap.drafting.roles import MOSTLY, PART, PERCENT, Table, correlate
+from capmap.drafting.roles import MOSTLY, PART, PERCENT, Table
 from capmap.drafting.words import (
     WORDS,
     Paths,
@@ -49,11 +49,8 @@ REPORTED = frozenset({"other_tables", "alike_names", "selected_by_score", "fract
     "diverged",
 }
 FRACTION = 1.5
-# A rank correlation of orders that are alike.
-ALIKE = 0.9
-# A metric, or protocol, of a smaller part of the datasets than that of another is not proposed, nor
-# is a metric that is so much worse than another a rival of it.
-CLEARLY = 0.4
+# Of more columns that tell rows apart, some are rather to be chosen than parts of names.
+MOST_PARTS = 3
 WIDTH = 100
 MARK = "    # "
 FIRST = ("title", "exports", "preset", "format")
@@ -61,7 +58,7 @@ HEADINGS = {"found": "", "guess": "A guess: ", "decide": "DECIDE: "}
 # Folders of capmap itself in results/.
 MEANS = frozenset({"mean", "median", "score"})
 RESERVED = ("logs", "benchmarks")
-CUT = re.compile(r"(?i)(?:(?<=top)|(?<=top[-_ ])|(?<=[@^]))\d+")
+TUPLE = re.compile(r"\(.*\d\)")
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -97,14 +94,13 @@ class Draft:
         rules = self.settings.setdefault(option, {}) if rule else {}
         rules |= {name: {**rules.get(name, {}), **rule} for name in names}
 
-    @property
-    def decisions(self) -> list[str]:
-        """What the user has to decide, each with its option."""
+    def list_notes(self, wanted: Certainty) -> list[str]:
+        """List what is likely, or what the user has to decide, each with its option."""
         return [
             f"{option}: {text}"
             for option, notes in self.notes.items()
             for certainty, text in notes
-            if certainty == "decide"
+            if certainty == wanted
         ]
 
 
@@ -143,6 +139,9 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
     runs = runs[np.isfinite(runs["score"])]
     if not runs.empty:
         runs = _exclude_averages(draft, runs)
+        if all(map(TUPLE.fullmatch, names := runs["dataset"].unique())):
+            text = f"Names such as {quote_name(names[0])} hold numbers: are they of runs?"
+            draft.note("columns", "decide", text)
         runs = _direct_datasets(draft, runs, result.errors)
         opposite = {p.value for p in result.problems if p.code == "opposite_order"}
         for name, own in runs.groupby("metric", observed=True):
@@ -150,11 +149,14 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
         _answer(draft, read, result.errors)
     _, result, files = _check(draft)
     firsts = {problem.code: problem for problem in reversed(result.problems)}
+    columns = draft.settings.get("columns", {})
     # The check warns of an average among the datasets also where it is left out.
     reported = REPORTED - {"doubtful_dataset" if "select" in draft.settings else ""}
     for problem in firsts.values():
         if problem.severity == "error" or problem.code in reported:
-            draft.note("exports", "decide", str(problem))
+            # Where a column names the datasets, they share a metric: rarely one is an error.
+            is_alike = problem.code == "opposite_order" and "dataset" in columns
+            draft.note("exports", "guess" if is_alike else "decide", str(problem))
     if unread := sorted({*others} - {*files}):
         draft.note("exports", "guess", f"Not read: {list_names(unread)}.")
     draft.runs = result.counts["runs"]
@@ -221,7 +223,11 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame, opposite: set[str
     known, named = find_metric(name), guess_direction(name)
     said = "" if name == "score" and draft.is_undirected else named
     datasets = runs["dataset"].unique().tolist()
-    guessed = draft.better or ("max" if rate_values(datasets, "merit") > MOSTLY else "")
+    is_usual = rate_values(datasets, "merit") > MOSTLY
+    is_usual |= name == "score" and (
+        _are_high(runs) or rate_values({*runs["model"]}, "llm") > MOSTLY
+    )
+    guessed = draft.better or ("max" if is_usual else "")
     direction: Direction = (
         said or guessed or ("min" if has_word(name, {"loss", "gap", "drop"}) else "max")
     )
@@ -244,7 +250,7 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame, opposite: set[str
         if others:
             draft.put_rules("datasets", others, {"low": int(low or 0) * 100, "high": 100})
             text = f"Scores of {list_names(others)} look like percentages: is 0 to 100 right?"
-            are_said = all("%" in own for own in others)
+            are_said = known is not None or all("%" in own for own in others)
             draft.note("datasets", "guess" if are_said else "decide", text)
         draft.put_rules("metrics", [name], {**rule, "low": int(low or 0) * most, "high": most})
         draft.note("metrics", "guess", f"{name} looks like a share{' in percent' * in_percent}.")
@@ -257,10 +263,17 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame, opposite: set[str
     elif known is None and (not said or (name == "score" and not is_share)):
         if guessed == "max":
             source = "ranks, the order of rows, or the sizes of models say"
-            source = source if draft.better else "is usual of these datasets"
+            source = source if draft.better else "is usual of such names, or of shares above a half"
             draft.note("metrics", "guess", f"A {better} {name} is better, as {source}.")
         else:
             draft.note("metrics", "decide", f"Is a {better} {name} better?")
+
+
+def _are_high(runs: pd.DataFrame) -> bool:
+    """Whether scores are shares that are mostly above a half, as those of errors rarely are."""
+    scores = runs.groupby(["dataset", "model"], observed=True)["score"].mean()
+    whole = PERCENT if scores.max() > FRACTION else 1
+    return bool(0 <= scores.min() <= scores.max() <= whole < 2 * scores.median())
 
 
 def _put_open(
@@ -282,8 +295,10 @@ def _put_open(
         said = f"{quote_name(floor)} counts as 0"
     elif worst is None and direction == "min":
         cells = runs.groupby(["dataset", "model"], observed=True)["score"].mean()
-        for dataset, median in cells.groupby("dataset", observed=True).median().items():
-            draft.put_rules("datasets", [str(dataset)], {"high": float(f"{median:.4g}")})
+        for dataset, own in cells.groupby("dataset", observed=True):
+            median = float(f"{own.median():.4g}")
+            # One model alone is not above itself.
+            draft.put_rules("datasets", [str(dataset)], {"high": max(median, float(own.min()))})
         said = "on each dataset the median of these models counts as 0"
     elif worst is None:
         rule[worst_side] = "observed"
@@ -295,19 +310,7 @@ def _put_open(
         f"{name} has no natural bounds: {said}. State numbers, or a model to compare with, if you "
         "can."
     )
-    is_alike = _order_alike(runs, direction)
-    text += " The order of models is nearly that of their mean ranks." * is_alike
-    certainty: Certainty = "guess" if is_alike else "decide"
-    draft.note("metrics" if rule else "datasets", certainty, text)
-
-
-def _order_alike(runs: pd.DataFrame, direction: Direction) -> bool:
-    """Whether mean ranks and means on observed scales have one leader, and nearly one order."""
-    cells = runs.pivot_table("score", "model", "dataset", observed=True)
-    cells = cells if direction == "max" else -cells
-    scaled = (cells - cells.min()) / (cells.max() - cells.min())
-    means, ranks = scaled.mean(axis=1).fillna(0), cells.rank().mean(axis=1)
-    return bool(means.idxmax() == ranks.idxmax() and correlate(means, ranks) > ALIKE)
+    draft.note("metrics" if rule else "datasets", "guess", text)
 
 
 def _find_baseline(runs: pd.DataFrame) -> str:
@@ -329,7 +332,10 @@ def _answer(draft: Draft, read: Exports, problems: Sequence[Problem]) -> None:
     errors = {problem.code: problem for problem in problems[::-1]}
     if "duplicate" in errors and read.runs["seed"].eq("").all():
         text = "Each row is taken as a run. Or is another column part of a name, or to be chosen?"
-        draft.put("columns", {"seed": "row"}, "decide", f"{errors['duplicate'].reason} {text}")
+        # As many rows of each model on each dataset are its runs.
+        sizes = read.runs.groupby(["model", "dataset"], observed=True).size()
+        certainty: Certainty = "guess" if sizes.min() == sizes.max() else "decide"
+        draft.put("columns", {"seed": "row"}, certainty, f"{errors['duplicate'].reason} {text}")
     if "incomplete" in errors:
         text = "What is missing is expected from the other scores (or: drop_models, drop_datasets)."
         draft.put("incomplete", "adjust", "guess", f"{errors['incomplete'].reason} {text}")
@@ -340,15 +346,14 @@ def draft_study(exports: Sequence[str]) -> Draft:
     chosen, others = list_files(exports)
     paths, draft = Paths(chosen), Draft()
     table, asked = guesses.read_table(paths)
-    if asked:
-        draft.note("reading", "decide", asked)
+    draft.note("reading", "guess", asked)
     for name, preset in list_presets().items():
         if exports := _fit_preset(preset, paths, table):
             draft.put("preset", name, "found", "The files are of this kind.")
             draft.settings["exports"] = exports
             if metric := preset.get("where", {}).get("metric"):
-                text = f"Of metrics, {quote_name(metric)} is read. Are there datasets without it?"
-                draft.note("preset", "decide", text)
+                text = f"Datasets without the metric {quote_name(metric)} are left out."
+                draft.note("preset", "guess", text)
             break
     else:
         _draft_table(draft, paths, table)
@@ -389,7 +394,9 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
             f"{list_names(list(table.columns))}."
         )
     scores = guesses.leave_averages(guesses.choose_scores(columns, roles))
-    odd = guesses.list_odd(table, scores, roles.values())
+    # What has been left out otherwise is ignored, or not chosen, which is said there.
+    odd = [name for name, own in table.columns.items() if own.is_number and not own.is_readable]
+    odd = [name for name in odd if name not in {own.name for own in scores}]
     draft.better = guesses.find_better(table, scores, roles.get("model", ""))
     if "seed" not in roles and (repeats := guesses.find_repeats(table, scores)):
         roles["seed"] = repeats
@@ -399,8 +406,8 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     if "metric" in table.labels.values() and table.count([roles.get("metric", PART)]) == 1:
         roles["metric"] = f"{PART}0"
     roles |= guesses.name_columns(table, taken=roles)
-    if asked := guesses.fill_gaps(table, roles):
-        draft.note("columns", "decide", asked)
+    asked, is_open = guesses.fill_gaps(table, roles)
+    draft.note("columns", "decide" if is_open else "guess", asked)
     table = _choose_rows(draft, table, roles)
     names = {role: [own] for role, own in roles.items()}
     names = names if item else _join_names(draft, table, roles)
@@ -412,11 +419,9 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
             text = "Spreads are taken as standard errors; or: spread: std, for deviations of runs."
             draft.note("summary", "guess", text)
         _put_summary(draft, is_counted=bool(counts), spread="sem")
-    if "ignore" not in draft.settings.get("columns", {}):
-        # Of other columns of a long table something is said where one is chosen.
-        odd = [name for name in odd if not unmelted[name].is_readable]
     if odd:
-        draft.note("columns", "decide", f"Are {list_names(odd)} scores? They are not read.")
+        text = f"{list_names(odd)} are not read: are they scores?"
+        draft.note("columns", "decide" if len(odd) > len(scores) else "guess", text)
     _put_reading(draft, table)
     _put_names(draft, paths, table, names)
 
@@ -481,20 +486,16 @@ def _choose_value(draft: Draft, table: Table, roles: dict[str, str], name: str) 
         return rating, is_merit, int(rows[value])
 
     best = max(often, key=rate)
-    rivals = [v for v in often if v != best and rate(v)[0] >= rate(best)[0] - CLEARLY]
-    if usual := words.rate_primary(best):
-        is_plain = words.find_known(best).casefold() in words.PRIMARY
-        rivals = [v for v in rivals if words.rate_primary(v) == usual and not is_plain]
-    # Of answers up to the k-th, as of top1 and top5, the first one is usual.
-    rivals = [v for v in rivals if CUT.sub("", v) != CUT.sub("", best) or v < best]
     kept = table.select(table.cells[name] == best)
     others = ", ".join(f"{quote_name(v)} ({rows[v]})" for v in rows.index if v != best)
     place = "columns of scores" if name in table.labels else quote_name(name)
     text = f"Of {place}, {quote_name(best)} ({rows[best]} rows) is taken; there are {others}."
-    text += " Is it right?" if rivals else ""
     if datasets and (lacking := {*table.cells[datasets[0]]} - {*kept.cells[datasets[0]]}):
         text += f" It is not given for {list_names(sorted(lacking))}."
-    certainty: Certainty = "decide" if rivals else "guess"
+    # Columns called neither after a metric nor after a split may hold no scores at all.
+    is_called = has_word(best.casefold(), WORDS["protocols"] | {*words.SPLITS})
+    is_sure = name not in table.labels or is_called or words.rate_score(best) > 1
+    certainty: Certainty = "guess" if is_sure else "decide"
     if table.pieces and len(kept.cells[PART].unique()) == 1:
         # A column was chosen, not rows: its header says nothing more.
         draft.note("columns", certainty, text)
@@ -523,10 +524,12 @@ def _join_names(draft: Draft, table: Table, roles: Mapping[str, str]) -> dict[st
             continue
         names[role] = [roles[role], *own]
         text = f"Rows of one name are told apart by {_say(table, own)}: it is made part of {role}s."
-        unsure = [n for n in own if n not in table.labels and not has_word(n, WORDS["variants"])]
-        # Numbers that tell rows of models apart may be the datasets where none is named.
-        unsure += [n for n in own if table.columns[n].is_number and "dataset" not in roles]
-        if is_open := role == "model" and bool(unsure):
+        # Numbers may be those of runs, or of the datasets where none is named.
+        numbers = [n for n in own if table.columns[n].is_number]
+        unsure = [
+            n for n in numbers if "dataset" not in roles or not has_word(n, WORDS["variants"])
+        ]
+        if is_open := role == "model" and (len(own) > MOST_PARTS or bool(unsure)):
             text += " Or is one to be chosen (where), or does it say which run it is (seed)?"
         draft.note("columns", "decide" if is_open else "guess", text)
     return names
@@ -599,9 +602,8 @@ def _put_summary(draft: Draft, *, is_counted: bool = False, spread: str = "std")
         draft.put("summary", {"spread": spread}, "found", "")
         return
     text = (
-        "Cells are means with spreads of a number of runs that is not said. Spreads are taken as "
-        "standard errors, which makes intervals rather too wide. If they are standard deviations, "
-        "of N runs, write: {runs: N, spread: std}."
+        "Spreads are taken as standard errors, which makes intervals rather too wide. For standard "
+        "deviations of N runs write: {runs: N, spread: std}."
     )
     draft.put("summary", {"runs": 3, "spread": "sem"}, "guess", text)
 
@@ -632,7 +634,7 @@ def _put_heads(
     if len(table.pieces) > 1:
         rest = [name for name in rest if is_average(name) and Pattern(pattern).match(name)]
     if rest:
-        text = "What is ignored holds no scores, or averages."
+        text = "What is ignored holds averages, settings, or numbers of another scale."
         draft.put("columns", {"ignore": rest}, "guess", text)
     if "metric" not in roles:
         _put_metric(draft, names, paths.paths)
@@ -668,7 +670,7 @@ def _put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> N
         text = f"{quote_name(metric)} is taken as the metric, unless it is part of a name."
         draft.put("metric", metric, certainty, text)
     else:
-        draft.put("metric", "score", "guess", "No metric is named; any name will do.")
+        draft.put("metric", "score", "found", "No metric is named; any name will do.")
         draft.is_undirected = not any(all(map(guess_direction, names)) for names in places)
 
 
@@ -701,7 +703,7 @@ def _put_reading(draft: Draft, table: Table) -> None:
     if count := reading.pop("header_rows", 0):
         draft.put("header_rows", count, "found", "Names of columns stand in several rows.")
     if reading:
-        draft.put("reading", reading, "guess", "So the files are written.")
+        draft.put("reading", reading, "found", "")
 
 
 def _put_names(draft: Draft, paths: Paths, table: Table, roles: Mapping[str, list[str]]) -> None:

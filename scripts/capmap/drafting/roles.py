@@ -51,10 +51,16 @@ NAMING = ("seed", "metric", "dataset", "model", "split")
 SURE = 2.0
 # From this difference on, names say whether rows are models or datasets.
 LIKELY = 0.3
+# Below this one they say nothing.
+HARDLY = 0.1
 # More names than that, one in each row, are identities of rows.
 MOST_ROWS = 50
 # So many columns of one ending are none of attributes, and so often a number of a setting repeats.
 MANY, REPEATED = 5, 20
+# What a number without decimals counts for in the choice of a table.
+WHOLE_NUMBER = 0.2
+# The share of the pairs of a grid that are there.
+WHOLE = 0.9
 # Rows from which on their order says which is the best, and a correlation with steps that is none.
 FEW, TREND = 4, 0.2
 # How many test items there are at least, and what answers to them may be but numbers.
@@ -70,6 +76,8 @@ SIZE = re.compile(r"(\d+(?:\.\d+)?)")
 MOST_PAIRED = 300
 # A unit, or a metric, behind a name.
 BRACKETS = re.compile(r"(?<=\S) *\([^()]*\)$")
+# Yes or no, as a sign or a word.
+TICK = re.compile(r"(?i):\w+:|\W+|yes|no|true|false|x")
 # A class of Python, beside which a shorter name stands.
 CLASS_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
@@ -231,10 +239,10 @@ def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[li
     if len(sheets) < 2:
         return options, _read_grid(path, options), ""
     grids = {sheet: _read_grid(path, replace(options, sheet=sheet)) for sheet in sheets}
-    counts = {sheet: _count_readable([*chain(*grid)]) for sheet, grid in grids.items()}
+    counts = {sheet: _weigh_numbers([*chain(*grid)]) for sheet, grid in grids.items()}
     best = max(sheets, key=lambda sheet: counts[sheet])
     rivals = [sheet for sheet in sheets if 2 * counts[sheet] > counts[best]]
-    asked = f"The tables {list_names(rivals)} hold numbers, of which one is read. Is it right?"
+    asked = f"Of the tables {list_names(rivals)}, that with most numbers is read: {best}."
     return replace(options, sheet=best), grids[best], asked if len(rivals) > 1 else ""
 
 
@@ -251,9 +259,11 @@ def _is_numberish(text: str) -> bool:
     return NUMBERISH.fullmatch(text) is not None
 
 
-def _count_readable(texts: Sequence[str]) -> int:
+def _weigh_numbers(texts: Sequence[str]) -> float:
+    """Count numbers, of which whole ones are rather sizes than scores."""
     kinds = parse_summaries(pa.array(texts, pa.large_string())).kinds
-    return int((kinds == Kind.NUMBER).sum())
+    marked = np.array(["." in text for text in texts], dtype=bool)
+    return float(np.where(marked, 1, WHOLE_NUMBER)[kinds == Kind.NUMBER].sum())
 
 
 def _share_numbers(texts: Sequence[str]) -> float:
@@ -283,6 +293,8 @@ def name_columns(table: Table, *, taken: Collection[str] = ()) -> dict[str, str]
             for name, column in table.columns.items()
             if name not in found.values() and role not in taken
             if column.is_field or ends[name.rpartition(".")[2]] < MANY
+            # Below a blank corner, a name is that of the second row of the header.
+            if role != "metric" or table.options.header_rows < 2 or column.is_field
         }
         best = max(rated, key=lambda name: rated[name], default="")
         if best and rated[best] >= SURE:
@@ -297,7 +309,9 @@ def _rate_name(column: Column, role: str, size: int) -> float:
         return 0.0
     # Of a header of several rows, such a corner names these rows.
     text = "" if SEPARATOR in column.said else BRACKETS.sub("", column.said)
-    by_name, by_value = rate_role(text, role), rate_values(column.names, role)
+    by_name, by_value = float(rate_role(text, role)), rate_values(column.names, role)
+    # A task or dataset has languages.
+    by_name -= 0.5 * (role == "dataset" and split_words(text) == ["language"])
     exact = 0.5 * (split_words(text)[-1:] == [role])
     if role == "seed":
         is_named = by_name == 3 and by_value >= 0.5
@@ -330,14 +344,21 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
         column
         for name, column in table.columns.items()
         if column.is_number and name not in taken and rate_role(name, "step") < 2
-        if not _is_setting(column)
+        if not _is_setting(column) or ends["".join(split_words(name)[-1:])] >= MANY
+        if not _is_grid(column, table, taken)
         if column.is_summary
         or not (words.is_beside(name) or is_attribute(name))
         or _is_single_end(name, table.columns)
         or (ends[split_words(name)[-1]] >= MANY and len(split_words(name.rpartition(".")[2])) > 1)
     ]
     unread = [own for own in found if not words.is_metadata(own.name)]
-    found = [own for own in found if own.is_readable] or unread
+    # Among means with spreads, a model's may be smaller than its spreads.
+    are_means = 2 * sum(own.is_summary for own in found) > len(found)
+    found = [
+        own
+        for own in found
+        if own.is_readable or (are_means and own.numbers["spreads"].notna().mean() > MOSTLY)
+    ] or unread
     return [own for own in found if own.filled]
 
 
@@ -378,7 +399,7 @@ def _is_single_end(name: str, names: Collection[str]) -> bool:
     *stem, last = split_words(name) or [""]
     others = [split_words(other) for other in names]
     ends = [own for own in others if own[:-1] == stem and own[-1:] and own[-1] in WORDS["ends"]]
-    return last in WORDS["ends"] and bool(stem) and len(ends) == 1
+    return last in WORDS["ends"] and (bool(stem) or last == "hi") and len(ends) == 1
 
 
 def _is_setting(column: Column) -> bool:
@@ -387,17 +408,15 @@ def _is_setting(column: Column) -> bool:
     return is_few and not (words.rate_score(column.name) or words.is_measure(column.name))
 
 
-def list_odd(table: Table, scores: Sequence[Column], taken: Collection[str]) -> list[str]:
-    """List the columns that are not read, but may hold scores by their names and numbers."""
-    most = max(own.numbers["values"].max() for own in scores)
-    return [
-        name
-        for name, own in table.columns.items()
-        if own.is_number and own not in scores and name not in taken and not _is_setting(own)
-        if not own.is_readable or own.numbers["values"].abs().max() <= most
-        if not (own.is_whole or is_attribute(name) or words.is_metadata(name))
-        if not (words.is_statistic(name) or words.is_average(name))
-    ]
+def _is_grid(column: Column, table: Table, taken: Collection[str]) -> bool:
+    """Whether nearly all of several names in a column stand beside the same few numbers."""
+    if len(column.names) < 2 or words.is_measure(column.name) or words.rate_score(column.name):
+        return False
+    sizes = {name: len(table.columns[name].names) for name in taken}
+    return any(
+        size >= FEW and table.count([name, column.name]) >= WHOLE * size * len(column.names)
+        for name, size in sizes.items()
+    )
 
 
 def leave_averages(scores: Sequence[Column]) -> list[Column]:
@@ -537,11 +556,15 @@ def melt(table: Table, scores: Sequence[Column], roles: Mapping[str, str]) -> Ta
     if {"model", "dataset"} <= {*roles}:
         kinds = ("metric", "seed", "split")
         is_open |= any(max(rate_values(pieces[at], kind) for kind in kinds) <= 0.5 for at in slots)
-    if is_open:
+    # Neither answers up to the k-th nor protocols are runs or datasets.
+    is_cut = any(isinstance(piece, str) and piece.endswith("@") for piece in pieces)
+    values = [[own.casefold() for own in pieces[at]] for at in slots]
+    is_cut |= any(all(has_word(own, WORDS["protocols"]) for own in some) for some in values)
+    if is_open or is_cut:
         pieces, slots = [tuple(names)], [0]
     heads = {f"{PART}{at}": dict(zip(names, pieces[at], strict=True)) for at in slots}
     labels = {f"{PART}{at}": label_slot(pieces, at) for at in slots}
-    if len(pieces) == 1 and _are_measures(names, {*roles}):
+    if is_cut or (len(pieces) == 1 and _are_measures(names, {*roles})):
         labels[f"{PART}0"] = "metric"
     rest = [name for name in table.columns if name not in names]
     cells = table.cells.melt(rest, names, var_name=PART, value_name=SEPARATOR)
@@ -560,6 +583,9 @@ def _are_measures(names: Sequence[str], known: Collection[str]) -> bool:
     """Whether columns are metrics: others name models and datasets, or they vary in metrics."""
     # The metric in brackets is that of a dataset.
     names = [BRACKETS.sub("", name) or name for name in names]
+    stems = [name.partition(SEPARATOR)[0] for name in names]
+    if len({*stems}) == len(names) and all(SEPARATOR in name for name in names):
+        return False
     if all(map(words.is_measure, names)):
         return True
     if {"model", "dataset"} <= {*known}:
@@ -571,27 +597,33 @@ def _are_measures(names: Sequence[str], known: Collection[str]) -> bool:
     return rate_values(names, "metric") > 0.5 or (2 * len(metrics) > len(names) > 1)
 
 
-def fill_gaps(table: Table, roles: dict[str, str]) -> str:
-    """Let parts of paths and headers, and columns of text, be what no name says; return a doubt."""
+def fill_gaps(table: Table, roles: dict[str, str]) -> tuple[str, bool]:
+    """Let parts of paths and headers, and columns of text, be what no name says.
+
+    Return a doubt, and whether nothing else settles it.
+    """
     free = [own for name, own in table.columns.items() if name not in roles.values()]
     fields = [own for own in free if own.is_field and own.said != "metric"]
     paths = [own for own in fields if not own.name.startswith(PART)]
     heads = [own for own in fields if own.name.startswith(PART)]
     texts = [own for own in free if not own.is_field and not own.is_number and len(own.names) > 1]
+    texts = [own for own in texts if not all(map(TICK.fullmatch, own.names))]
     # The first column of text that says something else in each row of the files may be an index.
     size = table.count([name for name in table.columns if name not in table.labels])
     keys = [own for own in texts if len(own.names) == size]
     rows = [own for own in texts if not _is_of_rows(own, table)] or ([] if paths else keys[:1])
     rows.sort(key=lambda own: -len(own.names))
     missing = [role for role in ("model", "dataset") if role not in roles]
-    asked = ""
+    asked, is_open = "", True
     ordered = fields if len(fields) > 1 else [*rows[:1], *fields]
     if len(missing) == 2 and ordered:
         first, *others = ordered[:2]
         lean = _lean(first) - sum(map(_lean, others))
         missing = missing[::-1] if lean < 0 else missing
         if abs(lean) < LIKELY and (lean or first.is_field):
-            asked = f"Are {list_names(sorted(first.names)[:3])} {missing[0]}s? No name says so."
+            names = list_names(sorted(first.names)[:3])
+            asked = f"{names} are taken as {missing[0]}s, though no name says so."
+            is_open = abs(lean) < HARDLY
         roles[missing.pop(0)] = first.name
     known = [table.columns[roles[role]] for role in ("model", "dataset") if role in roles]
     files = [own for own in texts if has_word(own.name, {"file", "filename"}) and own not in rows]
@@ -603,10 +635,13 @@ def fill_gaps(table: Table, roles: dict[str, str]) -> str:
             known.append(table.columns[roles["seed"]])
         if not missing or column in known or _repeat(table, column, known):
             continue
+        if rate_role(column.name, "model") >= 2 and missing[0] != "model":
+            continue
         if not column.is_field and len(rows) > 1:
-            asked = f"Are {column.name!r} {missing[0]}s? No name says so."
+            asked = f"{column.name!r} is taken for the {missing[0]}s, though no name says so."
+            is_open = True
         roles[missing.pop(0)] = column.name
-    return asked
+    return asked, is_open
 
 
 def _lean(column: Column) -> float:
@@ -626,9 +661,12 @@ def _repeat(table: Table, column: Column, others: Sequence[Column]) -> bool:
     """Whether a column says nearly what another does, as names of models and datasets do not."""
     for other in others:
         rows = table.cells.groupby([column.name, other.name]).size()
-        said = [rows.groupby(level=level).max().sum() for level in (0, 1)]
-        if len(rows) > 1 and CROSSED * max(said) > rows.sum():
-            return True
+        for level in (0, 1):
+            said = rows.groupby(level=level).max().sum()
+            # What one name says nearly always, such as a usual seed, is no repetition.
+            usual = rows.groupby(level=1 - level).sum().max()
+            if CROSSED * said > rows.sum() > CROSSED * usual:
+                return True
     return False
 
 
@@ -699,5 +737,7 @@ def is_part(table: Table, name: str, roles: Mapping[str, str]) -> bool:
     """Whether what a column names is of one dataset each, but of several models."""
     if not {"model", "dataset"} <= {*roles} or len(table.columns[roles["dataset"]].names) < 2:
         return False
+    if has_word(name, WORDS["parts"]):
+        return True
     of_models, of_datasets = (table.count([name, roles[role]]) for role in ("model", "dataset"))
     return table.count([name]) == of_datasets < of_models

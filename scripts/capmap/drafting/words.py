@@ -75,7 +75,9 @@ def rate_values(values: Collection[str], role: str) -> float:
     """Rate, from 0 to 1, how many of some names are those of models, datasets, metrics or seeds."""
     names = {value for value in values if value}
     if role == "metric":
-        found = [bool(find_known(name)) or split_words(name)[-1:] == ["loss"] for name in names]
+        # Of a header of two rows, the first one names what the second measures.
+        own = [name for name in names if " / " not in name]
+        found = [bool(find_known(name)) or split_words(name)[-1:] == ["loss"] for name in own]
     elif role == "split":
         found = [name.casefold() in {*SPLITS, *WORDS["training"]} for name in names]
     elif role == "seed":
@@ -90,6 +92,7 @@ def find_known(name: str) -> str:
     last = re.split(r"[/.] ?", name)[-1]
     plain = re.sub(r"(?i)[ _](pct|percent)$|\W*%\W*$", "", last)
     plain = re.sub(r"(?i)\berr$", "error", plain)
+    plain = re.sub(r"(?<=\S) *\([^()]*\)$", "", plain)
     parts = (last, plain, name, re.sub(r"(?<=[a-z])\d+$", "", last))
     return next((part for part in parts if find_metric(part) is not None), "")
 
@@ -195,9 +198,9 @@ def list_files(exports: Sequence[str]) -> tuple[list[str], list[str]]:
         )
     groups = _group(found)
 
-    def rate(group: list[str]) -> tuple[int, int]:
+    def rate(group: list[str]) -> tuple[int, bool, int]:
         results = [path for path in group if has_word(PurePosixPath(path).stem, WORDS["results"])]
-        return len(group), len(results)
+        return len(group), _find_suffix(group[0]) in TABLES | NESTED, len(results)
 
     chosen = max(groups, key=rate)
     return sorted(chosen), [path for path in found if path not in chosen]
