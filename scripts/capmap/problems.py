@@ -1,5 +1,6 @@
 """Problems of exports and names: what is wrong, where, how often, and what to do about it."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -12,9 +13,19 @@ from capmap.wording import list_names, quote_name, shorten, suggest
 Severity = Literal["error", "warning"]
 
 
+NESTED = re.compile(r"\.(json|ya?ml)(\.gz)?$", re.IGNORECASE)
+
+
+def name_line(source: str, line: int) -> str:
+    """Name the line of a file, or the record of a nested one."""
+    return f"{'record' if NESTED.search(source) else 'line'} {line}" if line else ""
+
+
 @dataclass(frozen=True, order=True, kw_only=True)
 class Problem:
     """One fault of the data: a file, the place in it (line 0: none), what is wrong, and the remedy.
+
+    Lines of JSON and YAML that are no JSON lines count records.
 
     An error stops the study, or sends its row into quarantine; a warning is reported. `code` is the
     short stable name of the kind of fault, such as ``"not_a_number"``.
@@ -34,7 +45,7 @@ class Problem:
             part
             for part in (
                 self.source,
-                f"line {self.line}" if self.line else "",
+                name_line(self.source, self.line),
                 f"column {self.column!r}" if self.column else "",
                 f"value {self.value!r}" if self.value else "",
             )

@@ -5,7 +5,6 @@ import gzip
 import json
 import re
 import zlib
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -173,73 +172,47 @@ def refuse(
     return UnreadableExportError(replace(problem, line=line, column=column, value=shorten(value)))
 
 
-class Object(dict[str, Any]):
-    """An object, and the lines where its values begin."""
-
-    lines: Sequence[int] = ()
-
-
-class Array(list[Any]):
-    """A list, and the lines where its entries begin."""
-
-    lines: Sequence[int] = ()
-
-
 def _locate(error: UnreadableExportError, path: str, line: int = 0) -> list[Problem]:
     """Say where problems are: in a file, at a line unless they have one themselves."""
     return [replace(own, source=path, line=own.line or line) for own in error.problems]
 
 
-# A line of JSON lines, an entry of the list that a document is, or a document: the line where it
-# begins; the position of an entry in its list, from "0", empty for others; and its value.
+# A line of JSON lines, an entry of the list that a document is, or a document: the number of the
+# line or entry, 0 of a document; the position of an entry, from "0", else empty; and its value.
 Part: TypeAlias = tuple[int, str, Any]
 Parts: TypeAlias = Iterator[Part | UnreadableExportError]
 
 
-def _make_object(pairs: list[tuple[str, Any]], lines: Sequence[int] = ()) -> Object:
-    found = Object(pairs)
-    found.lines = lines
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
-        place = next(place for place, key in enumerate(keys) if key in keys[:place])
-        raise refuse(
-            "duplicated_key",
-            "",
-            f"The key {quote_name(keys[place])} stands twice in one object.",
-            "Rename or remove one of them.",
-            line=lines[place] if lines else 0,
-        )
-    return found
-
-
-def _make_array(values: Iterable[Any], lines: Sequence[int]) -> Array:
-    found = Array(values)
-    found.lines = lines
+        twice = next(key for place, key in enumerate(keys) if key in keys[:place])
+        reason = f"The key {quote_name(twice)} stands twice in one object."
+        raise refuse("duplicated_key", "", reason, "Rename or remove one of them.")
     return found
 
 
 DECODER: Any = json.JSONDecoder(
     object_pairs_hook=_make_object, parse_float=Numeral, parse_int=Numeral, parse_constant=Numeral
 )
-PARSERS: Any = json.decoder
 
 
-def _list_json(text: str, *, lines: bool, depth: int) -> Parts:
+def _list_json(text: str, *, lines: bool) -> Parts:
     """Read a list entry by entry, JSON lines line by line, or one object."""
-    start = len(text) - len(text.lstrip())
-    if not text.startswith("[", start) and (lines or _is_line(text[start:])):
-        yield from _list_lines(text)
-        return
-    yield from _list_entries(text.count("\n", 0, start) + 1, _decode(text, start, depth))
+    start = text.lstrip()
+    if not start.startswith("[") and (lines or _is_line(start)):
+        return _list_lines(text)
+    return _list_entries(_decode(text))
 
 
-def _list_entries(line: int, value: Any) -> Parts:
+def _list_entries(value: Any) -> Parts:
     """List the entries of a list, or the value itself."""
-    if not isinstance(value, Array):
-        yield line, "", value
+    if not isinstance(value, list):
+        yield 0, "", value
         return
-    for position, (place, entry) in enumerate(zip(value.lines, value, strict=True)):
-        yield place, str(position), entry
+    for position, entry in enumerate(value):
+        yield position + 1, str(position), entry
 
 
 def _is_line(text: str) -> bool:
@@ -253,53 +226,25 @@ def _is_line(text: str) -> bool:
 
 def _list_lines(text: str) -> Parts:
     for line, row in enumerate(text.split("\n"), start=1):
-        stripped = row.strip()
-        if not stripped:
+        if not row.strip():
             continue
         try:
-            yield line, "", _decode(stripped, 0, 0, first=line)
+            yield line, "", _decode(row)
         except UnreadableExportError as error:
             yield UnreadableExportError(*_locate(error, "", line))
 
 
-def _decode(text: str, start: int, depth: int, *, first: int = 1) -> Any:
-    """Decode the value that a text holds, whose first levels know the lines of their values.
-
-    Half of a surrogate pair is no character, and replaced.
-    """
-    text = HALF.sub(r"\\ufffd", text) if "\\u" in text else text
-    ends = [match.start() for match in re.finditer("\n", text)]
-
-    def read(text: str, position: int, depth: int) -> tuple[Any, int]:
-        mark, lines = text[position : position + 1], list[int]()
-        if not depth or mark not in ("{", "["):
-            value, end = DECODER.scan_once(text, position)
-            return value, end
-
-        def note(text: str, position: int) -> tuple[Any, int]:
-            lines.append(first + bisect_left(ends, position))
-            return read(text, position, depth - 1)
-
-        if mark == "[":
-            values, end = PARSERS.JSONArray((text, position + 1), note)
-            return _make_array(values, lines), end
-        pairs, end = PARSERS.JSONObject((text, position + 1), True, note, None, list, {})
-        return _make_object(pairs, lines), end
-
+def _decode(text: str) -> Any:
+    """Decode the value that a text holds; half of a surrogate pair is replaced."""
     try:
-        value, end = read(text, start, depth)
-    except StopIteration:
-        value, end = None, 0
+        return DECODER.decode(HALF.sub(r"\\ufffd", text) if "\\u" in text else text)
     except json.JSONDecodeError as error:
-        reason = f"The text is not JSON: {error.msg} (character {error.colno} of the line)."
-        line, written = first + error.lineno - 1, text.split("\n")[error.lineno - 1].strip()
-        raise refuse("invalid_json", "", reason, line=line, value=written) from error
+        place = f" of line {error.lineno}" if "\n" in text else ""
+        reason = f"The text is not JSON: {error.msg} (character {error.colno}{place})."
+        written = text.split("\n")[error.lineno - 1].strip()
+        raise refuse("invalid_json", "", reason, value=written) from error
     except (RecursionError, ValueError) as error:
-        raise _refuse_depth(first) from error
-    if text[end:].strip():
-        line = first + bisect_left(ends, end)
-        raise refuse("invalid_json", "", "The JSON does not end here.", line=line)
-    return value
+        raise _refuse_depth() from error
 
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -312,12 +257,12 @@ def _list_yaml(text: str) -> Parts:
         for node in yaml.compose_all(text, Loader=_Loader):
             value = None if node is None else _build(node)
             if value is not None:
-                yield from _list_entries(node.start_mark.line + 1, value)
+                yield from _list_entries(value)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        line = mark.line + 1 if mark else 0
-        raise refuse("invalid_yaml", "", f"The file is not YAML: {reason}.", line=line) from error
+        place = f" (line {mark.line + 1})" if mark else ""
+        raise refuse("invalid_yaml", "", f"The file is not YAML: {reason}{place}.") from error
 
 
 def _build(node: Any) -> Any:
@@ -328,15 +273,13 @@ def _build(node: Any) -> Any:
             return Numeral(re.sub(r"\.(inf|nan)", r"\1", text.lower()))
         return None if node.tag.endswith(":null") else text
     if isinstance(node, yaml.SequenceNode):
-        lines = [child.start_mark.line + 1 for child in node.value]
-        return _make_array(map(_build, node.value), lines)
-    pairs = [(str(key.value), _build(child)) for key, child in node.value]
-    return _make_object(pairs, [child.start_mark.line + 1 for _, child in node.value])
+        return [*map(_build, node.value)]
+    return _make_object([(str(key.value), _build(child)) for key, child in node.value])
 
 
-def _refuse_depth(line: int = 0) -> UnreadableExportError:
+def _refuse_depth() -> UnreadableExportError:
     reason = "The value is nested too deeply."
-    return refuse("deep_nesting", "", reason, "Write flatter objects.", line=line)
+    return refuse("deep_nesting", "", reason, "Write flatter objects.")
 
 
 # The cells of a record (text, `Numeral`, bool or None) by dotted names.
@@ -429,7 +372,7 @@ def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> Re
     walker = _Walker(records)
     rows = RecordSheet(path)
     try:
-        for part in _list_parts(path, encoding, depth=max(1, len(walker.steps))):
+        for part in _list_parts(path, encoding):
             if isinstance(part, UnreadableExportError):
                 rows.problems += _locate(part, path)
             else:
@@ -448,25 +391,24 @@ def list_values(path: str, *, most: int) -> tuple[list[Any], bool]:
     Otherwise they are its lines, or the file itself.
     """
     try:
-        parts = islice(_list_parts(path, "utf-8", depth=1), most)
+        parts = islice(_list_parts(path, "utf-8"), most)
         found = [part for part in parts if not isinstance(part, UnreadableExportError)]
     except UnreadableExportError as error:
         raise UnreadableExportError(*_locate(error, path)) from error
     return [value for _, _, value in found], any(place for _, place, _ in found)
 
 
-def _list_parts(path: str, encoding: str, *, depth: int) -> Parts:
+def _list_parts(path: str, encoding: str) -> Parts:
     is_yaml = has_suffix(path, YAML)
     text = read_text(path, limit=LONGEST if is_yaml else LARGEST, encoding=encoding)
     if is_yaml:
         return _list_yaml(text)
-    return _list_json(text, lines=has_suffix(path, LINES), depth=depth)
+    return _list_json(text, lines=has_suffix(path, LINES))
 
 
 class _Found(NamedTuple):
     """A value where the pattern has ended, what the keys on the way said, and what stood beside."""
 
-    line: int
     fields: Mapping[str, str]
     value: Any
     beside: Flat
@@ -481,15 +423,15 @@ def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "
     except UnreadableExportError as error:
         rows.problems += _locate(error, rows.path, line)
         return
-    for record in found:
+    for number, record in enumerate(found, start=1):
         try:
-            rows.add(record.line, _flatten_record(record))
+            rows.add(line or number, _flatten_record(record))
         except UnreadableExportError as error:
-            rows.problems += _locate(error, rows.path, record.line)
+            rows.problems += _locate(error, rows.path, line or number)
     if not found and walker.fields is not None and isinstance(value, dict):
         empty = dict.fromkeys([*(name for step in walker.steps for name in step.fields), SCORE])
         rows.failed.append(len(rows.lines))
-        rows.add(line, {**empty, **_flatten(value), **walker.fields})
+        rows.add(line or 1, {**empty, **_flatten(value), **walker.fields})
 
 
 def _flatten_record(found: _Found) -> Flat:
@@ -509,8 +451,8 @@ class _Walker:
         self.steps = tuple(map(Pattern, POINT.split(records))) if records else ()
         # What is known of a part without records, where the way ended in an empty value.
         self.fields: Mapping[str, str] | None = None
-        # Where the pattern came closest to a record: the path, the keys there, and the line.
-        self._end: tuple[Sequence[str], Sequence[str], int] = ((), (), 0)
+        # Where the pattern came closest to a record: the path, and the keys there.
+        self._end: tuple[Sequence[str], Sequence[str]] | None = None
         self._misses: list[int] = []
 
     def walk(self, value: Any, line: int, position: str) -> list[_Found]:
@@ -520,8 +462,8 @@ class _Walker:
         path = (position,) if position and self.steps else ()
         fields = self._match(0, position, {}) if path else {}
         if fields is None:
-            self._note((), path, line)
-        elif not self._walk(_Found(line, fields, value, {}), path, found) and self.fields is None:
+            self._note((), path)
+        elif not self._walk(_Found(fields, value, {}), path, found) and self.fields is None:
             self._misses.append(line)
         return found
 
@@ -531,7 +473,6 @@ class _Walker:
             found.append(here)
             return True
         value = here.value if isinstance(here.value, dict | list) else {}
-        lines = getattr(value, "lines", ()) or [here.line] * len(value)
         children = {str(key): child for key, child in _list_items(value)}
         bound = {key: self._match(len(path), key, here.fields) for key in children}
         beside = here.beside
@@ -541,12 +482,12 @@ class _Walker:
             others = {key: child for key, child in children.items() if bound[key] is None}
             beside = {**beside, **_flatten(others, prefix)}
         start = len(found)
-        for (key, child), line in zip(children.items(), lines, strict=True):
+        for key, child in children.items():
             if (fields := bound[key]) is not None:
-                self._walk(_Found(line, fields, child, beside), (*path, key), found)
+                self._walk(_Found(fields, child, beside), (*path, key), found)
         if len(found) > start:
             return True
-        self._note(path, [*children], here.line)
+        self._note(path, [*children])
         if path and not here.value and not isinstance(here.value, bool | Numeral):
             self.fields = here.fields
         return False
@@ -558,16 +499,16 @@ class _Walker:
             return None
         return {**fields, **found}
 
-    def _note(self, path: Sequence[str], keys: Sequence[str], line: int) -> None:
-        if not self._end[2] or len(path) > len(self._end[0]):
-            self._end = (path, keys, line)
+    def _note(self, path: Sequence[str], keys: Sequence[str]) -> None:
+        if self._end is None or len(path) > len(self._end[0]):
+            self._end = (path, keys)
 
     def explain_end(self, path: str) -> Problem:
         """Explain that there is no record, and where the walk came closest to one."""
-        above, keys, line = self._end
-        if not line:
+        if self._end is None:
             reason, remedy = "The file holds no record.", "Export it again, or leave it out."
             return Problem(code="no_records", source=path, reason=reason, remedy=remedy)
+        above, keys = self._end
         step = self.steps[len(above)].text
         place = f"under {quote_name('.'.join(above))}" if above else "at the top"
         reason = (
@@ -576,7 +517,7 @@ class _Walker:
         )
         remedy = f"{ask_nearest(step, keys)}The keys there are {list_names(keys)}."
         remedy = remedy if keys else "No keys are there; the pattern has too many steps."
-        return Problem(code="no_records", source=path, reason=reason, remedy=remedy, line=line)
+        return Problem(code="no_records", source=path, reason=reason, remedy=remedy)
 
     def explain_misses(self, path: str) -> Iterator[Problem]:
         """Warn that some lines or entries hold no record, if any do not."""
@@ -605,6 +546,6 @@ def _match_key(step: Pattern, key: str) -> dict[str, str] | None:
 def read_document(path: str) -> Any:
     """Read one JSON document of at most 64 MiB, whose objects have each key once."""
     try:
-        return _decode(read_text(path), 0, 0)
+        return _decode(read_text(path))
     except UnreadableExportError as error:
         raise UnreadableExportError(*_locate(error, path)) from error

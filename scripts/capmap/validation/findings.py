@@ -25,7 +25,7 @@ from capmap.normalization import (
 )
 from capmap.normalization.bounds import NO_ITEMS, resolve_bounds
 from capmap.patterns import read_fields
-from capmap.problems import Problem
+from capmap.problems import Problem, name_line
 from capmap.settings.choices import Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.validation.contradictions import (
     find_doubtful_directions,
@@ -382,7 +382,7 @@ def _describe_difference(first: Problem, other: Problem) -> str:
     """Say where a problem is, as far as that differs from the first of its kind."""
     parts = {
         "source": other.source,
-        "line": f"line {other.line}" if other.line else "",
+        "line": name_line(other.source, other.line),
         "column": f"column {other.column!r}",
         "value": f"value {shorten(other.value)!r}",
     }

@@ -13,7 +13,7 @@ from capmap.exports.layouts import ITEMS, REQUIRED, SCORES
 from capmap.exports.reading import MEAN, ROW, SEED
 from capmap.normalization import Rules, are_outcomes, find_missing
 from capmap.normalization.bounds import ITEM_KEY, NO_ITEMS
-from capmap.problems import Problem, RowCheck, Severity, list_rows
+from capmap.problems import Problem, RowCheck, Severity, list_rows, name_line
 from capmap.settings.choices import Direction, Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.wording import count_things, list_names, quote_name
 
@@ -171,7 +171,8 @@ def _find_conflicts(
                 "exports: runs/{model}/{dataset}-{seed}.csv. Otherwise remove one of the rows."
             )
         seed = f" with seed {quote_name(row.seed)}" if row.seed else ""
-        place = f"line {winner.line}" + (f" of {winner.source}" if is_elsewhere else "")
+        place = name_line(winner.source, winner.line)
+        place += f" of {winner.source}" if is_elsewhere else ""
         said.append((seed, repr(winner.raw), place, remedy))
     told = pd.DataFrame(said, rows.index, ["_seed", "_other", "_place", "_remedy"])
     told["_item"] = (
