@@ -40,17 +40,18 @@ class Problem:
     reason: str
     remedy: str
 
+    @property
+    def places(self) -> list[str]:
+        """The file and the place in it, each part in words or empty."""
+        return [
+            self.source,
+            name_line(self.source, self.line),
+            f"column {self.column!r}" if self.column else "",
+            f"value {shorten(self.value)!r}" if self.value else "",
+        ]
+
     def __str__(self) -> str:
-        place = ", ".join(
-            part
-            for part in (
-                self.source,
-                name_line(self.source, self.line),
-                f"column {self.column!r}" if self.column else "",
-                f"value {self.value!r}" if self.value else "",
-            )
-            if part
-        )
+        place = ", ".join(filter(None, self.places))
         return f"{self.severity}: {place + ': ' if place else ''}{self.reason} {self.remedy}"
 
 

@@ -13,7 +13,8 @@ from capmap.exports import read_exports
 from capmap.exports.label_files import open_scores, read_labels
 from capmap.exports.records import FileOptions
 from capmap.normalization import Rules
-from capmap.validation import Policies, list_rejected, validate_runs
+from capmap.validation import Policies, validate_runs
+from capmap.validation.findings import list_rejected
 from tests.fuzz.generated_files import (
     GeneratedFile,
     arrays,

@@ -182,7 +182,7 @@ def test_few_clusters_say_nothing_of_others() -> None:
 @pytest.mark.parametrize(
     ("change", "settings", "message"),
     [
-        ({"cluster": "c9"}, {}, "in the cluster 'c0' here and in 'c9' elsewhere"),
+        ({"cluster": "c9"}, {}, "in the cluster 'c0' here and in another one elsewhere"),
         ({"item": "q1"}, {}, "'m0' on 'd0', item 'q1', differs|in the cluster"),
         ({"item": " "}, {}, "The item has no name"),
         ({}, {"bootstrap": {"unit": "items"}, "columns": {"seed": "item"}}, "needs the items"),

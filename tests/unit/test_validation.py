@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from capmap.exports import read_exports
-from capmap.validation import list_rejected
+from capmap.validation.findings import list_rejected
 from tests.toy_runs import make_runs
 from tests.toy_studies import GOOD, codes, column, fault, find, find_one, validate
 

@@ -15,15 +15,13 @@ from capmap.exports.cells import SEPARATOR
 from capmap.exports.reading import ROW
 from capmap.metrics import Metric, canonical_name, find_metric
 from capmap.normalization import (
-    DatasetRule,
-    MetricRule,
     Rules,
     Select,
     Selection,
     leave_out,
     select_runs,
 )
-from capmap.problems import Problem, RowCheck, Severity, ask_nearest, list_rows
+from capmap.problems import Problem, RowCheck, Severity, list_rows
 from capmap.rng import make_stream
 from capmap.settings.choices import Failed
 from capmap.wording import (
@@ -33,10 +31,10 @@ from capmap.wording import (
     find_bad_renames,
     list_names,
     quote_name,
+    suggest,
     write_key,
 )
 
-MOST_SUGGESTIONS = 20
 WORDS = {"published": "dataset"}
 
 MOST = 0.9
@@ -64,34 +62,43 @@ def rename_runs(
 
 def find_unknown_names(
     runs: pd.DataFrame,
-    *,
-    metrics: Mapping[str, MetricRule],
-    datasets: Mapping[str, DatasetRule],
+    rules: Rules,
     select: Select,
-    failed: Failed = "invalid",
+    failed: Failed,
+    *,
+    named: Sequence[Mapping[str, Any]] = (),
+    constant: Collection[str] = (),
 ) -> list[Problem]:
     """Find configured names that match nothing, and rules of one metric given twice.
 
-    Metrics are compared without case and separators, other names exactly.
+    Metrics are compared without case and separators, other names exactly. Each of `named`, names in
+    the settings of analyses, has the ``option``, such as ``comparison.reference``, the ``kind`` of
+    its names ("model", "dataset", "metric", "published", a dataset of published metrics, or
+    "views", whose metrics of one dataset must not be ranked as several) and the ``names``. They
+    must be analysed, so `constant` datasets are none.
     """
-    models = _list_selected(select.get("models", "all"))
-    chosen = _list_selected(select.get("datasets", "all"))
     items: list[Mapping[str, Any]] = [
-        {"option": "metrics", "kind": "metric", "names": metrics},
-        {"option": "datasets", "kind": "dataset", "names": datasets},
-        {"option": "select.models", "kind": "model", "names": models},
-        {"option": "select.datasets", "kind": "dataset", "names": chosen},
+        {"option": "metrics", "kind": "metric", "names": rules.metrics},
+        {"option": "datasets", "kind": "dataset", "names": rules.datasets},
     ]
+    for kind in KINDS:
+        chosen = _list_selected(select.get(f"{kind}s", "all"))
+        items.append({"option": f"select.{kind}s", "kind": kind, "names": chosen})
     if isinstance(failed, Mapping):
         items.append({"option": "failed", "kind": "model", "names": [failed["model"]]})
-    known = _list_kinds(runs)
-    problems = _find_absent(items, known, known)
-    spellings = [canonical_name(name) for name in metrics]
-    if len({*spellings}) < len(spellings):
-        twins = sorted(name for name in metrics if spellings.count(canonical_name(name)) > 1)
+    read = _list_kinds(runs)
+    problems = _find_absent(items, read, read)
+    spellings = [canonical_name(name) for name in rules.metrics]
+    if twins := sorted(own for own in rules.metrics if spellings.count(canonical_name(own)) > 1):
         reason = f"metrics: {list_names(twins)} are one name without case and separators."
         problems += [Problem(code="ambiguous_rule", reason=reason, remedy="Keep one of them.")]
-    return problems
+    kept, _ = select_runs(runs, **select)
+    known = _list_kinds(leave_out(kept, "dataset", constant))
+    problems += _find_absent([item for item in named if item["kind"] != "views"], known, read)
+    views = [item["names"] for item in named if item["kind"] == "views"]
+    return problems + [
+        problem for names in views for problem in _find_views(sorted(known["dataset"]), *names)
+    ]
 
 
 def _find_absent(
@@ -114,38 +121,10 @@ def _find_absent(
                 remedy = "Correct `select`, or name another one."
             else:
                 reason += "not in the data."
-                # Each takes a search through all names.
-                is_early = len(problems) < MOST_SUGGESTIONS
-                near = ask_nearest(name, known[kind]).rstrip() if is_early else ""
-                remedy = near or f"The {word}s are {list_names(sorted(known[kind]))}."
+                listed = f"The {word}s are {list_names(sorted(known[kind]))}."
+                remedy = suggest(name, known[kind], listed)
             problems.append(Problem(code="unknown_name", reason=reason, remedy=remedy, value=name))
     return problems
-
-
-def find_unanalysed_names(
-    runs: pd.DataFrame,
-    *,
-    select: Select,
-    constant: Collection[str] = (),
-    named: Sequence[Mapping[str, Any]],
-) -> list[Problem]:
-    """Find names in the settings of analyses that no run is analysed of.
-
-    Each of `named` has the ``option``, such as ``comparison.reference``, the ``kind`` of its names
-    ("model", "dataset", "metric", "published", a dataset of published metrics, or "views", whose
-    metrics of one dataset must not be ranked as several) and the ``names``.
-    """
-    kept, _ = select_runs(
-        runs, datasets=select.get("datasets", "all"), models=select.get("models", "all")
-    )
-    kept = leave_out(kept, "dataset", constant)
-    known = _list_kinds(kept)
-    views = [item["names"] for item in named if item["kind"] == "views"]
-    others = [item for item in named if item["kind"] != "views"]
-    problems = _find_absent(others, known, _list_kinds(runs))
-    return problems + [
-        problem for names in views for problem in _find_views(sorted(known["dataset"]), *names)
-    ]
 
 
 def _find_views(names: Sequence[str], metric: str) -> list[Problem]:
@@ -326,8 +305,7 @@ def find_misfits(
     Returns
     -------
     list of Problem
-        "percent", an error per dataset; "mixed_percent", or "impossible_score" above 100, an
-        error per score among fractions; "out_of_bounds", a
+        "percent", an error per dataset; "mixed_percent", an error per score; "out_of_bounds", a
         warning per dataset at the score that is farthest out; and "all_out_of_bounds", an error
         instead, where no score of a dataset is within bounds that are natural, or stated of a
         known metric, or where the median is above 100 of a metric that cannot exceed 1.
@@ -345,9 +323,9 @@ def find_misfits(
     score far below 0 is a bad model, and only scores above 1 are surely percentages.
 
     A dataset holds percentages when its median score is above 1.5 and none is above 100, or, of a
-    metric that cannot exceed 1 by its nature, when the median itself is at most 100. A single
-    score is one when the metric cannot exceed 1 by its nature, the dataset's median is at most 1.5,
-    and the score is above 1.5 and at most 100: fractions and percentages are mixed.
+    metric that cannot exceed 1 by its nature, when the median itself is at most 100. A score above
+    1.5 is mixed with fractions when the metric cannot exceed 1 by its nature and the dataset's
+    median is at most 1.5.
 
     A metric that is not bounded by its nature, and whose own rule gives the bounds as numbers, is
     declared: its scores may be as large as they like (a human-normalized score of 30, say).
@@ -374,7 +352,7 @@ def find_misfits(
         scale["_rule"] = own if scale["metric"] in small else "metrics: {" + scale["_metric"]
         place = places[scale["dataset"]]
         for check, mask in _judge_scores(score[place], signed[place], scale, of_one_model):
-            faulty = place[mask] if check in (MIXED_CHECK, IMPOSSIBLE) else place[mask][:1]
+            faulty = place[mask] if check is MIXED_CHECK else place[mask][:1]
             problems += check.report(rows.iloc[faulty].assign(**scale))
     return problems
 
@@ -419,10 +397,8 @@ def _judge_scores(
 ) -> Iterator[tuple[RowCheck, Mask]]:
     """Find the scores of a dataset that do not fit its scale, the first of which is told."""
     size = scale.pop("size")
-    mixed = scale["is_fraction"] & (size > FRACTION) & (size <= PERCENT)
+    mixed = scale["is_fraction"] & (size > FRACTION)
     yield MIXED_CHECK, mixed
-    impossible = scale["is_fraction"] & (size > PERCENT)
-    yield IMPOSSIBLE, impossible
     if scale["is_plain"]:
         yield from _find_wrong_signs(np.abs(score), signed, scale, of_one_model)
     are_fractions = size.max() <= 1 or scale["median"] >= HIGH_PERCENT
@@ -436,7 +412,7 @@ def _judge_scores(
         sign * np.inf if ": model " in scale[f"{side}_origin"] else scale[side]
         for side, sign in (("low", -1), ("high", 1))
     )
-    excess = np.where(mixed | impossible, 0, np.maximum(low - score, score - high))
+    excess = np.where(mixed, 0, np.maximum(low - score, score - high))
     count = int((excess > 0).sum())
     if count:
         are_all = count == len(score)
@@ -457,14 +433,10 @@ PERCENT_CHECK = RowCheck(
 MIXED_CHECK = RowCheck(
     "mixed_percent",
     "score",
-    "The score looks like a percentage among the fractions of the dataset {dataset}.",
-    'Write it as a fraction, or with a percent sign ("{score:g}%").',
-)
-IMPOSSIBLE = RowCheck(
-    "impossible_score",
-    "score",
-    "The score is impossible among fractions of the dataset {dataset}: one of a failed run?",
-    "Correct it, or say that it stands for none: values: {{{raw}: missing}}.",
+    "The score is impossible among fractions of the dataset {dataset}: a percentage, or one of a "
+    "failed run?",
+    'Write it as a fraction, or with a percent sign ("{score:g}%"). Of a failed run say so: '
+    "values: {{{raw}: missing}}.",
 )
 ALL_OUTSIDE = RowCheck(
     "all_out_of_bounds",

@@ -20,12 +20,11 @@ from capmap.normalization import (
     apply_transforms,
     count_runs,
     leave_out,
-    read_references,
     select_runs,
 )
 from capmap.normalization.bounds import NO_ITEMS, resolve_bounds
 from capmap.patterns import read_fields
-from capmap.problems import Problem, name_line
+from capmap.problems import Problem
 from capmap.settings.choices import Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.validation.contradictions import (
     find_doubtful_directions,
@@ -33,7 +32,6 @@ from capmap.validation.contradictions import (
     find_mixed_metrics,
     find_opposite,
     find_reserved_names,
-    find_unanalysed_names,
     find_unknown_names,
     rename_runs,
 )
@@ -46,7 +44,7 @@ from capmap.validation.rows import (
     replace_failed,
     resolve_duplicates,
 )
-from capmap.wording import count_things, list_metrics, shorten
+from capmap.wording import count_things, list_metrics
 
 ORDER = ["model", "dataset", "seed", "source"]
 READING = ["raw", "column", ROW, MEAN, SEED]
@@ -157,14 +155,6 @@ def validate_runs(
     unique = resolve_duplicates(rejected.runs, policy=policies.duplicates, layout=layout)
     averaged, items, faults = average_items(unique.runs)
     problems = [*rejected.others, *rejected.faults, *unique.problems, *faults]
-    if not runs.empty:
-        problems += find_unknown_names(
-            runs,
-            metrics=rules.metrics,
-            datasets=rules.datasets,
-            select=policies.select,
-            failed=policies.failed,
-        )
     found = _check_selected(averaged, rules, policies)
     # Items say how sure the ranking is on these datasets.
     counted = [*rules.datasets.values(), *rules.metrics.values()]
@@ -172,7 +162,9 @@ def validate_runs(
     problems += [problem for problem in found if problem.code != "one_seed" or not has_items]
     if not runs.empty:
         flat = [problem.value for problem in problems if problem.code == "constant_dataset"]
-        problems += find_unanalysed_names(runs, select=policies.select, constant=flat, named=named)
+        problems += find_unknown_names(
+            runs, rules, policies.select, policies.failed, named=named, constant=flat
+        )
     if averaged.empty and not any(problem.severity == "error" for problem in problems):
         problems.append(NO_RUNS)
     return Validation(
@@ -271,7 +263,7 @@ def check_exports(
         No file or one with frozen bounds, and with the definition of the benchmark, whose rules of
         datasets come after those that are configured.
     named : sequence of mapping, optional
-        Names in the settings of analyses, as `find_unanalysed_names` takes them.
+        Names in the settings of analyses, as `find_unknown_names` takes them.
     renamed : mapping of str to str, optional
         New names of models and datasets by those of the exports. The settings have the new ones,
         other files either.
@@ -314,12 +306,7 @@ def check_exports(
             *misnamed,
             *check_digests(exports, settings["checksums"], names=names),
         ],
-        rules=Rules(
-            settings["metrics"],
-            datasets,
-            settings["normalization"],
-            read_references(*references, renamed=renamed),
-        ),
+        rules=Rules.choose({**settings, "renamed": renamed}, references, datasets),
         policies=Policies.choose(settings),
         layout=layout,
         named=named,
@@ -371,26 +358,14 @@ def _describe_group(group: Sequence[Problem]) -> str:
     first, *others = group
     if not others:
         return str(first)
-    places = list(
-        dict.fromkeys(filter(None, (_describe_difference(first, other) for other in others)))
+    # Each is placed as far as that differs from the first.
+    differences = (
+        ", ".join(part for part in other.places if part and part not in first.places)
+        for other in others
     )
+    places = list(dict.fromkeys(filter(None, differences)))
     listed = "; ".join(places[:PLACES]) + (" …" if len(places) > PLACES else "")
     return f"{first} And {len(others)} more like this{': ' if places else ''}{listed}."
-
-
-def _describe_difference(first: Problem, other: Problem) -> str:
-    """Say where a problem is, as far as that differs from the first of its kind."""
-    parts = {
-        "source": other.source,
-        "line": name_line(other.source, other.line),
-        "column": f"column {other.column!r}",
-        "value": f"value {shorten(other.value)!r}",
-    }
-    return ", ".join(
-        text
-        for name, text in parts.items()
-        if text and getattr(first, name) != getattr(other, name)
-    )
 
 
 def write_message(problems: Sequence[Problem], *, place: str, files: int, rows: int) -> str:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from capmap.artifacts import number_rows, pack_names, sort_rows
+from capmap.artifacts import number_rows, sort_rows
 from capmap.exports import SEED_REMEDIES
 from capmap.exports.layouts import ITEMS, REQUIRED, SCORES
 from capmap.exports.reading import MEAN, ROW, SEED
@@ -129,7 +129,8 @@ def resolve_duplicates(
 
 def _judge_repeats(runs: pd.DataFrame, policy: Duplicates, layout: TableFormat) -> Deduplicated:
     """Compare all other rows of each run with the one that stays."""
-    number = number_rows(runs, [*KEY, "item"] if "item" in runs else KEY)
+    names = [*KEY, "item"] if "item" in runs else KEY
+    number = number_rows(runs, names)
     stays: Literal["first", "last"] = "last" if policy == "last" else "first"
     is_other = pd.Series(number).duplicated(keep=stays).to_numpy()
     if not is_other.any():
@@ -140,11 +141,7 @@ def _judge_repeats(runs: pd.DataFrame, policy: Duplicates, layout: TableFormat) 
     conflicts = _find_conflicts(others[differs], winners[differs], policy, layout)
     identical, resolved = int((~differs).sum()), 0 if policy == "error" else len(conflicts)
     if policy == "mean":
-        # Sums of floats depend on their order.
-        table = pd.DataFrame({"run": number, "score": runs["score"].to_numpy()})
-        scores = table.sort_values(["run", "score"]).groupby("run")["score"].mean()
-        kept = kept.assign(score=scores.loc[pd.Index(number[~is_other])].to_numpy())
-        return Deduplicated(kept, conflicts, [], identical, resolved)
+        return Deduplicated(_average(runs, names), conflicts, [], identical, resolved)
     repeats = others[~differs]
     seedless = repeats[repeats["seed"] == ""]
     said = seedless.head(1).assign(
@@ -245,9 +242,8 @@ def find_single_seeds(counts: pd.DataFrame) -> list[Problem]:
     single = counts.index[counts.to_numpy().max(axis=1, initial=0) <= 1].tolist()
     if not single:
         return []
-    who = "Every model has"
-    if len(single) < len(counts):
-        who = f"Some models ({list_names(single)}) have"
+    are_all = len(single) == len(counts)
+    who = "Every model has" if are_all else f"Some models ({list_names(single)}) have"
     return [
         Problem(
             code="one_seed",
@@ -371,7 +367,7 @@ def _describe(problem: Problem, run: str, score: float, what: str, remedy: str) 
 TORN = RowCheck(
     "torn_cluster",
     "cluster",
-    "The item {item} of {dataset} is in the cluster {cluster} here and in {_other} elsewhere.",
+    "The item {item} of {dataset} is in the cluster {cluster} here and in another one elsewhere.",
     "Write one cluster for each item of a dataset.",
 )
 UNEVEN = RowCheck(
@@ -410,24 +406,16 @@ def _average(rows: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 def _find_torn(rows: pd.DataFrame) -> list[Problem]:
     """Find items of a dataset that are in two clusters."""
-    items = number_rows(rows, ["dataset", "item"])
-    clusters = pack_names(rows["cluster"]).cat
-    firsts = pd.Series(clusters.codes.to_numpy()).groupby(items).transform("first").to_numpy()
-    torn = firsts != clusters.codes.to_numpy()
-    others = clusters.categories.to_numpy()[firsts[torn]]
-    found = rows[torn].assign(_other=[repr(name) for name in others])
-    return TORN.report(found.drop_duplicates(["dataset", "item"]))
+    clusters = rows.drop_duplicates(["dataset", "item", "cluster"])
+    torn = clusters[clusters.duplicated(["dataset", "item"])]
+    return TORN.report(torn.drop_duplicates(["dataset", "item"]))
 
 
 def _find_uneven(rows: pd.DataFrame) -> list[Problem]:
     """Find models that lack items of a dataset which others have."""
-    items = number_rows(rows, ["dataset", "item"])
-    first = ~rows.duplicated(["dataset", "model"]).to_numpy()
-    counts = []
-    for names in (["dataset", "model"], ["dataset"]):
-        numbers = number_rows(rows, names)
-        pairs = pd.DataFrame({"cell": numbers, "item": items}).drop_duplicates()
-        counts.append(pairs.groupby("cell").size().loc[pd.Index(numbers[first])].to_numpy())
-    is_uneven = counts[0] < counts[1]
-    table = rows[first].assign(_count=counts[0], _all=counts[1])
-    return UNEVEN.report(table[is_uneven])
+    own, every = (
+        rows.groupby(names, observed=True)["item"].transform("nunique")
+        for names in (["dataset", "model"], ["dataset"])
+    )
+    uneven = rows.assign(_count=own, _all=every)[own < every]
+    return UNEVEN.report(uneven.drop_duplicates(["dataset", "model"]))
