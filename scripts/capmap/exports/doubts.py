@@ -62,8 +62,7 @@ def find_doubts(runs: pd.DataFrame, *, listed: bool) -> list[Problem]:
         key = write_key(row["column"].iloc[0] if _is_wide(runs) else name)
         severity: Severity = "error" if is_sure and not listed else "warning"
         problems += check._replace(severity=severity).report(row.assign(_reason=reason, _key=key))
-    cells = _average_cells(runs[~runs["dataset"].isin([*doubtful])])
-    averages = _find_averages(runs, cells.T, "model")
+    averages = _find_averages(runs[~runs["dataset"].isin([*doubtful])], "model")
     for name in runs["model"].unique().tolist():
         plain = _simplify(name)
         reason = "is called like an average or a spread of others"
@@ -122,7 +121,7 @@ def list_doubtful(runs: pd.DataFrame) -> dict[str, tuple[str, bool]]:
         elif is_wide and is_attribute(name):
             doubtful[name] = "is called like an attribute of models or a number of rows", is_wide
     rest = runs[~runs["dataset"].isin([*doubtful])]
-    averages = _find_averages(rest, _average_cells(rest), "dataset")
+    averages = _find_averages(rest, "dataset")
     return doubtful | dict.fromkeys(sorted(averages), ("holds the mean of the others", False))
 
 
@@ -215,41 +214,33 @@ def _find_summaries(runs: pd.DataFrame) -> list[Problem]:
     return SUMMARY_SEED.report(first.assign(_found=list_names(found), _kept=kept), column="")
 
 
-def _average_cells(runs: pd.DataFrame) -> pd.DataFrame:
-    """Mean score of each model on each dataset, unless both are too many to look for averages."""
-    if min(runs["model"].nunique(), runs["dataset"].nunique()) > MOST:
-        return pd.DataFrame()
-    return runs.groupby(["model", "dataset"], observed=True)["score"].mean().unstack()  # noqa: PD010
+def _find_averages(runs: pd.DataFrame, kind: Literal["model", "dataset"]) -> set[str]:
+    """Find the models or datasets that are the mean of the others, arithmetic or harmonic.
 
-
-def _find_averages(
-    runs: pd.DataFrame, cells: pd.DataFrame, kind: Literal["model", "dataset"]
-) -> set[str]:
-    """Find the columns of cells, of that kind, that are the mean of the others."""
-    if not 3 <= cells.shape[1] <= MOST or len(cells) < FEWEST:
+    A printed mean is rounded, and so may be the scores that it is the mean of.
+    """
+    other = "dataset" if kind == "model" else "model"
+    sizes = runs[kind].nunique(), runs[other].nunique()
+    if sizes[0] > MOST or min(sizes) < FEWEST:
         return set()
-    table = cells.to_numpy(dtype=np.float64)
-    filled = np.isfinite(table)
-    table = np.where(filled, table, np.nan)
-    counts = filled.sum(axis=1, keepdims=True) - 1
-    with np.errstate(all="ignore"):
-        means = [(np.nansum(table, axis=1, keepdims=True) - table) / counts]
-        if (table[filled] > 0).all():
-            means.append(counts / (np.nansum(1 / table, axis=1, keepdims=True) - 1 / table))
-    own = filled & (counts >= 2)
-    distance = np.min(
-        [np.where(own, np.abs(table - mean), 0).max(axis=0) for mean in means], axis=0
-    )
-    spread = np.where(own, table, -np.inf).max(axis=0) - np.where(own, table, np.inf).min(axis=0)
-    found = (own.sum(axis=0) >= FEWEST) & (distance < spread / 4)
-    if not found.any():
-        return set()
-    # A printed mean is rounded, and so may be the scores that it is the mean of.
+    cells = runs.groupby([other, kind], observed=True)["score"].mean().unstack()  # noqa: PD010
+    cells = cells.where(np.isfinite(cells))
+    cells = cells[cells.notna().sum(axis=1) > 2]
+    means = [_average_others(cells)]
+    if (cells.fillna(1) > 0).all(axis=None):
+        means.append(1 / _average_others(1 / cells))
+    distance = np.min([(cells - mean).abs().max() for mean in means], axis=0)
+    spread = cells.max() - cells.min()
     raw = runs.groupby(kind, observed=True)["raw"]
-    digits = raw.apply(_measure_digit).loc[cells.columns].to_numpy()
+    digits = raw.apply(_measure_digit).loc[cells.columns]
     rounding = digits + (digits.sum() - digits) / (len(digits) - 1)
     near = [(distance <= digit) & (spread > 4 * digit) for digit in (digits, rounding)]
-    return set(cells.columns[found & np.any(near, axis=0)])
+    return {*cells.columns[np.any(near, axis=0) & (cells.notna().sum() >= FEWEST)]}
+
+
+def _average_others(cells: pd.DataFrame) -> pd.DataFrame:
+    """The mean of all others of its row in the place of each cell."""
+    return cells.rsub(cells.sum(axis=1), axis=0).div(cells.notna().sum(axis=1) - 1, axis=0)
 
 
 def _measure_digit(raw: "pd.Series[str]") -> float:
