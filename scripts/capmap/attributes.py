@@ -17,7 +17,7 @@ from capmap.exports.cells import (
     Place,
     check_columns,
     parse_mixed,
-    reject_unusable,
+    reject_failed,
     trim,
 )
 from capmap.exports.layouts import find_blanks, find_no_rows, find_words
@@ -34,7 +34,6 @@ WAYS = {
     "13/02/2024": ("%d/%m/%Y",),
     "02/13/2024": ("%m/%d/%Y",),
 }
-MARKS = (Kind.OTHER_MARK, Kind.AMBIGUOUS)
 NO_NUMBER = Problem(
     code="bad_number",
     reason="This is no number above 0.",
@@ -132,7 +131,7 @@ def _read_cells(sheet: Sheet, path: str, columns: Mapping[str, str], role: Role)
         raise UnreadableExportError(*problems)
     counts = Counter(sheet.columns)
     cells = sheet.read_cells([column for column in counts if counts[column] == 1])
-    cells = reject_unusable(cells, list(columns.values()), source=path)
+    cells = reject_failed(cells, source=path)
     filled = np.zeros(len(cells.lines), dtype=np.bool_)
     for column in cells.columns.values():
         filled |= pc.not_equal(trim(column), "").to_numpy(zero_copy_only=False)
@@ -151,7 +150,7 @@ def _read_numbers(
         return [None] * len(texts), words
     found = numbers.values  # noqa: PD011 (numbers are no table)
     is_sound = (numbers.kinds == Kind.NUMBER) & (found > 0)
-    bad, marked = ~is_sound & (numbers.kinds != Kind.EMPTY), np.isin(numbers.kinds, MARKS)
+    bad, marked = ~is_sound & (numbers.kinds != Kind.EMPTY), numbers.kinds == Kind.AMBIGUOUS
     problems = place.report(NO_NUMBER, np.flatnonzero(bad & ~marked))
     problems += place.report(MARKED, np.flatnonzero(bad & marked))
     return [own if sound else None for own, sound in zip(found, is_sound, strict=True)], problems

@@ -147,11 +147,6 @@ class Place:
         ]
 
 
-ZERO = Problem(
-    code="zero_character",
-    reason="The cell holds the character NUL, which ends a text.",
-    remedy="Remove it.",
-)
 FAILED = Problem(
     code="no_results",
     reason="The record holds no results, as of a run that failed.",
@@ -160,27 +155,18 @@ FAILED = Problem(
 )
 
 
-def reject_unusable(
-    cells: Cells, names: Sequence[str], *, source: str, where: Filters | None = None
-) -> Cells:
-    """Leave out rows without results, or with a NUL in a column of names.
-
-    There is a problem for each of them, but for rows without results that a filter leaves out.
-    """
-    problems = [*cells.problems]
+def reject_failed(cells: Cells, *, source: str, where: Filters | None = None) -> Cells:
+    """Leave out rows without results, with a problem for each that no filter leaves out."""
+    if not cells.failed:
+        return cells
     bad = np.zeros(len(cells.lines), dtype=np.bool_)
     bad[[*cells.failed]] = True
     told = bad.copy()
-    for name, wanted in (where or {}).items() if cells.failed else ():
+    for name, wanted in (where or {}).items():
         empty = pc.equal(cells.columns[name], "").to_numpy(zero_copy_only=False)
         told &= empty | match_rows(cells, {name: wanted})
-    problems += Place(source, cells.lines).report(FAILED, np.flatnonzero(told))
-    for name in names:
-        zeros = pc.match_substring(cells.columns[name], "\0").to_numpy(zero_copy_only=False)
-        place = Place(source, cells.lines, name, cells.columns[name])
-        problems += place.report(ZERO, np.flatnonzero(zeros & ~bad))
-        bad |= zeros
-    return replace(cells.select(~bad), problems=problems, failed=())
+    problems = Place(source, cells.lines).report(FAILED, np.flatnonzero(told))
+    return replace(cells.select(~bad), problems=[*cells.problems, *problems], failed=())
 
 
 def make_texts(values: Sequence[str | None]) -> pa.Array:
@@ -201,9 +187,10 @@ def choose_texts(values: Sequence[str], places: npt.NDArray[np.integer[Any]]) ->
 def trim(texts: pa.Array) -> pa.Array:
     """Take white space off both ends of names, also no-break and other Unicode spaces.
 
-    A name of nothing but invisible characters, such as zero-width spaces, is empty.
+    A name of nothing but invisible characters, such as zero-width spaces, is empty. The character
+    NUL, which ends a text elsewhere, becomes the sign of an unknown one.
     """
-    trimmed = pc.utf8_trim_whitespace(texts)
+    trimmed = pc.utf8_trim_whitespace(pc.replace_substring(texts, "\0", "\ufffd"))
     if pc.all(pc.string_is_ascii(trimmed)).as_py():
         return trimmed
     return pc.if_else(pc.match_substring_regex(trimmed, INVISIBLE), "", trimmed)
@@ -366,9 +353,8 @@ class Kind(IntEnum):
     NAN = 2
     INFINITE = 3
     TEXT = 4
-    OTHER_MARK = 5
-    AMBIGUOUS = 6
-    UNCLEAR = 7
+    AMBIGUOUS = 5
+    UNCLEAR = 6
 
 
 @dataclass(frozen=True)
@@ -408,10 +394,10 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
        and thin spaces between groups of three digits go.
     2. A percent sign divides by 100, exactly: 91.3% is the float nearest to 0.913.
     3. The decimal mark is the one that more values must have. Values that must have the other one
-       get the kind OTHER_MARK.
+       are AMBIGUOUS.
     4. One mark with three digits behind it (``1,234``) may be a decimal mark or divide thousands.
        The mark chosen in 3 is a decimal mark. The other one divides thousands where another value
-       shows that it does (``1,234.5`` or ``1,234,567``), or where `decimal` is given; the kind is
+       shows that it does (``1,234.5`` or ``1,234,567``), or where `decimal` is given; the value is
        AMBIGUOUS otherwise.
 
     Notes
@@ -449,8 +435,7 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     plain = pc.if_else(pa.array(percent), pc.replace_substring_regex(plain, "$", "e-2"), plain)
     values = _to_floats(pc.if_else(pa.array(number | _match(clean, INFINITE)), plain, "nan"))
     kinds = np.full(len(words), Kind.TEXT, dtype=np.int8)
-    kinds[marks[other].sure] = Kind.OTHER_MARK
-    kinds[marks[other].triple] = Kind.AMBIGUOUS
+    kinds[marks[other].sure | marks[other].triple] = Kind.AMBIGUOUS
     kinds[_match(clean, NAN)] = Kind.NAN
     kinds[_match(clean, ABSENT)] = Kind.EMPTY
     kinds[number] = Kind.NUMBER
@@ -537,12 +522,9 @@ def parse_mixed(
         return parse(texts, decimal="." if len(texts) and is_numeral[0] else decimal)
     own = parse(pc.if_else(pa.array(is_numeral), texts, ""), decimal=".")
     others = parse(pc.if_else(pa.array(is_numeral), "", texts), decimal=decimal)
-    spreads = None
-    if own.spreads is not None and others.spreads is not None:
-        spreads = np.where(is_numeral, own.spreads, others.spreads)
-    values = np.where(is_numeral, own.values, others.values)
-    kinds = np.where(is_numeral, own.kinds, others.kinds)
-    return replace(others, values=values, kinds=kinds, spreads=spreads)
+    names = ["values", "kinds", *(["spreads"] if own.spreads is not None else [])]
+    pairs = {name: (getattr(own, name), getattr(others, name)) for name in names}
+    return replace(others, **{name: np.where(is_numeral, *pair) for name, pair in pairs.items()})
 
 
 def recode(

@@ -35,7 +35,7 @@ from capmap.exports.cells import (
     parse_summaries,
     read_seeds,
     recode,
-    reject_unusable,
+    reject_failed,
     repeat_text,
     trim,
 )
@@ -71,7 +71,7 @@ SEED_REMEDIES: dict[TableFormat, str] = {
 RUN_COLUMNS = (*NAMED, "score", "raw", "source", "line", "column")
 TAKEN = (*RUN_COLUMNS, *ITEMS)
 
-CORRECT = "Correct it, or leave the cell empty if the run is missing."
+CORRECT = "Correct it, or say what stands for no run, as in `values: {OOM: missing}`."
 SCORES = {
     Kind.EMPTY: Problem(
         severity="warning",
@@ -91,15 +91,10 @@ SCORES = {
         remedy="Remove the row, or write the value that stands for a failed run.",
     ),
     Kind.TEXT: Problem(code="not_a_number", reason="The score is not a number.", remedy=CORRECT),
-    Kind.OTHER_MARK: Problem(
-        code="decimal_mark",
-        reason="The score does not fit the decimal mark of the others.",
-        remedy="Write all scores with one mark, or set `decimal` to the one that is meant.",
-    ),
     Kind.AMBIGUOUS: Problem(
         code="ambiguous_number",
-        reason="The mark may be a decimal mark or divide thousands.",
-        remedy='Set `decimal` to "." or ",", whichever is the decimal mark.',
+        reason="The mark may divide thousands, or is not the decimal mark of the others.",
+        remedy='Write all scores with one mark, or set `decimal` to "." or ",".',
     ),
     Kind.UNCLEAR: Problem(
         code="ambiguous_spread",
@@ -260,8 +255,7 @@ def read_table(sheet: Sheet, source: str, query: Query) -> Part:
     filters = {name: own for name, own in query.where.items() if name not in plan.fields}
     needed = [*plan.list_columns(*plan.roles), *plan.scores, *filters]
     opened = sheet.read_cells([*dict.fromkeys(needed)])
-    names_of = plan.list_columns(*query.roles)
-    file = reject_unusable(opened, names_of, source=source, where=filters)
+    file = reject_failed(opened, source=source, where=filters)
     chosen = match_rows(file, filters)
     grid = _read_grid(file.select(chosen), plan, source, query)
     names, doubts = _read_names(grid.cells, plan, source, query)
@@ -573,23 +567,20 @@ NO_ERROR = Problem(
 
 def _find_zero_errors(cells: Cells, plan: _Plan, where: Filters, source: str) -> list[Problem]:
     """Find the first share of right answers that is published with a standard error of 0."""
-    metrics = plan.roles["metric"]
-    if len(metrics) != 1 or metrics[0] not in where or plan.wide:
+    [metric, *others] = plan.roles["metric"] or [""]
+    if others or metric not in where or plan.wide:
         return []
-    names = cells.columns[metrics[0]]
-    if not pc.any(pc.ends_with(names, ERROR)).as_py():
+    if not pc.any(pc.ends_with(cells.columns[metric], ERROR)).as_py():
         return []
     [column] = plan.scores
-    others = [name for name in plan.list_columns(*NAMED) if name not in metrics]
-    found = {name: cells.columns[name] for name in others} | {"_metric": names}
-    found["_score"] = pa.array(parse_numbers(cells.columns[column]).values)
-    rows = pa.table({**found, "_row": pa.array(np.arange(len(names)))}).to_pandas()
-    shares = rows[(rows["_score"] > 0) & (rows["_score"] < 1)]
-    shares = shares[shares["_metric"].isin([str(name) for name in list_values(where[metrics[0]])])]
-    errors = rows[rows["_score"] == 0].drop(columns=["_row", "_score"])
-    wanted = shares.assign(_metric=shares["_metric"] + ERROR)
-    first = errors.merge(wanted, on=[*others, "_metric"])["_row"].nsmallest(1)
-    return Place(source, cells.lines, column, cells.columns[column]).report(NO_ERROR, first)
+    names = [name for name in plan.list_columns(*NAMED) if name != metric]
+    keys = [*zip(*(cells.columns[name].to_pylist() for name in [*names, metric]), strict=True)]
+    scores = parse_numbers(cells.columns[column]).values
+    is_share = (scores > 0) & (scores < 1) & match_rows(cells, {metric: where[metric]})
+    zeros = {keys[row] for row in np.flatnonzero(scores == 0)}
+    rows = np.flatnonzero(is_share).tolist()
+    found = [row for row in rows if (*keys[row][:-1], keys[row][-1] + ERROR) in zeros]
+    return Place(source, cells.lines, column, cells.columns[column]).report(NO_ERROR, found[:1])
 
 
 def make_runs(
