@@ -167,12 +167,6 @@ COLUMNS = (
         options={"format": "matrix", "metric": "accuracy", "columns": {"score": "run"}},
     ),
     describe(
-        "short_header",
-        b"model,D\n",
-        "short_header/runs.csv, line 1: The file has 1 row where its header should have 2.",
-        options={"format": "matrix", "metric": "accuracy", "header_rows": 2},
-    ),
-    describe(
         "words_in_a_matrix",
         b"model,license,D\nA,MIT,0.6\nB,BSD,0.8\n",
         "words_in_a_matrix/runs.csv, line 2, column 'license', value 'MIT'",

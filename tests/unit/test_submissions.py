@@ -181,7 +181,7 @@ FAULTS = {
         {"information": describe(unique_backbone_key="")},
         *(0, "New model info[1]", "text is empty, while others"),
     ),
-    "garbage": ({"document": DOCUMENT + "x"}, 1, "", "does not end here"),
+    "garbage": ({"document": DOCUMENT + "x"}, 0, "", "Extra data"),
     "array": ({"document": "[]"}, 0, "", "a valid dictionary."),
 }
 # Faults with a second message: the cell lacks the seed of the row at fault.

@@ -248,7 +248,6 @@ def _decode(text: str) -> Any:
 
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
 def _list_yaml(text: str) -> Parts:
@@ -266,12 +265,9 @@ def _list_yaml(text: str) -> Parts:
 
 
 def _build(node: Any) -> Any:
-    """Make plain values of a node of a document: numbers, and texts for all else but null."""
+    """Make plain values of a node of a document: texts, numbers too, for all but null."""
     if isinstance(node, yaml.ScalarNode):
-        text = str(node.value)
-        if node.tag in NUMBER_TAGS:
-            return Numeral(re.sub(r"\.(inf|nan)", r"\1", text.lower()))
-        return None if node.tag.endswith(":null") else text
+        return None if node.tag.endswith(":null") else str(node.value)
     if isinstance(node, yaml.SequenceNode):
         return [*map(_build, node.value)]
     return _make_object([(str(key.value), _build(child)) for key, child in node.value])

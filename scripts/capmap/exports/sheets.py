@@ -34,7 +34,10 @@ from capmap.wording import count_things, list_names, quote_name, shorten
 DELIMITERS = (",", ";", "\t", "|")
 BLANKS = " "
 SPACE = re.compile(r"[ \t]+")
-QUOTE = "Put cells that contain the delimiter, such as decimal commas, into quotes."
+QUOTE = (
+    "Put cells that contain the delimiter, such as decimal commas, into quotes, and name all "
+    "columns in the header, or under `reading: {names: […]}`."
+)
 # Rows with a title, such as that of a sheet, that may stand above a header.
 MOST_TITLES = 5
 
@@ -117,13 +120,12 @@ class DelimitedSheet:
 
     def _read_quickly(self, content: bytes, names: Sequence[str]) -> Cells | None:
         """Read by pyarrow what is plain: no quotes, comments or blank lines above the header."""
-        count, returns = len(self.header), content.count(b"\r")
+        count = len(self.header)
         comment = self.options.comment.encode()
         if (
             self.delimiter == BLANKS
             or b'"' in content
             or (self.header and self.header[-1].last != count)
-            or (returns and returns != content.count(b"\r\n"))
             or (comment and re.search(rb"(?:^|[\r\n])\s*" + re.escape(comment), content))
         ):
             return None
@@ -157,47 +159,42 @@ def open_delimited(path: str, *, wanted: Collection[str], options: FileOptions) 
     columns and each line has the same number of cells between them.
     """
     content = load_text(path, encoding=options.encoding)
-    found: list[tuple[tuple[int, bool, int], DelimitedSheet, list[Record]]] = []
+    found: list[tuple[tuple[int, bool, int], DelimitedSheet]] = []
     faults: list[UnreadableExportError] = []
 
     def attempt(delimiter: str, *, titled: bool = False) -> None:
         records = read_records(content, path, delimiter, options.comment)
-        above, header = take_header(records, options, titled=titled)
-        columns = name_columns(header, path, options)
-        skipped = above if options.names else [*above, *header]
-        sheet = DelimitedSheet(path, delimiter, columns, skipped, options)
-        width = max(len(record.cells) for record in header)
-        rating = (len({*wanted} & {*columns}), width == len(columns), width)
-        found.append((rating, sheet, header))
-
-    for delimiter in DELIMITERS:
         try:
-            attempt(delimiter)
+            above, columns, width = take_header(records, path, options, titled=titled)
         except UnreadableExportError as error:
             faults.append(error)
+            return
+        rating = (len({*wanted} & {*columns}), width == len(columns), width)
+        found.append((rating, DelimitedSheet(path, delimiter, columns, above, options)))
+
+    for delimiter in DELIMITERS:
+        attempt(delimiter)
     if not found:
         raise faults[0]
-    if all(width == 1 for (_, _, width), *_ in found):
+    if all(width == 1 for (_, _, width), _ in found):
         records = read_records(content, path, BLANKS, options.comment)
         widths = {len(record.cells) for record in records}
         if len(widths) == 1 and widths != {1}:
             attempt(BLANKS)
         else:
-            for _, sheet, _ in [*found]:
-                attempt(sheet.delimiter, titled=True)
-    _, best, header = max(found, key=lambda item: item[0])
-    check_header(header, path, options)
-    return best
+            for delimiter in DELIMITERS:
+                attempt(delimiter, titled=True)
+    return max(found, key=lambda item: item[0])[1]
 
 
 def take_header(
-    records: Iterable[Record], options: FileOptions, *, titled: bool = False
-) -> tuple[list[Record], list[Record]]:
-    """Take what stands above the header off the rows of a table, and its header.
+    records: Iterable[Record], path: str, options: FileOptions, *, titled: bool = False
+) -> tuple[list[Record], list[str], int]:
+    """Take the rows above the scores off a table, and find its columns and their number of cells.
 
     Rows of several cells, of which the first alone is filled, are titles where another row follows;
-    so are those of one cell if the table is ``titled``. Where the names are given, the header is
-    the first row.
+    so are those of one cell if the table is ``titled``. Where the names of columns are given, the
+    first row has scores.
     """
     count = 1 if options.names else options.header_rows
     rows = iter(records)
@@ -209,7 +206,16 @@ def take_header(
         first += islice(rows, 1 if titles <= MOST_TITLES else 0)
     if titles == len(first):
         titles = 0
-    return above + first[:titles], first[titles : titles + count]
+    header = first[titles : titles + count]
+    if not header:
+        reason, remedy = "The file has no rows.", "Export it again, or leave it out."
+        raise refuse("empty_file", path, reason, remedy)
+    width = max(len(record.cells) for record in header)
+    if options.names:
+        return above, clean_header(options.names), width
+    by_column = zip_longest(*(record.cells for record in header), fillvalue="")
+    above += first[: titles + count]
+    return above, join_header(list(zip(*by_column, strict=True))), width
 
 
 def _is_title(record: Record, titled: bool) -> bool:
@@ -217,48 +223,10 @@ def _is_title(record: Record, titled: bool) -> bool:
     return bool(first) and not any(others) and bool(others or titled)
 
 
-def name_columns(header: Sequence[Record], path: str, options: FileOptions) -> list[str]:
-    """Name the columns of a table after its header, or as the options say."""
-    if not header:
-        reason, remedy = "The file has no rows.", "Export it again, or leave it out."
-        raise refuse("empty_file", path, reason, remedy)
-    if options.names:
-        return clean_header(options.names)
-    by_column = zip_longest(*(record.cells for record in header), fillvalue="")
-    return join_header(list(zip(*by_column, strict=True)))
-
-
-def check_header(header: Sequence[Record], path: str, options: FileOptions) -> None:
-    """Refuse a header of too few rows, of unlike widths, or with not as many cells as names."""
-    first = header[0]
-    width = len(first.cells)
-    if options.names and width != len(options.names):
-        cells, given = count_things(width, "cell"), count_things(len(options.names), "name")
-        reason = f"The first row has {cells}, and {given} are given: {list_names(options.names)}."
-        remedy = (
-            "Correct `reading: {names: […]}`, which needs a name for each column; leave it out "
-            "where the file has a header."
-        )
-        raise refuse("wrong_names", path, reason, remedy, line=first.first)
-    remedy = "Set `header_rows` to the number of rows above the scores."
-    if not options.names and len(header) < options.header_rows:
-        rows = count_things(len(header), "row")
-        reason = f"The file has {rows} where its header should have {options.header_rows}."
-        raise refuse("short_header", path, reason, remedy, line=1)
-    for record in header:
-        if len(record.cells) != width:
-            reason = f"The header row has {len(record.cells)} cells where the first has {width}."
-            remedy = f"Complete the shorter row with empty cells. {remedy}"
-            raise refuse("wrong_width", path, reason, remedy, line=record.first)
-
-
 def make_sheet(path: str, records: Sequence[Record], options: FileOptions) -> RowSheet:
     """Make a sheet of the rows of a table, with its header."""
-    above, header = take_header(records, options)
-    columns = name_columns(header, path, options)
-    check_header(header, path, options)
-    start = len(above) + (0 if options.names else len(header))
-    return RowSheet(path, columns, records[start:])
+    above, columns, _ = take_header(records, path, options)
+    return RowSheet(path, columns, records[len(above) :])
 
 
 def read_records(content: bytes, path: str, delimiter: str, comment: str = "") -> Iterator[Record]:
