@@ -167,10 +167,9 @@ def read_labels(path: str, *, classes: Sequence[str] = (), is_single: bool = Fal
     entries = _list_rows(path) if has_suffix(path, TABLES) else _list_json(path)
     if not entries:
         raise refuse("no_rows", path, "The file has no images.", "Write it again, or leave it out.")
-    firsts: dict[Any, tuple[Entry, list[int]]] = {}
+    sets: list[list[int]] = []
     for place, entry in enumerate(entries):
-        # Rows of one image are put together, in the order of its first one.
-        _, own = firsts.setdefault(entry.image if entry.line else place, (entry, []))
+        own: list[int] = []
         for value in entry.labels:
             label = _parse_label(value, places, in_table=entry.line > 0)
             if label is None:
@@ -180,13 +179,12 @@ def read_labels(path: str, *, classes: Sequence[str] = (), is_single: bool = Fal
                 hint = ask_nearest(shown, places)
                 raise _refuse_image(path, "unknown_label", place, entry, value=shown, hint=hint)
             own.append(label)
-    for place, (entry, own) in enumerate(firsts.values()):
         if is_single and len(own) != 1:
             raise _refuse_image(path, "not_single", place, entry)
-    named = [entry for entry, _ in firsts.values() if entry.image is not None]
+        sets.append(own)
+    named = [entry for entry in entries if entry.image is not None]
     check_images(named, path)
-    images = [str(entry.image) for entry in named] or None
-    return LabelFile(path, [labels for _, labels in firsts.values()], images)
+    return LabelFile(path, sets, [str(entry.image) for entry in named] or None)
 
 
 def _list_json(path: str) -> list[Entry]:
@@ -210,8 +208,12 @@ def _list_rows(path: str) -> list[Entry]:
     if cells.problems:
         raise UnreadableExportError(*cells.problems[:1])
     images, labels = (trim(cells.columns[name]).to_pylist() for name in wanted)
-    rows = zip(images, labels, cells.lines.tolist(), strict=True)
-    return [Entry(image, [label] if label else [], line) for image, label, line in rows]
+    # Rows of one image are put together, in the order of its first one.
+    entries: dict[str, Entry] = {}
+    for image, label, line in zip(images, labels, cells.lines.tolist(), strict=True):
+        own = entries.setdefault(image, Entry(image, [], line)).labels
+        own += [label] if label else []
+    return [*entries.values()]
 
 
 def _parse_label(value: Any, places: Mapping[str, list[int]], *, in_table: bool) -> int | None:
@@ -228,23 +230,16 @@ def _parse_label(value: Any, places: Mapping[str, list[int]], *, in_table: bool)
     return number if named in ([], [number]) and 0 <= number < count else None
 
 
-class JoinedLabels(NamedTuple):
-    """Labels in the order of the scores, and how many images of their file have no scores."""
-
-    sets: list[list[int]]
-    extra: int
-
-
 def join_labels(
     labels: LabelFile, *, n_images: int, images: Sequence[str] | None = None
-) -> JoinedLabels:
-    """Bring labels into the order of the scores.
+) -> tuple[list[list[int]], int]:
+    """Bring labels into the order of the scores, and count the images of their file without scores.
 
     Notes
     -----
     - Ids on both sides: joined by them, as they stand. An image with scores and no entry is
       refused, as it is more often another spelling of the id than an image without labels; write
-      the latter as an empty set. Entries without scores are counted.
+      the latter as an empty set.
     - Ids on neither side: joined by order; the numbers of images must be the same.
     - Ids of the labels only: refused, as the order of the scores is unknown.
     - Ids of the scores only: the labels are in the order of the image files, as the ReaL labels
@@ -255,7 +250,7 @@ def join_labels(
     --------
     >>> labels = LabelFile("labels.json", [[3], [], [1, 2]], ["a", "b", "c"])
     >>> join_labels(labels, n_images=2, images=["c", "a"])
-    JoinedLabels(sets=[[1, 2], [3]], extra=1)
+    ([[1, 2], [3]], 1)
     """
     if images is not None and len(images) != n_images:
         raise ValidationError(
@@ -264,7 +259,7 @@ def join_labels(
         )
     if labels.images is None:
         _require_order(labels, n_images, images)
-        return JoinedLabels(labels.sets, 0)
+        return labels.sets, 0
     if images is None:
         raise ValidationError(
             f"{labels.source}: the labels have image ids, and the scores have none. "
@@ -277,8 +272,8 @@ def join_labels(
             f"{'has' if len(missing) == 1 else 'have'} no labels: {list_names(missing)}. Write the "
             "ids in the same way on both sides, and an empty set where an image has no label."
         )
-    sets = [labels.sets[places[image]] for image in images]
-    return JoinedLabels(sets, len(labels.images) - len(set(images)))
+    extra = len(labels.images) - len(set(images))
+    return [labels.sets[places[image]] for image in images], extra
 
 
 def _require_order(labels: LabelFile, n_images: int, images: Sequence[str] | None) -> None:
@@ -367,12 +362,9 @@ def open_scores(path: str, *, n_classes: int | None = None) -> Dump:
         check_images([Entry(image, []) for image in dump.images], path)
     found = dump.scores.shape[1]
     if n_classes not in (None, found):
-        raise refuse(
-            "wrong_classes",
-            path,
-            f"There are scores of {found} classes, and {n_classes} are expected.",
-            "Check that the class list is that of the classifier, background classes included.",
-        )
+        reason = f"There are scores of {found} classes, and {n_classes} are expected."
+        remedy = "Check that the class list is that of the classifier, with all background classes."
+        raise refuse("wrong_classes", path, reason, remedy)
     return dump
 
 
