@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, zip_longest
+from itertools import groupby, islice, zip_longest
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -254,13 +254,9 @@ def read_records(content: bytes, path: str, delimiter: str, comment: str = "") -
 
 
 def _explain_fault(path: str, line: int, fault: str) -> Problem:
-    if "field limit" in fault:
-        code = "long_cell"
-        reason = f"A cell that starts in this row has over {csv.field_size_limit()} characters."
-    elif "end of data" in fault:
+    code, reason = "text_behind_quote", "Text follows the quote that closes a cell of this row."
+    if "field limit" in fault or "end of data" in fault:
         code, reason = "unclosed_quote", "A quote that opens in this row is never closed."
-    else:
-        code, reason = "text_behind_quote", "Text follows the quote that closes a cell of this row."
     remedy = "Close each quote, and write a quote within a quoted cell twice."
     return Problem(code=code, source=path, reason=reason, remedy=remedy, line=line)
 
@@ -440,7 +436,7 @@ MARKDOWN = frozenset({".md", ".markdown"})
 
 PIPE = re.compile(r"(?<!\\)\|")
 ALIGNMENT = re.compile(r":?-+:?")
-FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
+FENCED = re.compile(r"^[ \t]*(`{3}|~{3}).*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 # What stands raised behind a number is a note, and behind a whole number perhaps a power.
 RAISED = (
@@ -508,18 +504,12 @@ def _open_tables(path: str, options: FileOptions) -> list[RowSheet]:
 
 def _list_tables(text: str, header_rows: int) -> Iterator[list[Record]]:
     """List the blocks of lines with pipes that have a row of dashes; those in fences are none."""
-    block: list[Record] = []
-    fence = ""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if match := FENCE.match(line):
-            mark = match[0].strip()[0]
-            fence = "" if fence == mark else fence or mark
-        if PIPE.search(line) and not fence and not match:
-            block.append(Record(number, number, _split_pipes(line)))
-        else:
-            yield from _read_block(block, header_rows)
-            block = []
-    yield from _read_block(block, header_rows)
+    text = FENCED.sub(lambda fence: "\n" * fence[0].count("\n"), text)
+    lines = enumerate(text.split("\n"), start=1)
+    for has_pipes, block in groupby(lines, lambda line: PIPE.search(line[1]) is not None):
+        if has_pipes:
+            rows = [Record(number, number, _split_pipes(line)) for number, line in block]
+            yield from _read_block(rows, header_rows)
 
 
 def _read_block(block: Sequence[Record], header_rows: int) -> Iterator[list[Record]]:

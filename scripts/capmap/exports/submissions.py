@@ -118,9 +118,19 @@ def read_submissions(
                 others.append(path)
             else:
                 fields[path] = {**absent, NAME: name}
-    read = _read_runs(fields, columns or {}, metrics or {}, decimal)
+    model = [name for name in list_columns(columns or {}, "model") if name]
+    model = [BACKBONE, METHOD, NAME] if model in ([], ["model"]) else model
+    read = read_exports(
+        [*fields],
+        fields=[*fields.values()],
+        columns={"model": model, **ROLES, "keep": [*KEPT]},
+        decimal=decimal,
+        dataset_metrics=metrics or {},
+    )
+    problems += [replace(own, **SHARPENED.get(own.code, {})) for own in read.problems]
+    runs = unpack_columns(read.runs).rename(columns=KEPT)
     files_read = [*read.files, *(file for path in others for file in describe_file(path, 0))]
-    return replace(read, problems=[*problems, *read.problems], files=files_read), listed
+    return replace(read, runs=runs, problems=problems, files=files_read), listed
 
 
 def _list_files(folder: str, found: set[str]) -> tuple[dict[str, str], list[Problem]]:
@@ -208,25 +218,3 @@ def _find_absent(path: str, *, strict: bool) -> tuple[dict[str, str] | None, lis
             )
         )
     return absent, problems
-
-
-def _read_runs(
-    fields: Mapping[str, Mapping[str, str]],
-    columns: Mapped,
-    metrics: Mapping[str, str],
-    decimal: Decimal,
-) -> Exports:
-    """Read the tables of results, with the fields of each."""
-    model = [name for name in list_columns(columns, "model") if name]
-    default = [BACKBONE, METHOD, NAME]
-    roles = {"model": default if model in ([], ["model"]) else model, **ROLES, "keep": [*KEPT]}
-    read = read_exports(
-        [*fields],
-        fields=[*fields.values()],
-        columns=roles,
-        decimal=decimal,
-        dataset_metrics=metrics,
-    )
-    problems = [replace(own, **SHARPENED.get(own.code, {})) for own in read.problems]
-    runs = unpack_columns(read.runs).rename(columns=KEPT)
-    return replace(read, runs=runs, problems=problems)
