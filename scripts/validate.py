@@ -30,7 +30,8 @@ def validate(
 ) -> None:
     """Write the runs of a study and what else its exports say, or say why they cannot be used."""
     read, result, made = _find_check(given["format"])(names=names, **given)
-    report_problems(result, rejected=rejected, files=len(names), rows=read.rows, logger=logger)
+    rows = read.counts["rows"]
+    report_problems(result, rejected=rejected, files=len(names), rows=rows, logger=logger)
     counts = [result.counts[part] for part in ("runs", "models", "datasets")]
     logger.info("%d runs of %d models on %d datasets", *counts)
     write_parquet(runs, result.runs)

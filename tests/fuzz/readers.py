@@ -131,7 +131,7 @@ def _read_study(path: str, **settings: Any) -> str:
     if settings["layout"] == "long":
         # What is neither a run nor counted as left out has a problem of its own, or the whole file
         # has an error, as where nothing names the metric.
-        lost = read.rows - read.rows_filtered - len(read.runs)
+        lost = read.counts["rows"] - read.counts["rows_filtered"] - len(read.runs)
         is_refused = any(own.line == 0 and own.severity == "error" for own in read.problems)
         assert lost >= 0
         assert is_refused or lost <= len({problem.line for problem in read.problems})

@@ -403,7 +403,7 @@ def test_two_rows_name_dataset_and_variant(write):
     assert exports.problems == []
     assert list_runs(exports) == EXPECTED
     assert exports.runs["column"].to_list() == exports.runs["dataset"].to_list()
-    assert (exports.rows, exports.rows_empty_score) == (2, 2)
+    assert +exports.counts == {"rows": 2, "rows_empty_score": 2}
 
 
 @pytest.mark.parametrize(
@@ -459,8 +459,8 @@ def real():
 
 def test_real_literature_has_85_models_160_columns_and_1106_values(real):
     assert real.problems == []
-    assert real.rows == real.runs["model"].nunique() == 85
+    assert real.counts["rows"] == real.runs["model"].nunique() == 85
     assert len(real.runs) == 1106
-    assert real.rows_empty_score == 85 * 160 - 1106
+    assert real.counts["rows_empty_score"] == 85 * 160 - 1106
     assert real.runs["dataset"].nunique() == 158
     assert set(real.runs["line"]) <= set(range(3, 88))

@@ -172,7 +172,7 @@ def test_percentages_are_known_by_their_median_beside_scores_that_cannot_be():
     assert codes(column(95.5, 90.1, 100.000001, 0.0, metric="accuracy")) == ["percent"]
     problem = find_one(column(955.0, 901.0, 0.0, metric="accuracy"), "all_out_of_bounds")
     assert problem.severity == "error"
-    assert problem.reason.startswith("Most scores of the dataset 'D' are outside")
+    assert problem.reason.startswith("The dataset 'D' has 2 scores outside")
     rule = {"human normalized": {"direction": "max"}}
     runs = column(3.0, 300.0, 0.5, metric="human normalized")
     assert codes(runs, metrics=rule, **BOUNDED) == ["out_of_bounds"]

@@ -367,22 +367,19 @@ class Numbers:
         NaN where the cell is no number.
     kinds : ndarray of int8, shape (n,)
         The `Kind` of each cell.
-    percent_signs : int
-        How many values were divided by 100 because of a percent sign.
-    decimal_commas : int
-        How many values were read with a decimal comma.
+    mark : {".", ","}
+        The decimal mark.
     spreads : ndarray of float64, shape (n,), optional
         How far runs spread about each value, NaN where the cell does not say it.
     """
 
     values: npt.NDArray[np.float64]
     kinds: npt.NDArray[np.int8]
-    percent_signs: int = 0
-    decimal_commas: int = 0
+    mark: Mark = "."
     spreads: npt.NDArray[np.float64] | None = None
 
     def take(self, places: npt.NDArray[np.intp]) -> "Numbers":
-        """Take the numbers at some places; counts stay those of all."""
+        """Take the numbers at some places."""
         spreads = None if self.spreads is None else self.spreads[places]
         return replace(self, values=self.values[places], kinds=self.kinds[places], spreads=spreads)
 
@@ -440,13 +437,7 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     kinds[_match(clean, ABSENT)] = Kind.EMPTY
     kinds[number] = Kind.NUMBER
     kinds[np.isinf(values)] = Kind.INFINITE
-    comma = number & (mark == ",") & _match(body, ",")
-    return Numbers(
-        values=values[places],
-        kinds=kinds[places],
-        percent_signs=int((percent & number)[places].sum()),
-        decimal_commas=int(comma[places].sum()),
-    )
+    return Numbers(values=values[places], kinds=kinds[places], mark=mark)
 
 
 def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:

@@ -4,6 +4,7 @@ A table has a row per run, with a column of scores, or is wide: several columns 
 their names say of what, as in ``{dataset}`` or ``{dataset}_seed{seed}``.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -111,11 +112,6 @@ BESIDE = {
     "count": f"is no whole number from 1 to {MOST_RUNS:,}",
 }
 SUMMARY = ("spread", "count")
-UNNAMED = Problem(
-    code="empty_{role}",
-    reason="The {role} has no name.",
-    remedy="Fill in the name, or remove the row.",
-)
 
 
 @dataclass(frozen=True)
@@ -130,8 +126,8 @@ class Part:
         What is wrong with the file.
     columns : list of str
         All columns of the file.
-    counts : mapping of str to int
-        rows, rows_filtered, rows_empty_score, percent_signs and decimal_commas, as in `Exports`.
+    counts : Counter of str
+        rows, rows_filtered and rows_empty_score, as in `Exports`.
     filter_values : dict of str to set of str
         What stands in each column of `where`.
     unmeasured : set of str
@@ -142,7 +138,7 @@ class Part:
     runs: pa.Table
     problems: list[Problem]
     columns: list[str]
-    counts: Mapping[str, int]
+    counts: Counter[str]
     filter_values: dict[str, set[str]]
     unmeasured: set[str]
 
@@ -281,13 +277,11 @@ def read_table(sheet: Sheet, source: str, query: Query) -> Part:
             *_find_zero_errors(file, plan, query.where, source),
         ],
         columns=list(sheet.columns),
-        counts={
-            "rows": len(file.lines) + len(rejected),
-            "rows_filtered": int((~chosen).sum()),
-            "rows_empty_score": grid.empty,
-            "percent_signs": grid.numbers.percent_signs,
-            "decimal_commas": grid.numbers.decimal_commas,
-        },
+        counts=Counter(
+            rows=len(file.lines) + len(rejected),
+            rows_filtered=int((~chosen).sum()),
+            rows_empty_score=grid.empty,
+        ),
         filter_values=seen,
         unmeasured=set(names["dataset"].filter(names["metric"].is_null()).to_pylist()),
     )
@@ -504,9 +498,9 @@ def _parse_scores(cells: Cells, titles: Sequence[str], query: Query) -> Numbers:
 def _read_beside(
     grid: _Grid, plan: _Plan, source: str, decimal: Decimal
 ) -> tuple[dict[str, pa.Array], list[Problem]]:
-    """Read the numbers that stand beside each score, with the decimal commas of scores."""
+    """Read the numbers that stand beside each score, with the decimal comma of scores."""
     found, problems = {}, []
-    mark: Decimal = "," if grid.numbers.decimal_commas else decimal
+    mark: Decimal = "," if grid.numbers.mark == "," else decimal
     for role in BESIDE:
         for name in plan.roles[role]:
             texts = grid.cells.columns[name]
@@ -618,8 +612,9 @@ def make_runs(
 def find_blanks(names: pa.Array, role: str, place: Place) -> list[Problem]:
     """Find empty names of models, datasets or metrics."""
     blank = pc.equal(names, "").fill_null(fill_value=False).to_numpy(zero_copy_only=False)
-    code, reason = (text.format(role=role) for text in (UNNAMED.code, UNNAMED.reason))
-    return place.report(replace(UNNAMED, code=code, reason=reason), np.flatnonzero(blank))
+    reason, remedy = f"The {role} has no name.", "Fill in the name, or remove the row."
+    problem = Problem(code=f"empty_{role}", reason=reason, remedy=remedy)
+    return place.report(problem, np.flatnonzero(blank))
 
 
 def name_metrics(datasets: pa.Array, said: pa.Array | None, query: Query) -> pa.Array:

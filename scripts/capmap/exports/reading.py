@@ -1,8 +1,11 @@
 """The exports of a study, read together."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any, Literal
@@ -17,6 +20,7 @@ from capmap.exports.cells import (
     SEPARATOR,
     Filters,
     Mapped,
+    check_columns,
     list_columns,
     list_values,
     match_value,
@@ -39,9 +43,8 @@ from capmap.exports.sheets import open_sheet
 from capmap.patterns import has_fields
 from capmap.problems import Problem, RowCheck, UnreadableExportError, ask_nearest
 from capmap.settings.choices import Spread, Take
-from capmap.wording import format_count, list_names, quote_name
+from capmap.wording import format_count, list_names
 
-COUNTS = ("rows", "rows_filtered", "rows_empty_score", "percent_signs", "decimal_commas")
 # Faults of numbers beside scores, which are of no use where one of them is none.
 UNUSABLE = ("bad_step", "bad_selection", "bad_summary")
 
@@ -62,26 +65,16 @@ class Exports:
         Everything that is wrong, in the order of the files.
     files : list of dict
         The files that exist, in the order given: path as given, sha256, bytes, and rows of data.
-    rows : int
-        Rows of data in all files; rows that could not be split into cells count too.
-    rows_filtered : int
-        Rows left out by `where`.
-    rows_empty_score : int
-        Rows (in a matrix: cells) left out because their score is empty.
-    percent_signs : int
-        Scores divided by 100 because of a percent sign.
-    decimal_commas : int
-        Scores read with a decimal comma.
+    counts : Counter of str
+        ``rows`` of data in all files, also those that could not be split into cells;
+        ``rows_filtered``, left out by `where`; and ``rows_empty_score`` (of a matrix: cells), left
+        out because their score is empty.
     """
 
     runs: pd.DataFrame
     problems: list[Problem]
     files: list[dict[str, Any]]
-    rows: int
-    rows_filtered: int
-    rows_empty_score: int
-    percent_signs: int
-    decimal_commas: int
+    counts: Counter[str]
 
 
 def read_exports(
@@ -134,7 +127,10 @@ def read_exports(
         files += describe_file(path, rows)
     present = sorted(set[str]().union(*(part.columns for part in parts)))
     if len(parts) == len(paths):
-        problems += _check_filters(parts, query.where) + _check_ignored(present, query.columns)
+        problems += _check_filters(parts, query.where)
+        ignored = list_columns(query.columns, "ignore")
+        wishes = [("columns: {ignore: …}", name) for name in ignored if name not in present]
+        problems += check_columns(wishes, present, "".join(paths[:1]))
     problems += _check_metrics(parts, present, list_columns(query.columns, "metric")[0])
     if any(problem.code in UNUSABLE for problem in problems):
         query = replace(query, take="all", summary={})
@@ -145,7 +141,7 @@ def read_exports(
         runs=runs,
         problems=[*problems, *doubts],
         files=files,
-        **{name: sum(part.counts[name] for part in parts) for name in COUNTS},
+        counts=sum((part.counts for part in parts), Counter[str]()),
     )
 
 
@@ -244,18 +240,6 @@ def _check_filters(parts: Sequence[Part], where: Filters) -> list[Problem]:
     if where and not problems and not passed:
         reason = "No row passes all filters of `where` together."
         problems.append(Problem(code="unmatched_filter", reason=reason, remedy="Correct a filter."))
-    return problems
-
-
-def _check_ignored(present: Sequence[str], columns: Mapped) -> list[Problem]:
-    """Find columns to ignore that no file has."""
-    problems = []
-    for name in list_columns(columns, "ignore"):
-        if name not in present:
-            reason = f"No file has the column {quote_name(name)} (columns: {{ignore: …}})."
-            remedy = f"{ask_nearest(name, present)}Correct or remove it."
-            code = "unmatched_ignore"
-            problems.append(Problem(code=code, reason=reason, remedy=remedy, column=name))
     return problems
 
 
@@ -406,17 +390,17 @@ def spread_summaries(
     is_known = np.isfinite(spreads)
     half = np.where(is_known, (sizes == 1) & ~said, (sizes > 1) & said)
     is_summary = is_known & (sizes > 1)
+    counts = np.where(is_summary, sizes, 1)
     problems = [
         *report_first(runs[half & np.isfinite(runs["score"])], HALVES),
         *report_first(_find_twins(runs[is_summary], spreads[is_summary]), TWINS),
     ]
     deviations = spreads * (np.sqrt(sizes) if spread == "sem" else 1)
-    rows = np.repeat(np.arange(len(runs)), np.where(is_summary, sizes, 1))
+    rows = np.repeat(np.arange(len(runs)), counts)
     table = runs.iloc[rows].reset_index(drop=True)
     places = table.groupby(rows).cumcount().to_numpy()
-    quantiles = {n: _place_runs(n) for n in np.unique(sizes).tolist()}
-    shifts = np.array([quantiles[n][k] for n, k in zip(sizes[rows], places, strict=True)])
-    shifts = np.where(is_summary[rows], shifts * deviations[rows], 0)
+    pairs = zip(counts.tolist(), np.nan_to_num(deviations), strict=True)
+    shifts = np.concatenate([np.zeros(0), *(_place_runs(n) * deviation for n, deviation in pairs)])
     own = table["seed"].astype("str")
     made = own.where(own == "", own + SEPARATOR) + (places + 1).astype(str)
     seeds = np.where(is_summary[rows], made, own)
@@ -439,6 +423,7 @@ def _find_twins(rows: pd.DataFrame, spreads: npt.NDArray[np.float64]) -> pd.Data
     return rows if are_twins else rows.iloc[:0]
 
 
+@lru_cache
 def _place_runs(count: int) -> npt.NDArray[np.float64]:
     """Normal quantiles of some runs with mean 0 and standard deviation (n − 1) 1."""
     if count == 1:
@@ -477,7 +462,12 @@ def read_evaluations(
     training is a model, with one run. With one, and without seeds, each training is a seed of its
     model.
     """
-    plan = _plan_roles(columns or {}, _list_present(paths))
+    present = set[str]()
+    for path in paths:
+        # Files that cannot be opened are found faulty later.
+        with suppress(UnreadableExportError):
+            present |= {*open_sheet(path, wanted={*NAMED, *OWN, *COLUMNS.values()}).columns}
+    plan = _plan_roles(columns or {}, present)
     mapped = {role: names for role, names in plan.items() if names}
     exports = read_exports(
         paths,
@@ -495,25 +485,13 @@ def read_evaluations(
     return replace(exports, runs=table), plan
 
 
-def _list_present(paths: Sequence[str]) -> set[str]:
-    """List the columns of all files that can be opened; the others are found faulty later."""
-    present: set[str] = set()
-    for path in paths:
-        try:
-            present |= set(open_sheet(path, wanted={*NAMED, *OWN, *COLUMNS.values()}).columns)
-        except UnreadableExportError:
-            continue
-    return present
-
-
 def _plan_roles(columns: Mapped, present: set[str]) -> dict[str, list[str]]:
     """Choose the columns of each role."""
     plan = {}
     for role in (*NAMED, "score", *OWN):
-        usual = COLUMNS.get(role, role)
-        names = list_columns(columns, role) if role in columns else [usual]
-        if names in ([role], [usual]):
-            names = [role] if role in present and usual not in present else [usual]
+        usual, names = COLUMNS.get(role, role), list_columns(columns, role)
+        if names == [role] and (usual in present or role not in present):
+            names = [usual]
         plan[role] = [] if role in OPTIONAL and names == [usual] and usual not in present else names
     return plan
 

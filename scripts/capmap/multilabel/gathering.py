@@ -1,5 +1,6 @@
 """One score per model, dataset and seed from evaluated dumps, and everything wrong with them."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -66,7 +67,7 @@ def check_predictions(
         {**{key: fact[key] for key in ("path", "sha256", "bytes")}, "rows": fact["images"]}
         for fact in known
     ]
-    read = Exports(gathered, found, files, images, 0, 0, percent_signs=0, decimal_commas=0)
+    read = Exports(gathered, found, files, Counter(rows=images))
     return read, result, {}
 
 

@@ -163,11 +163,6 @@ RESERVED = RowCheck(
 )
 
 
-def find_reserved_names(runs: pd.DataFrame) -> list[Problem]:
-    """Find a dataset that is called like the column of models in the table of scores."""
-    return RESERVED.report(runs[runs["dataset"] == "model"].head(1), column="")
-
-
 def _list_selected(selection: Selection) -> Sequence[str]:
     if isinstance(selection, Mapping):
         return selection["exclude"]
@@ -218,15 +213,19 @@ def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
     looks = shares.groupby(dataset, observed=True).mean().to_dict("index")
     largest = score.groupby(runs["metric"], observed=True).max()
     problems: list[Problem] = []
-    overruled: dict[tuple[str, str], list[str]] = {}
+    overruled = set[tuple[str, Any]]()
     firsts = runs.drop_duplicates("dataset")
     for row in list_rows(firsts):
         known = find_metric(row.metric)
         if known is None or rules.of_dataset(row.dataset).get("transform"):
             continue
         direction, origin = rules.find_direction(row.dataset, row.metric)
+        own = firsts[firsts["dataset"] == row.dataset].assign(_key=write_key(row.dataset))
         if direction != known.direction:
-            overruled.setdefault((row.metric, str(direction)), []).append(row.dataset)
+            usual = "lower" if direction == "max" else "higher"
+            if (row.metric, direction) not in overruled:
+                problems += OVERRULED.report(own.assign(_now=direction, _usual=usual), column="")
+            overruled.add((row.metric, direction))
             continue
         look = _describe_errors(known, looks[row.dataset])
         if not look or origin != "natural":
@@ -234,16 +233,7 @@ def find_doubtful_directions(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
         # Errors of the metric exceed 1 elsewhere, so those below are hardly converted.
         is_like_others = look != CONVERSIONS or largest[row.metric] <= 1
         severity: Severity = "error" if is_like_others else "warning"
-        own = firsts[firsts["dataset"] == row.dataset]
-        said = own.assign(_look=look, _key=write_key(row.dataset))
-        problems += SUSPICIOUS._replace(severity=severity).report(said, column="")
-    for (metric, chosen), names in overruled.items():
-        own = firsts[firsts["dataset"] == names[0]].assign(
-            _direction=chosen,
-            _usual="lower" if chosen == "max" else "higher",
-            _names=f"{count_things(len(names), 'dataset')}: {list_names(names)}",
-        )
-        problems += OVERRULED.report(own.assign(metric=metric), column="")
+        problems += SUSPICIOUS._replace(severity=severity).report(own.assign(_look=look), column="")
     return problems
 
 
@@ -258,8 +248,8 @@ SUSPICIOUS = RowCheck(
 OVERRULED = RowCheck(
     "overruled_direction",
     "metric",
-    "The configuration says {_direction} for the metric {metric}, of which {_usual} is better by "
-    "its name ({_names}).",
+    "The configuration says {_now} for the metric {metric}, of which {_usual} is better by its "
+    "name, such as on {dataset}.",
     "The configuration is followed; correct it if the scores are what the name says.",
     "warning",
 )
@@ -416,8 +406,7 @@ def _judge_scores(
     count = int((excess > 0).sum())
     if count:
         are_all = count == len(score)
-        scale["_scores"] = count_things(count, "score")
-        scale["_share"] = "All" if are_all else "Most"
+        scale["_scores"] = "all scores" if are_all else count_things(count, "score")
         is_error = scale["is_impossible"] or (are_all and scale["is_stated"])
         yield ALL_OUTSIDE if is_error else OUTSIDE, excess == excess.max()
 
@@ -438,14 +427,6 @@ MIXED_CHECK = RowCheck(
     'Write it as a fraction, or with a percent sign ("{score:g}%"). Of a failed run say so: '
     "values: {{{raw}: missing}}.",
 )
-ALL_OUTSIDE = RowCheck(
-    "all_out_of_bounds",
-    "score",
-    "{_share} scores of the dataset {dataset} are outside its bounds [{low:g}, {high:g}]; this one "
-    "is farthest out.",
-    "Check that this column or metric is what it is taken for, and give its own bounds: "
-    "metrics: {{{_metric}: {{low: …, high: …}}}}.",
-)
 OUTSIDE = RowCheck(
     "out_of_bounds",
     "score",
@@ -453,6 +434,12 @@ OUTSIDE = RowCheck(
     "farthest out.",
     "It is kept and its normalized score leaves [0, 1]; check the score or the bounds.",
     "warning",
+)
+ALL_OUTSIDE = OUTSIDE._replace(
+    code="all_out_of_bounds",
+    remedy="Check that this column or metric is what it is taken for, and give its own bounds: "
+    "metrics: {{{_metric}: {{low: …, high: …}}}}.",
+    severity="error",
 )
 
 
@@ -514,10 +501,9 @@ def find_opposite(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
         return []
     ranks = (cells * pd.Series(signs)).rank(pct=True)
     others = ranks.rsub(ranks.sum(axis=1), axis=0).div(ranks.notna().sum(axis=1) - 1, axis=0)
-    pairs = [
-        table.where(np.isfinite(others)).rank() for table in (ranks, others.where(ranks.notna()))
-    ]
-    own, rest = ((table - table.mean()) / table.std(ddof=0) for table in pairs)
+    both = np.isfinite(others) & ranks.notna()
+    own, rest = (table.where(both).rank() for table in (ranks, others))
+    own, rest = ((table - table.mean()) / table.std(ddof=0) for table in (own, rest))
     correlations = (own * rest).mean()
     rng = make_stream(0, "validation", "opposite")
     found = {}

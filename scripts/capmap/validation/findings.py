@@ -27,11 +27,11 @@ from capmap.patterns import read_fields
 from capmap.problems import Problem
 from capmap.settings.choices import Duplicates, Failed, Incomplete, Invalid, TableFormat
 from capmap.validation.contradictions import (
+    RESERVED,
     find_doubtful_directions,
     find_misfits,
     find_mixed_metrics,
     find_opposite,
-    find_reserved_names,
     find_unknown_names,
     rename_runs,
 )
@@ -190,7 +190,7 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
     selected, _ = select_runs(runs, datasets=policies.select.get("datasets", "all"))
     problems = find_mixed_metrics(selected)
     mixed = [problem.value for problem in problems]
-    problems += find_reserved_names(selected)
+    problems += RESERVED.report(selected[selected["dataset"] == "model"].head(1), column="")
     sound = leave_out(selected, "dataset", mixed)
     problems += find_doubtful_directions(sound, rules)
     converted = apply_transforms(sound, rules.datasets)
@@ -335,8 +335,7 @@ def list_rejected(validation: Validation) -> pd.DataFrame:
 
 def count_codes(problems: Iterable[Problem]) -> dict[str, int]:
     """Count problems by their code, the most frequent first."""
-    counts = Counter(problem.code for problem in problems)
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    return dict(Counter(sorted(problem.code for problem in problems)).most_common())
 
 
 def group_problems(problems: Iterable[Problem]) -> list[tuple[str, list[Problem]]]:
@@ -409,7 +408,7 @@ def report_problems(
 
 def describe_exports(read: Exports, result: Validation) -> dict[str, Any]:
     """Describe a study's exports and runs as the content of ``validation.json``."""
-    counts = {name: getattr(read, name) for name in ("rows", "rows_filtered", "rows_empty_score")}
+    counts = {name: read.counts[name] for name in ("rows", "rows_filtered", "rows_empty_score")}
     seen: Counter[str] = Counter()
     warnings = []
     for problem in result.warnings:
@@ -422,9 +421,5 @@ def describe_exports(read: Exports, result: Validation) -> dict[str, Any]:
         "seeds_per_cell": _summarize_seeds(result.runs),
         "rejected": count_codes(result.left_out),
         "warnings": warnings,
-        "conversions": {
-            "percent_signs": read.percent_signs,
-            "decimal_commas": read.decimal_commas,
-            "summarized": int(result.runs["summary"].sum()) if "summary" in result.runs else 0,
-        },
+        "conversions": {"summarized": int(result.runs.get("summary", pd.Series(dtype=int)).sum())},
     }

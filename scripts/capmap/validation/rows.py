@@ -82,7 +82,6 @@ CONFLICT = RowCheck(
     "The score of {model} on {dataset}{_item}{_seed} differs from {_other} at {_place}.",
     "{_remedy}",
 )
-INCOMPLETE = RowCheck("incomplete", "_name", "{_reason}", "{_consequence}")
 
 
 def reject_rows(runs: pd.DataFrame, found: Sequence[Problem], *, policy: Invalid) -> Rejected:
@@ -203,13 +202,10 @@ def find_incomplete(
         )
         reasons = {worst: reason}
     rows = runs[runs[kind].isin([*reasons])].drop_duplicates(kind)
-    rows = rows.assign(
-        _name=rows[kind].astype("str"),
-        _reason=[reasons[name] for name in rows[kind]],
-        _consequence=CONSEQUENCES[policy],
-    )
     severity: Severity = "error" if policy == "error" else "warning"
-    problems = INCOMPLETE._replace(severity=severity).report(rows, column="")
+    check = RowCheck("incomplete", kind, "{_reason}", CONSEQUENCES[policy], severity)
+    said = rows.assign(_reason=[reasons[name] for name in rows[kind]])
+    problems = check.report(said, column="")
     if policy.startswith("drop") and missing and len(missing) == len(table):
         reason = f"No {kind} has a run for every {other}, so incomplete: {policy} leaves nothing."
         remedy = "Choose another policy, or select models and datasets that are complete."
