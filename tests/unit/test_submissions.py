@@ -151,7 +151,7 @@ FAULTS = {
         {"rows": [*make_rows(), make_rows()[0] | {SCORE: "0.7"}]},
         *(32, SCORE, "differs from '0.8001' at line 2"),
     ),
-    "nan": ({"rows": change(**{SCORE: "nan"})}, 2, SCORE, "not a number"),
+    "nan": ({"rows": change(**{SCORE: "nan"})}, 2, SCORE, "not a finite number"),
     "blank": ({"rows": change(**{SCORE: ""})}, 2, SCORE, "score is empty"),
     "percent": ({"rows": change(**{SCORE: "55.0"})}, 2, SCORE, "outside the range [0, 1]"),
     "below": ({"rows": change(**{SCORE: "-0.2"})}, 2, SCORE, "outside the range [0, 1]"),

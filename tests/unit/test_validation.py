@@ -40,10 +40,10 @@ def test_runs_are_ordered_and_keep_extra_columns():
 
 def test_a_row_that_cannot_be_used_can_be_put_into_quarantine():
     runs = make_runs(("A", "D", 0.1), ("B", "D", np.nan), ("B", "D", np.inf))
-    found = [fault("not_a_number"), fault("infinite_score", line=4)]
+    found = [fault("not_a_number"), fault("nan_score", line=4)]
     validation = validate(runs, found, invalid="quarantine")
     assert validation.errors == []
-    assert {"not_a_number", "infinite_score"} <= {item.code for item in validation.warnings}
+    assert {"not_a_number", "nan_score"} <= {item.code for item in validation.warnings}
     assert validation.counts["rows_rejected"] == 2
     assert list_rejected(validation)["line"].to_list() == [3, 4]
 

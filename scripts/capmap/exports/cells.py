@@ -102,7 +102,7 @@ class Numeral(str):
     __slots__ = ()
 
 
-WORDS = {None: "", True: "true", False: "false"}
+WORDS: Mapping[Any, str] = {None: "", True: "true", False: "false"}
 
 
 def make_cells(
@@ -111,17 +111,13 @@ def make_cells(
     """Make cells of values: texts, `Numeral`, truth values, and None for empty ones."""
     texts, numerals = {}, {}
     for name, column in columns.items():
-        kinds = {type(cell) for cell in column if cell is not None and cell != ""}
-        if Numeral in kinds:
+        if Numeral in {*map(type, column)}:
             # An empty cell is one of either kind.
             numerals[name] = np.array(
                 [type(cell) is Numeral or cell in (None, "") for cell in column], dtype=np.bool_
             )
-        if not kinds <= {str, Numeral} or None in column:
-            column = [WORDS.get(cell, cell) for cell in column]
-        texts[name] = make_texts(column)
-    places = np.array(lines, dtype=np.int64)
-    return Cells(texts, places, numerals, problems)
+        texts[name] = make_texts([WORDS.get(cell, cell) for cell in column])
+    return Cells(texts, np.array(lines, dtype=np.int64), numerals, problems)
 
 
 @dataclass(frozen=True)
@@ -351,10 +347,9 @@ class Kind(IntEnum):
     NUMBER = 0
     EMPTY = 1
     NAN = 2
-    INFINITE = 3
-    TEXT = 4
-    AMBIGUOUS = 5
-    UNCLEAR = 6
+    TEXT = 3
+    AMBIGUOUS = 4
+    UNCLEAR = 5
 
 
 @dataclass(frozen=True)
@@ -399,8 +394,8 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
 
     Notes
     -----
-    ``NA``, ``N/A``, ``null``, ``None`` and dashes are empty cells; ``NaN`` has the kind NAN. A
-    number beyond the range of floats is infinite. Underscores, digits of other scripts, and a
+    ``NA``, ``N/A``, ``null``, ``None`` and dashes are empty cells; ``NaN``, infinite numbers and
+    those beyond the range of floats have the kind NAN. Underscores, digits of other scripts, and a
     percent sign behind an exponent are not numbers.
 
     Examples
@@ -411,7 +406,7 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     """
     if decimal != "," and pc.all(pc.match_substring_regex(texts, PLAIN)).as_py():
         values = _to_floats(texts)
-        kinds = np.where(np.isinf(values), Kind.INFINITE, Kind.NUMBER).astype(np.int8)
+        kinds = np.where(np.isinf(values), Kind.NAN, Kind.NUMBER).astype(np.int8)
         return Numbers(values=values, kinds=kinds)
     encoded = texts.dictionary_encode()
     words, places = encoded.dictionary, encoded.indices.to_numpy()
@@ -436,7 +431,7 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     kinds[_match(clean, NAN)] = Kind.NAN
     kinds[_match(clean, ABSENT)] = Kind.EMPTY
     kinds[number] = Kind.NUMBER
-    kinds[np.isinf(values)] = Kind.INFINITE
+    kinds[np.isinf(values)] = Kind.NAN
     return Numbers(values=values[places], kinds=kinds[places], mark=mark)
 
 
@@ -482,7 +477,7 @@ def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     bad = is_summary.to_numpy(zero_copy_only=False) & (numbers.kinds[count:] != Kind.NUMBER)
     kinds[bad & (kinds == Kind.NUMBER)] = Kind.TEXT
     kinds[_match(texts, UNCLEAR) & (kinds == Kind.NUMBER)] = Kind.UNCLEAR
-    values = np.where(kinds > Kind.INFINITE, np.nan, numbers.values[:count])
+    values = np.where(kinds > Kind.NAN, np.nan, numbers.values[:count])
     return replace(numbers, values=values, kinds=kinds, spreads=numbers.values[count:])
 
 

@@ -20,6 +20,7 @@ from capmap.exports.cells import (
     Filters,
     Kind,
     Mapped,
+    Mask,
     Numbers,
     Place,
     bare_spreads,
@@ -82,14 +83,9 @@ SCORES = {
     ),
     Kind.NAN: Problem(
         code="nan_score",
-        reason="The score is not a number.",
+        reason="The score is not a finite number.",
         remedy="Leave the cell empty if the run is missing. If it failed, say what it counts with: "
         "`failed: worst`, or `failed: drop` to leave it out.",
-    ),
-    Kind.INFINITE: Problem(
-        code="infinite_score",
-        reason="The score is infinite.",
-        remedy="Remove the row, or write the value that stands for a failed run.",
     ),
     Kind.TEXT: Problem(code="not_a_number", reason="The score is not a number.", remedy=CORRECT),
     Kind.AMBIGUOUS: Problem(
@@ -108,7 +104,7 @@ SCORES = {
 BESIDE = {
     "step": "is not a number",
     "selection": "is not a number",
-    "spread": "is no number, or is negative",
+    "spread": "is no number, is negative, or alone has a percent sign, or its mean has",
     "count": f"is no whole number from 1 to {MOST_RUNS:,}",
 }
 SUMMARY = ("spread", "count")
@@ -302,11 +298,8 @@ class _NamedSheet(NamedTuple):
         """Read columns of the file, of which it takes one to count the rows, and fields."""
         own = [name for name in names if name not in self.fields] or self.sheet.columns[:1]
         cells = self.sheet.read_cells(own)
-        texts = {
-            name: repeat_text(self.fields[name], len(cells.lines))
-            for name in names
-            if name in self.fields
-        }
+        asked = {name: text for name, text in self.fields.items() if name in names}
+        texts = {name: repeat_text(text, len(cells.lines)) for name, text in asked.items()}
         return replace(cells, columns={**cells.columns, **texts})
 
 
@@ -506,10 +499,16 @@ def _read_beside(
             texts = grid.cells.columns[name]
             plain = bare_spreads(texts) if role == "spread" else texts
             numbers = parse_mixed(plain, grid.cells.find_numerals(name), decimal=mark)
-            place = Place(source, grid.cells.lines, name, texts)
-            problems += find_bad_beside(role, numbers, np.isfinite(grid.numbers.values), place)
+            bad = find_bad_beside(role, numbers) & np.isfinite(grid.numbers.values)
             if role == "spread":
-                problems += find_scale_breaks(texts, replace(place, raw=grid.raw))
+                bad |= find_scale_breaks(grid.raw, texts)
+            problem = Problem(
+                code="bad_summary" if role in SUMMARY else f"bad_{role}",
+                reason=f"The {role} {BESIDE[role]}.",
+                remedy="Correct the row, or name another column under `columns`.",
+            )
+            place = Place(source, grid.cells.lines, name, texts)
+            problems += place.report(problem, np.flatnonzero(bad)[:1])
             found[role] = pa.array(numbers.values)
     return found, problems
 
@@ -578,11 +577,7 @@ def _find_zero_errors(cells: Cells, plan: _Plan, where: Filters, source: str) ->
 
 
 def make_runs(
-    columns: Mapping[str, pa.Array],
-    numbers: Numbers,
-    *,
-    source: str,
-    lines: npt.NDArray[np.int64],
+    columns: Mapping[str, pa.Array], numbers: Numbers, *, source: str, lines: npt.NDArray[np.int64]
 ) -> pa.Table:
     """Make the table of runs, without rows that have no name or metric (null where unknown)."""
     usable = np.ones(len(lines), dtype=np.bool_)
@@ -656,39 +651,24 @@ def find_bad_scores(numbers: Numbers, place: Place) -> list[Problem]:
     ]
 
 
-def find_bad_beside(
-    role: str, numbers: Numbers, usable: npt.NDArray[np.bool_], place: Place
-) -> list[Problem]:
-    """Find the first number beside a usable score that is none, or is impossible."""
+def find_bad_beside(role: str, numbers: Numbers) -> Mask:
+    """Find the numbers beside scores that are none, or are impossible."""
     values = numbers.values
     missing = [Kind.EMPTY, Kind.NAN] if role == "spread" else [Kind.EMPTY]
-    bad = ~np.isin(numbers.kinds, [Kind.NUMBER, *missing])
+    bad: Mask = ~np.isin(numbers.kinds, [Kind.NUMBER, *missing])
     if role == "spread":
-        bad |= values < 0
+        bad |= (values < 0) | np.isinf(values)
     if role == "count":
         bad |= (values < 1) | (values > MOST_RUNS) | (values % 1 > 0)
-    return _report_beside(role, BESIDE[role], bad & usable, place)
+    return bad
 
 
-def find_scale_breaks(spreads: pa.Array, place: Place) -> list[Problem]:
-    """Find the first row with a percent sign behind either the mean or its spread, if not 0."""
-    signs = [pc.match_substring(texts, "%") for texts in (place.raw, spreads)]
-    filled = [pc.match_substring_regex(*own) for own in ((place.raw, r"\d"), (spreads, "[1-9]"))]
-    differ = pc.and_(pc.xor(*signs), pc.and_(*filled)).to_numpy(zero_copy_only=False)
-    fault = "has a percent sign and its mean has none, or the other way round"
-    return _report_beside("spread", fault, differ, place)
-
-
-def _report_beside(
-    role: str, fault: str, bad: npt.NDArray[np.bool_], place: Place
-) -> list[Problem]:
-    """Say what is wrong with the first number beside a score that has a fault."""
-    problem = Problem(
-        code="bad_summary" if role in SUMMARY else f"bad_{role}",
-        reason=f"The {role} {fault}.",
-        remedy="Correct the row, or name another column under `columns`.",
-    )
-    return place.report(problem, np.flatnonzero(bad)[:1])
+def find_scale_breaks(means: pa.Array, spreads: pa.Array) -> Mask:
+    """Find the rows with a percent sign behind either the mean or its spread, if not 0."""
+    signs = [pc.match_substring(texts, "%") for texts in (means, spreads)]
+    filled = [pc.match_substring_regex(*own) for own in ((means, r"\d"), (spreads, "[1-9]"))]
+    mask: Mask = pc.and_(pc.xor(*signs), pc.and_(*filled)).to_numpy(zero_copy_only=False)
+    return mask
 
 
 def find_words(kinds: npt.NDArray[np.int8], place: Place, *, remedy: str) -> list[Problem]:

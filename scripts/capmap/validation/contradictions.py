@@ -14,13 +14,7 @@ from capmap.artifacts import pack_names
 from capmap.exports.cells import SEPARATOR
 from capmap.exports.reading import ROW
 from capmap.metrics import Metric, canonical_name, find_metric
-from capmap.normalization import (
-    Rules,
-    Select,
-    Selection,
-    leave_out,
-    select_runs,
-)
+from capmap.normalization import Rules, Select, Selection, leave_out, select_runs
 from capmap.problems import Problem, RowCheck, Severity, list_rows
 from capmap.rng import make_stream
 from capmap.settings.choices import Failed
@@ -102,9 +96,7 @@ def find_unknown_names(
 
 
 def _find_absent(
-    items: Sequence[Mapping[str, Any]],
-    known: Mapping[str, set[str]],
-    read: Mapping[str, set[str]],
+    items: Sequence[Mapping[str, Any]], known: Mapping[str, set[str]], read: Mapping[str, set[str]]
 ) -> list[Problem]:
     """Find the names of settings that are not known, among those that were read."""
     problems: list[Problem] = []

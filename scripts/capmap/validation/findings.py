@@ -14,14 +14,7 @@ from capmap.errors import ValidationError
 from capmap.exports import Exports, read_exports
 from capmap.exports.reading import MEAN, ROW, SEED, check_digests
 from capmap.exports.records import FileOptions
-from capmap.normalization import (
-    Rules,
-    Select,
-    apply_transforms,
-    count_runs,
-    leave_out,
-    select_runs,
-)
+from capmap.normalization import Rules, Select, apply_transforms, count_runs, leave_out, select_runs
 from capmap.normalization.bounds import NO_ITEMS, resolve_bounds
 from capmap.patterns import read_fields
 from capmap.problems import Problem
@@ -301,11 +294,7 @@ def check_exports(
     runs, misnamed = rename_runs(read.runs, renamed, fixed=fixed)
     result = validate_runs(
         runs,
-        [
-            *read.problems,
-            *misnamed,
-            *check_digests(exports, settings["checksums"], names=names),
-        ],
+        [*read.problems, *misnamed, *check_digests(exports, settings["checksums"], names=names)],
         rules=Rules.choose({**settings, "renamed": renamed}, references, datasets),
         policies=Policies.choose(settings),
         layout=layout,

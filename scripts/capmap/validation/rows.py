@@ -251,7 +251,7 @@ def find_single_seeds(counts: pd.DataFrame) -> list[Problem]:
     ]
 
 
-FAILURES = frozenset({"empty_score", "infinite_score", "nan_score"})
+FAILURES = frozenset({"empty_score", "nan_score"})
 
 
 def replace_failed(
@@ -306,7 +306,9 @@ def replace_failed(
         if problem is None:
             continue
         if row.dataset not in used:
-            direction = _find_raw_direction(rules, row.dataset, row.metric)
+            direction = rules.find_direction(row.dataset, row.metric)[0]
+            # Every transform turns errors into scores.
+            direction = "min" if "transform" in rules.of_dataset(row.dataset) else direction
             own = sound[sound["dataset"] == row.dataset]
             used[row.dataset] = _substitute(own, failed, direction)
         scores[place] = used[row.dataset][0]
@@ -337,13 +339,6 @@ def _substitute(
         return np.nan, what, remedy
     score = own["score"].min() if direction == "max" else own["score"].max()
     return float(score), what, "No run of the dataset has a score: give a number in `failed`."
-
-
-def _find_raw_direction(rules: Rules, dataset: str, metric: str) -> Direction | None:
-    """Which score as exported is better; every transform turns errors into scores."""
-    if "transform" in rules.of_dataset(dataset):
-        return "min"
-    return rules.find_direction(dataset, metric)[0]
 
 
 def _describe(problem: Problem, run: str, score: float, what: str, remedy: str) -> Problem:
