@@ -251,17 +251,17 @@ def match_value(text: str, value: Value) -> bool:
         return False
 
 
+def match_any(text: str, wanted: Value | Sequence[Value]) -> bool:
+    """Whether a cell says what a filter lets through."""
+    return any(match_value(text, value) for value in list_values(wanted))
+
+
 def match_rows(cells: Cells, where: Filters) -> npt.NDArray[np.bool_]:
     """Find the rows that all filters let through."""
     rows = np.ones(len(cells.lines), dtype=np.bool_)
     for name, wanted in where.items():
-        values = list_values(wanted)
         column = cells.columns[name]
-        texts = [
-            text
-            for text in column.unique().to_pylist()
-            if any(match_value(text, value) for value in values)
-        ]
+        texts = [text for text in column.unique().to_pylist() if match_any(text, wanted)]
         matching = pc.is_in(column, make_texts(texts))
         rows &= matching.to_numpy(zero_copy_only=False)
     return rows

@@ -91,8 +91,7 @@ def _refuse_image(
     """Make the refusal of a file for the image at some place of it."""
     reason, remedy = FAULTS[code]
     reason = f"Image {quote_name(entry.image) if entry.image else place + 1} {reason}."
-    column = LABEL if entry.line else ""
-    return refuse(code, path, reason, hint + remedy, line=entry.line, column=column, value=value)
+    return refuse(code, path, reason, hint + remedy, line=entry.line, value=value)
 
 
 def read_classes(path: str) -> list[str]:

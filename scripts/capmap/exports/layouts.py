@@ -28,10 +28,9 @@ from capmap.exports.cells import (
     choose_texts,
     join_names,
     list_columns,
-    list_values,
     make_texts,
+    match_any,
     match_rows,
-    match_value,
     parse_mixed,
     parse_numbers,
     parse_summaries,
@@ -407,11 +406,7 @@ def _find_scores(
     return {
         column: fields
         for column, fields in scores.items()
-        if all(
-            any(match_value(fields[name], value) for value in list_values(wanted))
-            for name, wanted in where.items()
-            if name in fields
-        )
+        if all(match_any(fields[name], own) for name, own in where.items() if name in fields)
     }
 
 
@@ -422,8 +417,7 @@ def _check_wide(
     columns = query.columns
     long = {*list_columns(columns, "dataset"), *list_columns(columns, "score")}
     if not scores:
-        texts = list_names(_list_scores(query))
-        code, reason = "no_datasets", f"No column is like {texts}."
+        code, reason = "no_datasets", f"No column is like {list_names(_list_scores(query))}."
         remedy = f"The columns are {list_names(present)}. Check `columns` and the file's delimiter."
     elif long <= {*scores} and not list_columns(columns, "datasets"):
         code = "long_table"
@@ -597,9 +591,8 @@ def make_runs(
     table = table if usable.all() else table.filter(pa.array(usable))
     kept = {}
     for name in dict.fromkeys([*RUN_COLUMNS, *columns]):
-        is_text = pa.types.is_large_string(table.schema.field(name).type)
         # Most of the texts of scores differ; of all others, each is kept once.
-        packs = is_text and name != "raw"
+        packs = name != "raw" and pa.types.is_large_string(table.schema.field(name).type)
         kept[name] = table[name].dictionary_encode() if packs else table[name]
     return pa.table(kept)
 
@@ -626,8 +619,9 @@ def name_metrics(datasets: pa.Array, said: pa.Array | None, query: Query) -> pa.
 def find_overruled_metrics(said: pa.Array, used: pa.Array, place: Place) -> list[Problem]:
     """Warn at the first run of which the file names another metric than the configuration."""
     differs = pc.and_(pc.not_equal(said, used), pc.not_equal(said, "")).fill_null(False)
-    pairs = pa.table({"said": said, "used": used}).filter(differs).to_pandas().drop_duplicates()
-    for own, metric in pairs.itertuples(index=False, name=None):
+    rows = pa.table({"said": said, "used": used, "row": pa.array(np.arange(len(said)))})
+    firsts = rows.filter(differs).to_pandas().drop_duplicates(["said", "used"])
+    for own, metric, row in firsts.itertuples(index=False, name=None):
         if not is_same_metric(own, metric):
             problem = Problem(
                 severity="warning",
@@ -637,7 +631,6 @@ def find_overruled_metrics(said: pa.Array, used: pa.Array, place: Place) -> list
                 remedy="The configuration is followed; remove `metric` from it if the file is "
                 "right.",
             )
-            row = pc.index(pc.and_(pc.equal(said, own), pc.equal(used, metric)), True).as_py()
             return replace(place, raw=said).report(problem, [row])
     return []
 

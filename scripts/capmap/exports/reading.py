@@ -195,7 +195,9 @@ def _arrange_runs(tables: list[pa.Table], query: Query) -> tuple[pd.DataFrame, l
     is_seedless = runs["seed"] == ""
     problems = [] if is_seedless.all() else report_first(runs[is_seedless], SEEDLESS)
     if list_columns(query.columns, "seed") == NUMBERED and is_seedless.all():
-        runs = number_rows(runs)
+        # Each row of a cell is a run of its own, with its position as seed.
+        place = runs.groupby(KEY[:3], sort=False, observed=True).cumcount() + 1
+        runs = runs.assign(seed=pack_names(place.astype("str")), numbered=True)
     runs, doubts = take_rows(runs, query.take)
     listed = bool(list_columns(query.columns, "datasets"))
     problems += doubts + find_doubts(runs, listed=listed)
@@ -346,12 +348,6 @@ def report_first(rows: pd.DataFrame, check: RowCheck) -> list[Problem]:
     """Make a problem of all rows of a kind at the first of them, if there are any."""
     said = rows.head(1).assign(_count=format_count(len(rows), "row"))
     return check.report(said, column="")
-
-
-def number_rows(runs: pd.DataFrame) -> pd.DataFrame:
-    """Make each row of a cell a run of its own, with its position as seed, and say so."""
-    place = runs.groupby(KEY[:3], sort=False, observed=True).cumcount() + 1
-    return runs.assign(seed=pack_names(place.astype("str")), numbered=True)
 
 
 def spread_summaries(

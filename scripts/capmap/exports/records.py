@@ -30,6 +30,7 @@ LINES = frozenset({".jsonl", ".ndjson"})
 SCORE = "score"
 DEEPEST = 100
 LONGEST_LIST = 100
+TOO_DEEP = ("deep_nesting", "", "The value is nested too deeply.", "Write flatter objects.")
 REMEDY = "Write the file with a library for its format, or copy it again if it was cut off."
 POINT = re.compile(r"\.(?![^{}]*\})")
 HALF = re.compile(
@@ -158,18 +159,11 @@ def read_text(path: str, *, limit: int = LONGEST, encoding: str = "utf-8") -> st
 
 
 def refuse(
-    code: str,
-    path: str,
-    reason: str,
-    remedy: str = REMEDY,
-    *,
-    line: int = 0,
-    column: str = "",
-    value: str = "",
+    code: str, path: str, reason: str, remedy: str = REMEDY, *, line: int = 0, value: str = ""
 ) -> UnreadableExportError:
     """Make the error of a file with one fault; a path or a line may be filled in later."""
     problem = Problem(code=code, source=path, reason=reason, remedy=remedy)
-    return UnreadableExportError(replace(problem, line=line, column=column, value=shorten(value)))
+    return UnreadableExportError(replace(problem, line=line, value=shorten(value)))
 
 
 def _locate(error: UnreadableExportError, path: str, line: int = 0) -> list[Problem]:
@@ -244,7 +238,7 @@ def _decode(text: str) -> Any:
         written = text.split("\n")[error.lineno - 1].strip()
         raise refuse("invalid_json", "", reason, value=written) from error
     except (RecursionError, ValueError) as error:
-        raise _refuse_depth() from error
+        raise refuse(*TOO_DEEP) from error
 
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -273,11 +267,6 @@ def _build(node: Any) -> Any:
     return _make_object([(str(key.value), _build(child)) for key, child in node.value])
 
 
-def _refuse_depth() -> UnreadableExportError:
-    reason = "The value is nested too deeply."
-    return refuse("deep_nesting", "", reason, "Write flatter objects.")
-
-
 # The cells of a record (text, `Numeral`, bool or None) by dotted names.
 Flat: TypeAlias = dict[str, Any]
 
@@ -288,7 +277,7 @@ def _flatten(value: Any, prefix: str = "", depth: int = 1) -> Flat:
     A list of more than 100 entries is no cell.
     """
     if depth > DEEPEST:
-        raise _refuse_depth()
+        raise refuse(*TOO_DEEP)
     flat: Flat = {}
     for key, child in _list_items(value):
         name = f"{prefix}{key}"
@@ -416,14 +405,11 @@ def _add_part(rows: RecordSheet, line: int, position: str, value: Any, walker: "
             reason = "The value is not an object."
             raise refuse("invalid_record", "", reason, "Write objects, one for each run.")
         found = walker.walk(value, line, position)
+        for number, record in enumerate(found, start=1):
+            rows.add(line or number, _flatten_record(record))
     except UnreadableExportError as error:
         rows.problems += _locate(error, rows.path, line)
         return
-    for number, record in enumerate(found, start=1):
-        try:
-            rows.add(line or number, _flatten_record(record))
-        except UnreadableExportError as error:
-            rows.problems += _locate(error, rows.path, line or number)
     if not found and walker.fields is not None and isinstance(value, dict):
         empty = dict.fromkeys([*(name for step in walker.steps for name in step.fields), SCORE])
         rows.failed.append(len(rows.lines))

@@ -34,19 +34,15 @@ from capmap.wording import count_things, list_names, quote_name, shorten
 DELIMITERS = (",", ";", "\t", "|")
 BLANKS = " "
 SPACE = re.compile(r"[ \t]+")
-QUOTE = (
-    "Put cells that contain the delimiter, such as decimal commas, into quotes, and name all "
-    "columns in the header, or under `reading: {names: […]}`."
-)
+QUOTE = "Put cells that contain the delimiter into quotes, and name all columns in the header."
 # Rows with a title, such as that of a sheet, that may stand above a header.
 MOST_TITLES = 5
 
 
 class Record(NamedTuple):
-    """A row of a table, the first and last line on which it stands, and its cells."""
+    """A row of a table, the first line on which it stands, and its cells."""
 
     first: int
-    last: int
     cells: Sequence[str]
 
 
@@ -74,22 +70,17 @@ class RowSheet:
                 if len(record.cells) == len(self.columns):
                     lines.append(record.first)
                     rows.append([record.cells[place] for place in places])
-                else:
-                    problems.append(self._explain_width(record))
+                    continue
+                width, expected = count_things(len(record.cells), "cell"), len(self.columns)
+                reason = f"The row has {width} where the header has {expected}."
+                is_short = len(record.cells) < expected
+                remedy = "Complete or remove the row." if is_short else QUOTE
+                fault = refuse("wrong_width", self.path, reason, remedy, line=record.first)
+                problems += fault.problems
         except UnreadableExportError as error:
             problems += error.problems
         columns = zip(*rows, strict=True) if rows else ([] for _ in names)
         return make_cells(dict(zip(names, columns, strict=True)), lines, problems)
-
-    def _explain_width(self, record: Record) -> Problem:
-        width, expected = len(record.cells), len(self.columns)
-        return Problem(
-            code="wrong_width",
-            source=self.path,
-            reason=f"The row has {count_things(width, 'cell')} where the header has {expected}.",
-            remedy=QUOTE if width > expected else "Complete or remove the row.",
-            line=record.first,
-        )
 
 
 @dataclass(frozen=True)
@@ -125,7 +116,7 @@ class DelimitedSheet:
         if (
             self.delimiter == BLANKS
             or b'"' in content
-            or (self.header and self.header[-1].last != count)
+            or (self.header and self.header[-1].first != count)
             or (comment and re.search(rb"(?:^|[\r\n])\s*" + re.escape(comment), content))
         ):
             return None
@@ -247,18 +238,14 @@ def read_records(content: bytes, path: str, delimiter: str, comment: str = "") -
     try:
         for cells in reader:
             if cells:
-                yield Record(first, reader.line_num, cells)
+                yield Record(first, cells)
             first = reader.line_num + 1
     except csv.Error as error:
-        raise UnreadableExportError(_explain_fault(path, first, str(error))) from error
-
-
-def _explain_fault(path: str, line: int, fault: str) -> Problem:
-    code, reason = "text_behind_quote", "Text follows the quote that closes a cell of this row."
-    if "field limit" in fault or "end of data" in fault:
-        code, reason = "unclosed_quote", "A quote that opens in this row is never closed."
-    remedy = "Close each quote, and write a quote within a quoted cell twice."
-    return Problem(code=code, source=path, reason=reason, remedy=remedy, line=line)
+        code, reason = "text_behind_quote", "Text follows the quote that closes a cell of this row."
+        if "expected after" not in str(error):
+            code, reason = "unclosed_quote", "A quote that opens in this row is never closed."
+        remedy = "Close each quote, and write a quote within a quoted cell twice."
+        raise refuse(code, path, reason, remedy, line=first) from error
 
 
 NESTED = LINES | YAML | {".json"}
@@ -382,7 +369,7 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
         raise refuse("empty_file", path, "The sheet is empty.", "Fill it in, or leave it out.")
     filled = [any(map(str.strip, column)) for column in zip(*(row for _, row in rows), strict=True)]
     left, right = filled.index(True), len(filled) - filled[::-1].index(True)
-    return make_sheet(path, [Record(line, line, row[left:right]) for line, row in rows], options)
+    return make_sheet(path, [Record(line, row[left:right]) for line, row in rows], options)
 
 
 def list_sheets(path: str) -> list[str]:
@@ -508,7 +495,7 @@ def _list_tables(text: str, header_rows: int) -> Iterator[list[Record]]:
     lines = enumerate(text.split("\n"), start=1)
     for has_pipes, block in groupby(lines, lambda line: PIPE.search(line[1]) is not None):
         if has_pipes:
-            rows = [Record(number, number, _split_pipes(line)) for number, line in block]
+            rows = [Record(number, _split_pipes(line)) for number, line in block]
             yield from _read_block(rows, header_rows)
 
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 from capmap.artifacts import unpack_columns
 from capmap.exports.cells import Mapped, check_columns, list_columns
 from capmap.exports.reading import Exports, describe_file, read_exports
-from capmap.exports.records import read_bounded, read_document
+from capmap.exports.records import read_document
 from capmap.exports.sheets import open_sheet
 from capmap.problems import Problem, UnreadableExportError
 from capmap.settings.choices import Decimal
@@ -46,7 +46,6 @@ SHARPENED: dict[str, dict[str, Any]] = {
         "remedy": "Evaluate it with the metric of the benchmark, or correct the cell.",
     },
 }
-LARGEST = 1 << 20
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -162,7 +161,6 @@ def read_information(path: str | None) -> tuple[dict[str, Any], list[Problem]]:
     if path is None:
         return nothing, []
     try:
-        read_bounded(path, limit=LARGEST)
         said = Information.model_validate(_trim_keys(read_document(path))).model_dump()
     except UnreadableExportError as error:
         return nothing, error.problems

@@ -473,4 +473,4 @@ def _explain_name(place: Place, name: Any, schema: Schema) -> tuple[Place, str]:
         rule = find_part(schema, place[:-1]).get("propertyNames", {})
         return place, f"this name cannot be used. {rule.get('description', '')}"
     shown = str(name).lower() if isinstance(name, bool) else str(name)
-    return place[:-1], f"the key {shown} is not text. {QUOTED}"
+    return place[:-1], f"the key {shown} is not text. {QUOTED} Decimal marks are points."

@@ -124,15 +124,15 @@ def _find_views(names: Sequence[str], metric: str) -> list[Problem]:
     views: dict[str, list[str]] = {}
     for name in names:
         views.setdefault(name.rpartition(SEPARATOR)[0], []).append(name)
-    several = [dataset for dataset, own in views.items() if dataset and len(own) > 1]
+    several = [(name, own) for name, own in views.items() if name and len(own) > 1]
     if not several:
         return []
-    own = views[several[0]]
+    dataset, own = several[0]
     kept = next((name for name in own if name.endswith(f"{SEPARATOR}{metric}")), own[0])
     return [
         Problem(
             code="views",
-            reason=f"The ranking would count {quote_name(several[0])} {len(own)} times: "
+            reason=f"The ranking would count {quote_name(dataset)} {len(own)} times: "
             f"{list_names(own)} are metrics of one dataset.",
             remedy=f"Keep one metric of each dataset, such as select: {{datasets: [{kept}, …]}}. "
             "The tables of metrics and ranks have all of them.",
@@ -498,21 +498,16 @@ def find_opposite(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
     own, rest = ((table - table.mean()) / table.std(ddof=0) for table in (own, rest))
     correlations = (own * rest).mean()
     rng = make_stream(0, "validation", "opposite")
-    found = {}
+    problems: list[Problem] = []
     for name in correlations.index[correlations <= -0.5]:
         pair = np.column_stack([own[name].dropna(), rest[name].dropna()])
         p = _test_opposite(pair, correlations[name], rng)
         if len(pair) >= FEWEST_MODELS and p * count <= LEVEL:
-            found[str(name)] = float(correlations[name])
-    rows = firsts.set_index(firsts["dataset"].astype("str")).loc[[*found]]
-    ways = [("lower", "max") if signs[name] < 0 else ("higher", "min") for name in found]
-    rows = rows.assign(
-        _correlation=[*found.values()],
-        _now=[now for now, _ in ways],
-        _other=[other for _, other in ways],
-        _key=[*map(write_key, found)],
-    )
-    return OPPOSITE.report(rows, column="")
+            now, other = ("lower", "max") if signs[name] < 0 else ("higher", "min")
+            said = firsts[firsts["dataset"] == name].assign(_correlation=correlations[name])
+            said = said.assign(_now=now, _other=other, _key=write_key(name))
+            problems += OPPOSITE.report(said, column="")
+    return problems
 
 
 OPPOSITE = RowCheck(

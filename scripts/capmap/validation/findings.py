@@ -43,13 +43,8 @@ ORDER = ["model", "dataset", "seed", "source"]
 READING = ["raw", "column", ROW, MEAN, SEED]
 NO_RUNS = Problem(
     code="no_runs",
-    reason="The exports hold no run that can be used.",
-    remedy="Check exports, where and columns.",
-)
-NOTHING_SELECTED = Problem(
-    code="nothing_selected",
     reason="No run is left to analyse.",
-    remedy="Check select, and the datasets that are left out because they are constant.",
+    remedy="Check exports, where, columns and select, and which datasets are constant.",
 )
 
 
@@ -158,8 +153,8 @@ def validate_runs(
         problems += find_unknown_names(
             runs, rules, policies.select, policies.failed, named=named, constant=flat
         )
-    if averaged.empty and not any(problem.severity == "error" for problem in problems):
-        problems.append(NO_RUNS)
+    if NO_RUNS in problems and sum(problem.severity == "error" for problem in problems) > 1:
+        problems.remove(NO_RUNS)
     return Validation(
         runs=sort_rows(averaged.drop(columns=READING, errors="ignore"), ORDER, "line"),
         items=items,
@@ -201,7 +196,7 @@ def _check_selected(runs: pd.DataFrame, rules: Rules, policies: Policies) -> lis
     analysed, _ = select_runs(selected, models=policies.select.get("models", "all"))
     analysed = leave_out(analysed, "dataset", constant)
     if analysed.empty:
-        return problems if runs.empty else [*problems, NOTHING_SELECTED]
+        return [*problems, NO_RUNS]
     counts = count_runs(analysed)
     return [
         *problems,
@@ -398,17 +393,13 @@ def report_problems(
 def describe_exports(read: Exports, result: Validation) -> dict[str, Any]:
     """Describe a study's exports and runs as the content of ``validation.json``."""
     counts = {name: read.counts[name] for name in ("rows", "rows_filtered", "rows_empty_score")}
-    seen: Counter[str] = Counter()
-    warnings = []
-    for problem in result.warnings:
-        seen[problem.code] += 1
-        if seen[problem.code] <= KEPT:
-            warnings.append(asdict(problem))
+    codes = pd.Series([problem.code for problem in result.warnings], dtype="str")
+    counted = zip(result.warnings, codes.groupby(codes).cumcount(), strict=True)
     return {
         "files": sorted(read.files, key=itemgetter("path")),
         "counts": {"files": len(read.files), **counts, **result.counts},
         "seeds_per_cell": _summarize_seeds(result.runs),
         "rejected": count_codes(result.left_out),
-        "warnings": warnings,
+        "warnings": [asdict(problem) for problem, number in counted if number < KEPT],
         "conversions": {"summarized": int(result.runs.get("summary", pd.Series(dtype=int)).sum())},
     }
