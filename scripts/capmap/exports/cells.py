@@ -62,18 +62,11 @@ SIGNED = r"^(?:±|\+/?-)"
 class Cells:
     """Columns of a file, as text.
 
-    Parameters
-    ----------
-    columns : mapping of str to pyarrow array of large_string
-        Each of the same length and without nulls: an empty cell is an empty text.
-    lines : ndarray of int64, shape (rows,)
-        The line on which each row starts, the header being line 1.
-    numerals : mapping of str to ndarray of bool, shape (rows,)
-        Where the file holds numbers, not texts, in columns that have any: their mark is a point.
-    problems : list of Problem
-        Rows of the file that could not be split into cells.
-    failed : sequence of int
-        The rows of records without any results, as of runs that failed.
+    ``columns`` are of the same length and without nulls: an empty cell is an empty text. ``lines``
+    says where each row starts, the header being line 1; records of documents are counted.
+    ``numerals`` marks the cells of some columns that are numbers of the file, not texts: their mark
+    is a point. ``problems`` tells rows that could not be split into cells, and ``failed`` numbers
+    the records without any results, as of runs that failed.
     """
 
     columns: Mapping[str, pa.Array]
@@ -354,18 +347,10 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True)
 class Numbers:
-    """The numbers of one column of text.
+    """The numbers of one column of text, NaN where the cell is none.
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n,)
-        NaN where the cell is no number.
-    kinds : ndarray of int8, shape (n,)
-        The `Kind` of each cell.
-    mark : {".", ","}
-        The decimal mark.
-    spreads : ndarray of float64, shape (n,), optional
-        How far runs spread about each value, NaN where the cell does not say it.
+    ``kinds`` has the `Kind` of each cell, ``mark`` is the decimal mark, and ``spreads`` says how
+    far runs spread about each value, NaN where the cell does not say it.
     """
 
     values: npt.NDArray[np.float64]
@@ -438,20 +423,9 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
 def parse_summaries(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     """Read cells that hold a number and how far runs spread about it, such as "0.91 ± 0.02".
 
-    Parameters
-    ----------
-    texts : pyarrow array of large_string, shape (n,)
-        Cells without nulls: "0.91 ± 0.02", "0.91 +/- 0.02", "0.91 (0.02)" or "0.91 (±0.02)". A
-        percent sign behind the spread holds for both; one behind the mean alone is UNCLEAR. Cells
-        with one number have no spread, and a change, as in "0.91 (+0.02)", is
-        none.
-    decimal : {"auto", ".", ","}, optional
-        The decimal mark, one for all numbers.
-
-    Returns
-    -------
-    Numbers
-        With ``spreads``.
+    Others are "0.91 +/- 0.02", "0.91 (0.02)" and "0.91 (±0.02)". A percent sign behind the spread
+    holds for both; one behind the mean alone is UNCLEAR. Cells with one number have no spread, and
+    a change, as in "0.91 (+0.02)", is none. The decimal mark is one for all numbers.
 
     Examples
     --------

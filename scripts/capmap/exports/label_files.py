@@ -68,16 +68,9 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelFile:
-    """Labels as a file has them.
+    """Labels as a file has them: ids of classes by image, repeated ones included.
 
-    Parameters
-    ----------
-    source : str
-        The file.
-    sets : list of list of int, shape (images, labels of the image)
-        Ids of classes in the order of the file, repeated ones included.
-    images : list of str or None
-        The id of each image; None where images are known by their order only.
+    ``images`` has the id of each, None where images are known by their order only.
     """
 
     source: str
@@ -128,37 +121,15 @@ def check_images(entries: Sequence[Entry], source: str) -> None:
 def read_labels(path: str, *, classes: Sequence[str] = (), is_single: bool = False) -> LabelFile:
     """Read the valid labels, or the single label, of each image.
 
-    Parameters
-    ----------
-    path : str
-        One of
+    JSON is a list of lists in the order of the images, as the ReaL labels of ImageNet, or an object
+    of image id and list; a single label needs no brackets. A table (``.csv``, ``.tsv``,
+    ``.parquet``) has the columns ``image`` and ``label``, a row per label; a row with an empty
+    label adds none.
 
-        - JSON: a list of lists in the order of the images, as the ReaL labels of ImageNet, or an
-          object of image id and list. A single label needs no brackets;
-        - a table (``.csv``, ``.tsv``, ``.parquet``) with the columns ``image`` and ``label``, a row
-          per label; a row with an empty label adds none.
-
-        Text may be packed (``.gz``).
-    classes : sequence of str, optional
-        Names of the classes; labels may then be names as well as ids.
-    is_single : bool, optional
-        Whether each image must have one label.
-
-    Returns
-    -------
-    LabelFile
-
-    Raises
-    ------
-    UnreadableExportError
-        When the file cannot be read, an image is there twice, or a label is no id or name of a
-        class: at the first such image.
-
-    Notes
-    -----
     Ids count from 0. An id that went through a float (``3.0``) is read; 3.5, true and null are no
-    ids. In JSON a text is a name. Elsewhere digits are an id, unless a class with another id is
-    called so, which is refused. Repeated labels of an image are kept, for who counts them.
+    ids. With names of classes labels may be names as well. In JSON a text is a name; elsewhere
+    digits are an id, unless a class with another id is called so, which is refused. Repeated labels
+    of an image are kept, for who counts them. The first image at fault is told.
     """
     places: dict[str, list[int]] = {}
     for place, name in enumerate(classes):
@@ -302,14 +273,9 @@ ARRAY_REMEDY = "Save the scores with numpy.savez(path, scores=…, ids=…), whe
 
 
 class Dump(NamedTuple):
-    """Scores of every class.
+    """Scores of every class, an image in each row: logits or probabilities, of ``.npy`` mapped.
 
-    Parameters
-    ----------
-    scores : numpy.ndarray of float16, float32 or float64, shape (images, classes)
-        Logits or probabilities; of ``.npy`` mapped into memory.
-    images : list of str or None
-        The id of each image, None where the dump has none.
+    ``images`` has the id of each image, None where the dump has none.
     """
 
     scores: Array
@@ -319,27 +285,10 @@ class Dump(NamedTuple):
 def open_scores(path: str, *, n_classes: int | None = None) -> Dump:
     """Open the scores of a classifier for the images of a dataset.
 
-    Parameters
-    ----------
-    path : str
-        The dump, known by its first bytes: ``.npy`` with floats of shape (images, classes), or
-        ``.npz`` with the same as ``scores`` (or the only array) and perhaps image ids as ``ids``.
-    n_classes : int, optional
-        Number of classes that it must have; unknown by default.
-
-    Returns
-    -------
-    Dump
-
-    Raises
-    ------
-    UnreadableExportError
-        When the dump cannot be read, is cut off, pickled or no floats, has nothing along an axis,
-        or has another number of classes.
-
-    Notes
-    -----
-    Scores may be logits or probabilities. NaN is for who ranks them to find.
+    A dump, known by its first bytes, is ``.npy`` with floats of shape (images, classes), or
+    ``.npz`` with the same as ``scores`` (or the only array) and perhaps image ids as ``ids``. One
+    that is cut off, pickled or no floats, has nothing along an axis, or another number of classes
+    than ``n_classes`` is refused. NaN is for who ranks the scores to find.
     """
     head = read_content(path, limit=len(NPY))
     if not head.startswith((NPY, ZIP)):

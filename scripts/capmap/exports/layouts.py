@@ -111,23 +111,10 @@ SUMMARY = ("spread", "count")
 
 @dataclass(frozen=True)
 class Part:
-    """The runs of one file.
+    """The runs of one file, as in `Exports`, and what is wrong with it.
 
-    Parameters
-    ----------
-    runs : pyarrow.Table
-        As in `Exports`.
-    problems : list of Problem
-        What is wrong with the file.
-    columns : list of str
-        All columns of the file.
-    counts : Counter of str
-        rows, rows_filtered and rows_empty_score, as in `Exports`.
-    filter_values : dict of str to set of str
-        What stands in each column of `where`.
-    unmeasured : set of str
-        Datasets of which neither the file nor the configuration names the metric; their rows are
-        not among the runs.
+    ``filter_values`` has what stands in each column of `where`, and ``unmeasured`` the datasets of
+    which neither the file nor the configuration names the metric; their rows are no runs.
     """
 
     runs: pa.Table
@@ -180,32 +167,14 @@ class _Grid:
 class Query:
     """What a study reads of each table.
 
-    Parameters
-    ----------
-    layout : {"long", "matrix"}, optional
-        A row per run, or a row per model and a column per dataset.
-    columns : mapping, optional
-        Role and column, or list of columns. "model" and "dataset" may be several columns, which
-        are joined with " / ". Roles are "model", "dataset", "metric", "score", "seed", "keep",
-        "datasets" and "ignore". Of "score", a pattern such as ``{dataset}_seed{seed}`` stands for
-        all columns like it, and columns of a list are metrics of their names.
-    where : mapping, optional
-        Column and value, or list of values, of the rows to read.
-    metric : str, optional
-        Name of the metric of all datasets. It wins over what the files say.
-    decimal : {"auto", ".", ","}, optional
-        Decimal mark of numbers in text; "auto" finds it per file, see `parse_numbers`.
-    dataset_metrics : mapping of str to str, optional
-        Metrics of some datasets. They win over `metric`.
-    values : mapping of str to float or str, optional
-        Scores that stand for what is exported; "missing" for what is no run.
-    take : str, optional
-        Which rows of a run count, see `capmap.exports.reading.take_rows`.
-    summary : mapping, optional
-        ``runs`` and ``spread`` of rows that stand for several runs, see
-        `capmap.exports.reading.spread_summaries`.
-    named : sequence of str, optional
-        Further roles of names; the runs have a column called like each.
+    A ``layout`` has a row per run, or a row per model and a column per dataset. ``columns`` are the
+    column, or list of columns, of each role; those of "model" and "dataset" are joined with " / ".
+    Of "score", a pattern such as ``{dataset}_seed{seed}`` stands for all columns like it, and
+    columns of a list are metrics of their names. ``where`` has the value, or list of values, of
+    columns in the rows to read. ``dataset_metrics`` win over ``metric``, and that over the file.
+    The ``decimal`` mark "auto" is found per file. ``values`` has scores that stand for what is
+    exported, "missing" for what is no run. Of ``take`` and ``summary`` see `take_rows` and
+    `spread_summaries`. The runs have a column of each role that is ``named`` besides.
     """
 
     layout: TableFormat = "long"

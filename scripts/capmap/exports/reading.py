@@ -53,22 +53,13 @@ UNUSABLE = ("bad_step", "bad_selection", "bad_summary")
 class Exports:
     """What the exports of a study hold.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        A row per run, in the order of the files and their lines: model, dataset, metric and seed
-        (seed is empty where the export has none), score (float, NaN or infinite where it is
-        unusable), raw (the score's text as it stands in the file), source (the file), line (the
-        header is line 1), column (where the score stands), and the columns to keep (text). All
-        texts but `raw` are packed, see `capmap.artifacts.pack_names`.
-    problems : list of Problem
-        Everything that is wrong, in the order of the files.
-    files : list of dict
-        The files that exist, in the order given: path as given, sha256, bytes, and rows of data.
-    counts : Counter of str
-        ``rows`` of data in all files, also those that could not be split into cells;
-        ``rows_filtered``, left out by `where`; and ``rows_empty_score`` (of a matrix: cells), left
-        out because their score is empty.
+    ``runs`` has a row per run, in the order of the files and their lines: model, dataset, metric
+    and seed (empty where the export has none), score (NaN or infinite where it is unusable), raw
+    (its text), source (the file), line (the header is line 1), column (where the score stands), and
+    the columns to keep (text). All texts but ``raw`` are packed, see `pack_names`. ``files``
+    describes those that exist. ``counts`` has the ``rows`` of data, also those that could not be
+    split into cells, ``rows_filtered``, left out by `where`, and ``rows_empty_score`` (of a matrix:
+    cells), left out because their score is empty.
     """
 
     runs: pd.DataFrame
@@ -86,26 +77,10 @@ def read_exports(
 ) -> Exports:
     """Read the exports of a study, whatever is wrong with them.
 
-    Parameters
-    ----------
-    paths : sequence of str
-        Files of the kinds that `open_sheet` knows.
-    options : FileOptions, optional
-        How the files are written.
-    fields : sequence of mapping of str to str, optional
-        What the path of each file says, which stands in it like columns.
-    **wanted
-        What is read of them: fields of `Query`.
-
-    Returns
-    -------
-    Exports
-        Runs and problems. A file that cannot be read is a problem. A run whose score is unusable
-        is among the runs, with a problem at its line; rows without a name, score or metric are not.
-
-    Notes
-    -----
-    Names, seeds and headers are trimmed of white space, and otherwise kept as they are: ``NA`` and
+    `fields` have what the path of each file says, which stands in it like columns, and `wanted` are
+    fields of `Query`. A file that cannot be read is a problem. A run whose score is unusable is
+    among the runs, with a problem at its line; rows without a name, score or metric are not. Names,
+    seeds and headers are trimmed of white space, and otherwise kept as they are: ``NA`` and
     ``null`` are names. Nothing in a file is ever executed.
     """
     query = Query(**{name: value for name, value in wanted.items() if value is not None})
@@ -355,28 +330,13 @@ def spread_summaries(
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Put runs in the place of rows that hold a mean and how far runs spread.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        As read: ``score`` is a mean, and the number ``spread`` says how far the runs spread, NaN
-        where the row does not; ``count`` is their number, NaN likewise, where that is configured.
-    count : int
-        Number of runs of rows that do not say it.
-    spread : {"std", "sem"}
-        Whether that is a standard deviation (n − 1) of runs, or the standard error of their mean.
+    The number ``spread`` of a row is a standard deviation (n − 1) of runs, or the standard error of
+    their mean, NaN where the row does not say it; ``count`` is their number, likewise. Each row
+    that has a spread becomes n runs with exactly its mean and standard deviation, ``summary`` being
+    true, where a normal distribution would have them. Their seeds are 1 to n, behind that of the
+    row where it has one ("7 / 1"). Columns of blank first letters say from which row each run is.
+    Rows that say one of the two only, or whose spreads look like scores, are warned of.
 
-    Returns
-    -------
-    pandas.DataFrame
-        n runs for each row that has a spread, with its mean and its standard deviation exactly,
-        ``summary`` being true; they lie where a normal distribution would have them. Their seeds
-        are 1 to n, behind that of the row where it has one ("7 / 1"). Other rows stay. Columns of
-        blank first letters say from which row each run is.
-    list of Problem
-        Warnings where a row says one of the two only, or where spreads look like scores.
-
-    Notes
-    -----
     Only mean and standard deviation of such runs are known, so Student's t interval of a mean is
     that of the real runs; what depends on their shape is that of a normal distribution.
     """

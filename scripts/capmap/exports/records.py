@@ -43,22 +43,10 @@ HALF = re.compile(
 class FileOptions:
     """How the files of a study are written, where they do not say it themselves.
 
-    Parameters
-    ----------
-    header_rows : int, optional
-        Rows in which the names of columns stand.
-    names : sequence of str, optional
-        The names of the columns of files without a header.
-    comment : str, optional
-        What the lines begin with that are skipped.
-    encoding : str, optional
-        How text is encoded.
-    sheet : str or int, optional
-        The sheet of a workbook, by its name or number from 1, or the number of a table of Markdown.
-    records : str, optional
-        Where the records of nested files are, a `capmap.patterns.Pattern` of keys between points.
-    skip : int, optional
-        Rows of a table that stand above its header.
+    ``header_rows`` hold the names of columns, and ``names`` are those of files without a header.
+    Lines that begin with ``comment`` are skipped, and ``skip`` rows above the header. The ``sheet``
+    of a workbook has a name or number from 1, a table of Markdown a number. ``records`` says where
+    those of nested files are, a `Pattern` of keys between points.
     """
 
     header_rows: int = 1
@@ -323,30 +311,13 @@ class RecordSheet:
 
 
 def open_records(path: str, *, records: str = "", encoding: str = "utf-8") -> RecordSheet:
-    """Read nested values as rows of flat cells.
+    """Read nested values as rows of flat cells: JSON lines, JSON or YAML.
 
-    Parameters
-    ----------
-    path : str
-        JSON lines (``.jsonl``, ``.ndjson``), YAML (``.yaml``, ``.yml``) or JSON:
-        a list, one object, or JSON lines.
-    records : str, optional
-        Where the records are: a `Pattern` for each key from the top of the file (of JSON lines, of
-        each line), with points between them. Points within braces divide nothing, and a key that
-        has points is matched as a whole. Positions in lists count as keys. By default a record is
-        each line, each entry of a list at the top, or the file.
-    encoding : str, optional
-        How the text is encoded.
+    `records` has a `Pattern` for each key from the top of the file (of JSON lines, of each line),
+    with points between them. Points within braces divide nothing, and a key that has points is
+    matched as a whole. Positions in lists count as keys. By default a record is each line, each
+    entry of a list at the top, or the file.
 
-    Raises
-    ------
-    UnreadableExportError
-        When the file is not text, is too large, or has no record.
-    ConfigError
-        When `records` is no pattern.
-
-    Notes
-    -----
     Where the pattern ends, an object is a record, a list is one whose names are positions, and a
     plain value is one with the column ``score``. Fields are columns, and so is what stands beside
     the path in the objects that it goes through, for all records beneath these. Its names begin

@@ -267,25 +267,11 @@ class Sheet(Protocol):
 
 
 def open_sheet(path: str, *, wanted: Collection[str], options: FileOptions = PLAIN) -> Sheet:
-    """Open an export as what it is.
+    """Open an export as what its suffix (before ``.gz``) says it is, or refuse it.
 
-    Parameters
-    ----------
-    path : str
-        The file, whose suffix (before ``.gz``) says what it is: Parquet, a workbook, a nested file
-        (``.jsonl``, ``.ndjson``, ``.json``, ``.yaml`` or ``.yml``) or Markdown (``.md`` or
-        ``.markdown``); all else is a delimited table.
-    wanted : collection of str
-        The names that its header should have, by which the delimiter is found, and the table where
-        Markdown has several.
-    options : FileOptions, optional
-        How it is written. Several header rows are joined, see `join_header`. What a format does not
-        know is ignored, such as the sheet of a CSV or the header rows of Parquet.
-
-    Raises
-    ------
-    UnreadableExportError
-        When it cannot be opened.
+    It is Parquet, a workbook, a nested file or Markdown; all else is a delimited table. By the
+    `wanted` names of its header the delimiter is found, and the table where Markdown has several.
+    Options that a format does not know are ignored, such as the sheet of a CSV.
     """
     if has_suffix(path, COLUMNAR):
         return open_parquet(path)

@@ -275,31 +275,19 @@ def find_misfits(
 ) -> list[Problem]:
     """Find scores outside their bounds, and fractions, percentages and signs that do not fit.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        With scores after transforms.
-    bounds : DataFrame
-        Of `resolve_bounds`.
-    converted : collection of str
-        Datasets whose scores a transform converted; they are not taken for percentages.
+    Scores are those after transforms; datasets that one `converted` are not taken for percentages.
 
-    Returns
-    -------
-    list of Problem
-        "percent", an error per dataset; "mixed_percent", an error per score; "out_of_bounds", a
-        warning per dataset at the score that is farthest out; and "all_out_of_bounds", an error
-        instead, where no score of a dataset is within bounds that are natural, or stated of a
-        known metric, or where the median is above 100 of a metric that cannot exceed 1.
-        "percent_sign", an error per dataset whose scores have percent signs, which make them
-        fractions, beside a bound of 100, beside scores without a sign above 1.5, or on numbers of
-        at most 1 beside fractions without a sign; and "doubtful_sign", a warning where such numbers
-        stand beside larger ones with a sign, or where one model alone has signs. Of datasets with
-        bounds of 0 and 100 "fractions", a warning of scores of at most 1 where all scores are, or
-        the median is at least 20.
+    - "percent" (a dataset), "mixed_percent" (a score): see below.
+    - "out_of_bounds", a warning at the score that is farthest out; "all_out_of_bounds" where no
+      score is within bounds that are natural, or stated of a known metric, or where the median is
+      above 100 of a metric that cannot exceed 1.
+    - "percent_sign": signs, which make scores fractions, beside a bound of 100, beside scores
+      without a sign above 1.5, or on numbers of at most 1 beside fractions without a sign.
+      "doubtful_sign", a warning: such numbers beside larger ones with a sign, or signs of one model
+      alone.
+    - "fractions", a warning: scores of at most 1 with bounds of 0 and 100, where all scores are, or
+      the median is at least 20.
 
-    Notes
-    -----
     Scores can be percentages where the bounds are [0, 1], or [−1, 1] when their sign is left aside.
     The sign is not left aside for a metric that has no natural lower bound, such as R²: there a
     score far below 0 is a bad model, and only scores above 1 are surely percentages.

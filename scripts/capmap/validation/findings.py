@@ -52,18 +52,9 @@ NO_RUNS = Problem(
 class Policies:
     """What a study wants of its runs, and what to do where it does not get it.
 
-    Parameters
-    ----------
-    select : mapping
-        Models and datasets that are analysed.
-    incomplete : {"error", "drop_models", "drop_datasets", "adjust"}
-        What to do about empty cells.
-    duplicates : {"error", "mean", "first", "last"}
-        What to do about differing scores of one run.
-    invalid : {"error", "quarantine"}
-        What to do about rows that cannot be used.
-    failed : str, float or mapping
-        What runs without a finite score count with, as `replace_failed` takes it.
+    ``select`` are the models and datasets that are analysed. What to do about empty cells,
+    differing scores of one run, and rows that cannot be used is in the next three; ``failed`` says
+    what runs without a finite score count with, as `replace_failed` takes it.
     """
 
     select: Select
@@ -83,20 +74,11 @@ class Policies:
 class Validation:
     """The runs of a study and what is wrong with them.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        model, dataset, metric, seed, score, source, line, then kept columns, by model, dataset,
-        seed, source and line: finite scores, one row per run. Of use only when there is no error.
-    problems : list of Problem
-        Errors first, then by file and line.
-    left_out : list of Problem
-        Those of them that are about rows which are not in `runs`.
-    counts : dict
-        runs, models, datasets, metrics, cells, cells_empty, duplicates_identical,
-        duplicates_resolved and rows_rejected; before selection.
-    items : DataFrame
-        Scores of single items, see `average_items`.
+    ``runs``, of use only when there is no error, has finite scores and one row per run: model,
+    dataset, metric, seed, score, source, line, then kept columns, by model, dataset, seed, source
+    and line. ``problems`` has errors first, then by file and line; ``left_out`` are those of them
+    about rows which are not in ``runs``. ``counts`` are those before selection, and ``items`` the
+    scores of single items, see `average_items`.
     """
 
     runs: pd.DataFrame
@@ -237,31 +219,13 @@ def check_exports(
 ) -> tuple[Exports, Validation]:
     """Read tables of runs and find all that is wrong with them.
 
-    Parameters
-    ----------
-    exports : sequence of str
-        The files to read.
-    names : sequence of str
-        The path or URL by which each is configured; one in an archive is named by a path below it.
-    patterns : str or sequence of str
-        The configured exports, whose fields the names of files fill.
-    settings : mapping
-        The options of a study that reading and validation know, all of them.
-    references, benchmark : sequence of str
-        No file or one with frozen bounds, and with the definition of the benchmark, whose rules of
-        datasets come after those that are configured.
-    named : sequence of mapping, optional
-        Names in the settings of analyses, as `find_unknown_names` takes them.
-    renamed : mapping of str to str, optional
-        New names of models and datasets by those of the exports. The settings have the new ones,
-        other files either.
-
-    Returns
-    -------
-    Exports
-        What was read.
-    Validation
-        Its runs and problems.
+    `names` have the path or URL by which each file is configured; one in an archive is named by a
+    path below it. Their fields are filled by the configured `patterns`. `settings` are all options
+    that reading and validation know. `references` and `benchmark` are no file or one, with frozen
+    bounds and with the definition of the benchmark, whose rules of datasets come after those that
+    are configured. `named` are names in the settings of analyses, as `find_unknown_names` takes
+    them. `renamed` has new names of models and datasets by those of the exports; the settings have
+    the new ones, other files either.
     """
     datasets, layout, renamed = settings["datasets"], settings["format"], renamed or {}
     read = read_exports(

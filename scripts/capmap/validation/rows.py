@@ -259,34 +259,13 @@ def replace_failed(
 ) -> tuple[pd.DataFrame, list[Problem]]:
     """Give failed runs the score that is configured, or drop them.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        As read; a failed run has a score that is NaN or infinite.
-    found : sequence of Problem
-        What the reader found.
-    failed : str, float or mapping
-        "invalid" (nothing is replaced), "drop", "worst" (the worst score of any model on the
-        dataset), a score as exported, or ``{"model": NAME}`` (that model's mean score there).
-    rules : Rules
-        Say which score is worse.
+    `failed` is "invalid" (nothing is replaced), "drop", "worst" (the worst score of any model on
+    the dataset), a score as exported, or ``{"model": NAME}`` (that model's mean score there).
+    Problems of failed rows are replaced by warnings that say what became of them, or by errors
+    where nothing can.
 
-    Returns
-    -------
-    pandas.DataFrame
-        As read, with replaced scores.
-    list of Problem
-        As the reader found them, those of failed rows replaced by warnings that say what became of
-        them, or by errors where nothing can.
-
-    Notes
-    -----
     Leaving failed runs out favors models that fail where it is hard, so benchmarks of AutoML put a
-    constant predictor's or the worst score in their place.
-
-    References
-    ----------
-    Gijsbers, P. et al. (2024). AMLB: an AutoML benchmark. JMLR 25, 1–65.
+    constant predictor's or the worst score in their place (Gijsbers et al. 2024, JMLR 25, 1–65).
     """
     if failed == "invalid":
         return runs, list(found)
