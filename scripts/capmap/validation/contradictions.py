@@ -402,10 +402,9 @@ PERCENT_CHECK = RowCheck(
 MIXED_CHECK = RowCheck(
     "mixed_percent",
     "score",
-    "The score is impossible among fractions of the dataset {dataset}: a percentage, or one of a "
-    "failed run?",
-    'Write it as a fraction, or with a percent sign ("{score:g}%"). Of a failed run say so: '
-    "values: {{{raw}: missing}}.",
+    "The score is impossible among fractions of the dataset {dataset}.",
+    'Write a percentage as a fraction, or with a percent sign ("{score:g}%"). If the score stands '
+    "for no run, set values: {{{raw}: missing}}.",
 )
 OUTSIDE = RowCheck(
     "out_of_bounds",
