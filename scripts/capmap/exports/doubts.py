@@ -224,18 +224,20 @@ def _find_averages(runs: pd.DataFrame, kind: Literal["model", "dataset"]) -> set
     if sizes[0] > MOST or min(sizes) < FEWEST:
         return set()
     cells = runs.groupby([other, kind], observed=True)["score"].mean().unstack()  # noqa: PD010
-    cells = cells.where(np.isfinite(cells))
-    cells = cells[cells.notna().sum(axis=1) > 2]
+    cells = cells.where(np.isfinite(cells)).dropna(thresh=3)
     means = [_average_others(cells)]
     if (cells.fillna(1) > 0).all(axis=None):
         means.append(1 / _average_others(1 / cells))
     distance = np.min([(cells - mean).abs().max() for mean in means], axis=0)
     spread = cells.max() - cells.min()
+    found = (distance < spread / 4) & (cells.notna().sum() >= FEWEST)
+    if not found.any():
+        return set()
     raw = runs.groupby(kind, observed=True)["raw"]
     digits = raw.apply(_measure_digit).loc[cells.columns]
     rounding = digits + (digits.sum() - digits) / (len(digits) - 1)
     near = [(distance <= digit) & (spread > 4 * digit) for digit in (digits, rounding)]
-    return {*cells.columns[np.any(near, axis=0) & (cells.notna().sum() >= FEWEST)]}
+    return {*cells.columns[found & np.any(near, axis=0)]}
 
 
 def _average_others(cells: pd.DataFrame) -> pd.DataFrame:
