@@ -3,7 +3,9 @@
 
 PYTHON ?= python3
 VENV := .venv
-INSTALL := -m pip install --disable-pip-version-check --quiet --quiet
+INSTALL := -m pip install --disable-pip-version-check --quiet --quiet --no-compile
+# On all cores at once; pip takes one, and a package may hold files for other versions of Python.
+BYTECODE = $(VENV)/bin/python -m compileall -qq -j 0 $(VENV)/lib || true
 # Debian packages for a program that lacks; without rights or Debian its tests say so and are skipped.
 APT = command -v $(1) >/dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
 	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(2) >/dev/null; } || true
@@ -29,9 +31,12 @@ help: ## list the targets
 # Small problems in several processes at once: threads of linear algebra would only wait.
 test test-browser test-cluster test-latex bench: export OMP_NUM_THREADS := 1
 test test-browser test-cluster test-latex bench: export OPENBLAS_NUM_THREADS := 1
+# They run first, so that no process has one of them left at the end.
+LONGEST := $(patsubst %,tests/workflow/test_%.py,papers studies door multilabel leaderboard comparisons)
 test: $(VENV)/development.stamp compile ## run all tests but those of the next two
 	$(VENV)/bin/python -m pytest -n auto tests/unit tests/fuzz scripts/capmap
-	$(VENV)/bin/python -m pytest -n 2 --dist loadfile tests/workflow tests/faults tests/remote
+	$(VENV)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
+		$(LONGEST) $(filter-out $(LONGEST),$(wildcard tests/workflow/test_*.py)) tests/faults tests/remote
 
 test-browser: $(VENV)/development.stamp compile ## test the pages in Chromium, which root installs where it lacks
 	$(call APT,chromium,chromium)
@@ -100,9 +105,11 @@ $(VENV)/bin/pip:
 $(VENV)/runtime.stamp: requirements.lock | $(VENV)/bin/pip
 	@echo "Installing $< into $(VENV), which takes about a minute"
 	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $<
+	@$(BYTECODE)
 	@touch $@
 
 $(VENV)/development.stamp: requirements-dev.lock $(VENV)/runtime.stamp
 	@echo "Installing $< into $(VENV)"
 	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $<
+	@$(BYTECODE)
 	@touch $@

@@ -43,7 +43,7 @@ DIRECT = {
     "bootstrap evaluate embed crossvalidate place compare_labels compare": "bootstrap.seed",
     "bootstrap rank compare plot board": "analyses",
     "bootstrap lead board": "groups",
-    "embed": "attributes.datasets capabilities.min_results",
+    "embed": "attributes.datasets capabilities.min_results capabilities.groups",
     "embed compare": "attributes.models",
     "embed plot": "capabilities.map",
     "embed place": "capabilities.method",
