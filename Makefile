@@ -3,9 +3,7 @@
 
 PYTHON ?= python3
 VENV := .venv
-INSTALL := -m pip install --disable-pip-version-check --quiet --quiet --no-compile
-# On all cores at once; pip takes one, and a package may hold files for other versions of Python.
-BYTECODE = $(VENV)/bin/python -m compileall -qq -j 0 $(VENV)/lib || true
+INSTALL := -m pip install --disable-pip-version-check --quiet --quiet
 # Debian packages for a program that lacks; without rights or Debian its tests say so and are skipped.
 APT = command -v $(1) >/dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
 	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(2) >/dev/null; } || true
@@ -105,11 +103,9 @@ $(VENV)/bin/pip:
 $(VENV)/runtime.stamp: requirements.lock | $(VENV)/bin/pip
 	@echo "Installing $< into $(VENV), which takes about a minute"
 	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $<
-	@$(BYTECODE)
 	@touch $@
 
 $(VENV)/development.stamp: requirements-dev.lock $(VENV)/runtime.stamp
 	@echo "Installing $< into $(VENV)"
 	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $<
-	@$(BYTECODE)
 	@touch $@
