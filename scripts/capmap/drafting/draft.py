@@ -149,14 +149,11 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
         _answer(draft, read, result.errors)
     _, result, files = _check(draft)
     firsts = {problem.code: problem for problem in reversed(result.problems)}
-    columns = draft.settings.get("columns", {})
     # The check warns of an average among the datasets also where it is left out.
     reported = REPORTED - {"doubtful_dataset" if "select" in draft.settings else ""}
     for problem in firsts.values():
         if problem.severity == "error" or problem.code in reported:
-            # Where a column names the datasets, they share a metric: rarely one is an error.
-            is_alike = problem.code == "opposite_order" and "dataset" in columns
-            draft.note("exports", "guess" if is_alike else "decide", str(problem))
+            draft.note("exports", "decide", str(problem))
     if unread := sorted({*others} - {*files}):
         draft.note("exports", "guess", f"Not read: {list_names(unread)}.")
     draft.runs = result.counts["runs"]
