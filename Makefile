@@ -3,7 +3,10 @@
 
 PYTHON ?= python3
 VENV := .venv
-INSTALL := -m pip install --disable-pip-version-check --quiet --quiet
+PIP := $(VENV)/bin/python -m pip install --disable-pip-version-check --quiet --quiet --require-hashes
+# uv takes a fifth of pip's time but not its configuration: where it fails, as behind a mirror, pip does it.
+INSTALL = $(VENV)/bin/uv pip install --quiet --compile-bytecode --require-hashes --python $(VENV) \
+	-r $(1) 2>/dev/null || $(PIP) -r $(1)
 # Debian packages for a program that lacks; without rights or Debian its tests say so and are skipped.
 APT = command -v $(1) >/dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
 	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(2) >/dev/null; } || true
@@ -88,7 +91,7 @@ release: $(VENV)/development.stamp ## build wheel, sdist and bill of materials i
 lock: $(VENV)/development.stamp ## pin the dependencies of pyproject.toml anew
 	$(VENV)/bin/$(COMPILE) -o requirements.lock >/dev/null
 	$(VENV)/bin/$(COMPILE) --extra slurm --extra umap --group dev -o requirements-dev.lock >/dev/null
-	$(VENV)/bin/python $(INSTALL) --require-hashes -r requirements-dev.lock
+	$(call INSTALL,requirements-dev.lock)
 
 clean: ## remove results and caches; the environments stay
 	find results -mindepth 1 ! -name README.md -delete
@@ -100,12 +103,16 @@ $(VENV)/bin/pip:
 		echo "Name one that is: make PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(@:/bin/pip=)
 
-$(VENV)/runtime.stamp: requirements.lock | $(VENV)/bin/pip
-	@echo "Installing $< into $(VENV), which takes about a minute"
-	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $<
+$(VENV)/bin/uv: requirements-dev.lock | $(VENV)/bin/pip
+	@awk '/^[a-z]/ { is_uv = /^uv==/ } is_uv' $< | $(PIP) -r /dev/stdin
+	@touch $@
+
+$(VENV)/runtime.stamp: requirements.lock $(VENV)/bin/uv
+	@echo "Installing $< into $(VENV)"
+	@$(call INSTALL,$<)
 	@touch $@
 
 $(VENV)/development.stamp: requirements-dev.lock $(VENV)/runtime.stamp
 	@echo "Installing $< into $(VENV)"
-	@$(VENV)/bin/python $(INSTALL) --require-hashes -r $<
+	@$(call INSTALL,$<)
 	@touch $@
