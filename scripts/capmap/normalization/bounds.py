@@ -379,27 +379,36 @@ def find_limits(bounds: pd.DataFrame, runs: pd.DataFrame) -> tuple[float, float]
 def measure_resolutions(runs: pd.DataFrame, bounds: pd.DataFrame) -> "pd.Series[float]":
     """The unit of the last decimal of each dataset's scores, on the normalized scale.
 
-    It is 0 where scores have more than six decimals, as means of others do.
+    It is 0 where scores have more than six decimals, as means of others do. Scores that are all the
+    same do not show theirs, and take the median of the other datasets.
 
     Examples
     --------
-    >>> runs = pd.DataFrame({"dataset": list("aabb"), "score": [85.2, 86, 1 / 3, 0.5]})
-    >>> bounds = pd.DataFrame({"dataset": ["a", "b"], "low": [0, 0], "high": [100, 1]})
+    >>> scores = [85.2, 86, 1e-9, 2e-9, 0.25, 0.3, 0, 0]
+    >>> runs = pd.DataFrame({"dataset": list("aabbccdd"), "score": scores})
+    >>> bounds = pd.DataFrame({"dataset": list("abcd"), "low": 0, "high": [100, 1e-8, 1, 1]})
     >>> measure_resolutions(runs, bounds).tolist()
-    [0.001, 0.0]
+    [0.001, 0.0, 0.01, 0.001]
     """
     codes, names = pd.factorize(runs["dataset"])
     scores = runs["score"].to_numpy(dtype=np.float64)
+    low, high = (runs.groupby(codes)["score"].agg(end).to_numpy() for end in ("min", "max"))
+    # Of scores that are all tiny, decimals count as well.
+    largest = np.maximum(np.abs(low), np.abs(high))[codes]
     units = np.zeros(len(names))
     for decimals in range(MOST_DECIMALS, -1, -1):
         scaled = scores * 10.0**decimals
-        is_more = np.abs(scaled - np.rint(scaled)) > TOLERANCE
+        tolerance = TOLERANCE * np.minimum(largest * 10.0**decimals, 1)
+        is_more = np.abs(scaled - np.rint(scaled)) > tolerance
         is_written = np.bincount(codes[is_more], minlength=len(names)) == 0
         if not is_written.any():
             break
         units[is_written] = 10.0**-decimals
     spans = bounds.set_index("dataset")[["low", "high"]].reindex(names).to_numpy(dtype=np.float64)
-    return pd.Series(units / np.abs(spans[:, 1] - spans[:, 0]), index=names)
+    resolutions = units / np.abs(spans[:, 1] - spans[:, 0])
+    if (high > low).any():
+        resolutions[high == low] = np.median(resolutions[high > low])
+    return pd.Series(resolutions, index=names)
 
 
 def normalize_items(
