@@ -45,8 +45,7 @@ def bootstrap(
     )
     found = estimate_models(parts, models=models)
     write_parquet(estimates, found)
-    unsure = found.loc[found["ci_low"].isna(), "model"].nunique()
-    logger.info("%d models, %d without some interval", len(models), unsure)
+    logger.info("%d models", len(models))
 
 
 if __name__ == "__main__":
