@@ -16,6 +16,7 @@ def validate(
     references=None,
     select=None,
     layout="long",
+    named=(),
     **policies,
 ):
     rules = Rules(metrics or {}, datasets or {}, normalization or {}, references or {})
@@ -25,6 +26,7 @@ def validate(
         rules=rules,
         policies=Policies(select=select or {}, **policies),
         layout=layout,
+        named=named,
     )
 
 

@@ -137,6 +137,14 @@ def test_every_configured_name_must_be_in_the_data(rules, option):
     assert problem.remedy in ("Did you mean 'A'?", "Did you mean 'D'?")
 
 
+def test_a_wrong_member_of_a_group_of_the_map_is_told_by_name():
+    option = "capabilities.groups.G"
+    named = [{"option": option, "kind": "mapped", "names": ["A*", "D", "Zeta"]}]
+    problem = find_one(GOOD, "unknown_name", named=named)
+    assert (problem.severity, problem.value) == ("warning", "Zeta")
+    assert problem.reason.startswith(f"{option} names the model or dataset 'Zeta', which")
+
+
 def test_a_reference_model_that_is_not_selected_is_fine():
     bounds = {"low": {"model": "A"}, "high": 1}
     assert codes(GOOD, normalization=bounds, select={"models": ["B"]}) == []

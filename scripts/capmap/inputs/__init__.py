@@ -122,6 +122,9 @@ def list_named(study: Study) -> list[dict[str, Any]]:
     ]
     for name, group in settings["groups"].items():
         named.append(("groups", f"groups.{write_key(name)}.datasets", "dataset", group["datasets"]))
+    for name, members in settings["capabilities"]["groups"].items():
+        option = f"capabilities.groups.{write_key(name)}"
+        named.append(("capabilities", option, "mapped", members))
     if settings["format"] in TABLES:
         named += [
             ("multilabel", "multilabel.compare", "published", compared["compare"]),

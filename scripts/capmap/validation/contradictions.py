@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
 
@@ -15,6 +16,7 @@ from capmap.exports.cells import SEPARATOR
 from capmap.exports.reading import ROW
 from capmap.metrics import Metric, canonical_name, find_metric
 from capmap.normalization import Rules, Select, Selection, leave_out, select_runs
+from capmap.patterns import Pattern
 from capmap.problems import Problem, RowCheck, Severity, list_rows
 from capmap.rng import make_stream
 from capmap.settings.choices import Failed
@@ -29,7 +31,7 @@ from capmap.wording import (
     write_key,
 )
 
-WORDS = {"published": "dataset"}
+WORDS = {"published": "dataset", "mapped": "model or dataset"}
 
 MOST = 0.9
 HALF = 0.5
@@ -67,9 +69,10 @@ def find_unknown_names(
 
     Metrics are compared without case and separators, other names exactly. Each of `named`, names in
     the settings of analyses, has the ``option``, such as ``comparison.reference``, the ``kind`` of
-    its names ("model", "dataset", "metric", "published", a dataset of published metrics, or
-    "views", whose metrics of one dataset must not be ranked as several) and the ``names``. They
-    must be analysed, so `constant` datasets are none.
+    its names ("model", "dataset", "metric", "published", a dataset of published metrics, "views",
+    whose metrics of one dataset must not be ranked as several, or "mapped", patterns of models or
+    datasets, of which one that matches nothing is a warning) and the ``names``. They must be
+    analysed, so `constant` datasets are none.
     """
     items: list[Mapping[str, Any]] = [
         {"option": "metrics", "kind": "metric", "names": rules.metrics},
@@ -105,7 +108,11 @@ def _find_absent(
         spell = canonical_name if kind == "metric" else str
         spellings = set(map(spell, known[kind]))
         for name in item["names"]:
-            if spell(name) in spellings:
+            if kind == "mapped":
+                is_known = any(Pattern(name).match(own) == {} for own in known[kind])
+            else:
+                is_known = spell(name) in spellings
+            if is_known:
                 continue
             reason = f"{item['option']} names the {word} {quote_name(name)}, which is "
             if name in read[kind]:
@@ -113,9 +120,12 @@ def _find_absent(
                 remedy = "Correct `select`, or name another one."
             else:
                 reason += "not in the data."
-                listed = f"The {word}s are {list_names(sorted(known[kind]))}."
+                words = "models and datasets" if kind == "mapped" else f"{word}s"
+                listed = f"The {words} are {list_names(sorted(known[kind]))}."
                 remedy = suggest(name, known[kind], listed)
-            problems.append(Problem(code="unknown_name", reason=reason, remedy=remedy, value=name))
+            problem = Problem(code="unknown_name", reason=reason, remedy=remedy, value=name)
+            severity: Severity = "warning" if kind == "mapped" else "error"
+            problems.append(replace(problem, severity=severity))
     return problems
 
 
@@ -143,7 +153,7 @@ def _find_views(names: Sequence[str], metric: str) -> list[Problem]:
 def _list_kinds(runs: pd.DataFrame) -> dict[str, set[str]]:
     found = {kind: set(runs[kind].unique()) for kind in ("model", "dataset", "metric")}
     published = {name.rpartition(SEPARATOR)[0] for name in found["dataset"]}
-    return {**found, "published": published}
+    return {**found, "published": published, "mapped": found["model"] | found["dataset"]}
 
 
 RESERVED = RowCheck(
