@@ -23,6 +23,7 @@ from capmap.analyses import (
     list_analyses,
     list_parameters,
     load_analysis,
+    name_needs,
     place_read,
 )
 from capmap.artifacts import read_json, render_csv, write_json, write_parquet, write_text
@@ -351,7 +352,7 @@ class Study(Finished):
             text = f"The analysis {name!r} needs more than a table: run the workflow, and load it."
             raise ConfigError(text)
         if name not in ["main", *list_analyses(self._study.settings)]:
-            raise ConfigError(f"The analysis {name!r} needs {INDEX[name]['needs']}.")
+            raise ConfigError(f"The analysis {name!r} needs {name_needs(name)}.")
         declared = load_analysis(name)
         for own in [*declared.tables, *list_parameters(declared.find_facts, behind_star=False)]:
             self._make(place_read(own, name))

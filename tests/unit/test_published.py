@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from capmap.analyses import published
+from capmap.analyses import list_analyses, published
 from capmap.errors import ValidationError
 from tests.steps import put
 
@@ -107,6 +107,10 @@ def test_a_statement_holds_if_the_interval_lies_in_its_range(tmp_path, claim, ve
     rule |= {key: value for key, value in ends.items() if value is not None}
     found = published.compare_published(folder=str(tmp_path), published={}, claims={"C": rule})
     assert found["published_claims"]["verdict"].tolist() == [verdict]
+    facts = published.find_facts(found["published"], found["published_claims"])
+    assert (facts["numbers"]["cells"], facts["claims"]) == (0, 1)
+    study = {"analyses": ["published"], "published": {}, "claims": {"C": rule}}
+    assert list_analyses(study) == ["published"]
     rule = {**rule, "where": {}}
     with pytest.raises(ValidationError, match="has 2 rows that fit"):
         published.compare_published(folder=str(tmp_path), published={}, claims={"C": rule})

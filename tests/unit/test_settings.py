@@ -346,6 +346,15 @@ def test_settings_that_could_be_meant_are_taken() -> None:
     )
 
 
+def test_a_named_analysis_without_what_it_needs_is_skipped_with_a_word() -> None:
+    study = {"exports": "runs.csv", "analyses": ["pairwise", "published"]}
+    said: list[str] = []
+    check_configuration({"studies": {"a": study}}, announce=said.append)
+    assert said == ["studies.a.analyses: published is skipped, as it needs published or claims."]
+    check_configuration({"studies": {"a": study | {"analyses": "all"}}}, announce=said.append)
+    assert len(said) == 1
+
+
 def test_home_is_expanded_in_every_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(folder))
     labels = {"labels": "~/l.json", "single": "~/s.csv", "images": "~/i.txt"}

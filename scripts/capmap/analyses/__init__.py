@@ -195,7 +195,8 @@ class Analysis:
     folder : str
         Where its tables are, in the study's folder.
     needs : str
-        The setting without which it has nothing to do, such as ``leaderboard/releases``.
+        The setting without which it has nothing to do, such as ``leaderboard/releases``; of
+        several with blanks between them, one is enough.
     default : bool
         Whether studies that do not say have it.
     meanings : mapping of str to str
@@ -224,12 +225,18 @@ class Analysis:
 
 def list_analyses(study: Mapping[str, Any]) -> list[str]:
     """List a study's analyses in the order of the page, without those that have nothing to do."""
-    return [
-        name
-        for name in ANALYSES
-        if name in study["analyses"]
-        and (not INDEX[name]["needs"] or read_setting(study, INDEX[name]["needs"]))
-    ]
+    return [name for name in ANALYSES if name in study["analyses"] and has_work(study, name)]
+
+
+def has_work(study: Mapping[str, Any], name: str) -> bool:
+    """Whether a study has one of the settings that an analysis needs, if it needs any."""
+    needs = INDEX[name]["needs"].split()
+    return not needs or any(read_setting(study, path) for path in needs)
+
+
+def name_needs(name: str) -> str:
+    """The settings of which an analysis needs one, in words."""
+    return " or ".join(INDEX[name]["needs"].split()).replace("/", ".")
 
 
 def list_tables(study: Mapping[str, Any]) -> list[str]:

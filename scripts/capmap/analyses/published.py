@@ -59,7 +59,7 @@ def compare_published(
     table = pd.DataFrame(cells, columns=CELLS.split())
     order = table["verdict"].map(VERDICTS.index).sort_values(kind="stable").index
     return {
-        "published": pd.DataFrame(rows),
+        "published": pd.DataFrame(rows, columns=["published", "beside", *COUNTS, "note"]),
         "published_cells": table.loc[order].reset_index(drop=True),
         "published_claims": _judge_claims(claims, folder),
     }
@@ -227,7 +227,7 @@ ANALYSIS = Analysis(
     question="Are the published numbers those that come out here?",
     position=220,
     folder="tables",
-    needs="published",
+    needs="published claims",
     tables={
         "published": Table(
             "Published tables and figures, and how many of their numbers are equal to ours, near, "

@@ -10,7 +10,7 @@ from typing import Any
 
 from snakemake_interface_common.exceptions import WorkflowError
 
-from capmap.analyses import list_analyses
+from capmap.analyses import has_work, list_analyses, name_needs
 from capmap.errors import ConfigError, explain_machine
 from capmap.inputs import check_looks, check_published
 from capmap.inputs.studies import (
@@ -119,6 +119,9 @@ def check_configuration(
                 *(f"studies.{name}.{fault}" for fault in find_ineffective(study.settings, written)),
                 *(fault for check in CHECKS for fault in list_faults(check, study)),
             ]
+            option = f"studies.{name}.analyses"
+            for text in find_skipped(study.settings, written):
+                announce(f"{find_line(documents, option)}{option}: {text}")
     if faults:
         told = [find_line(documents, fault.partition(": ")[0]) + fault for fault in faults]
         raise ConfigError("\n".join(dict.fromkeys(told)))
@@ -200,6 +203,14 @@ CHECKS: list[Callable[[Study], object]] = [
     check_predictions,
     check_published,
 ]
+
+
+def find_skipped(settings: Settings, written: Settings) -> Iterator[str]:
+    """Find the analyses that the user named and that lack the setting which they need."""
+    named = written.get("analyses", "all")
+    for name in () if named == "all" else named:
+        if not has_work(settings, name):
+            yield f"{name} is skipped, as it needs {name_needs(name)}."
 
 
 def find_ineffective(settings: Settings, written: Settings) -> Iterator[str]:
