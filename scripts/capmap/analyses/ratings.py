@@ -1,6 +1,5 @@
 """Bradley-Terry strengths by maximum likelihood, on the Elo scale, with intervals and win rates."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -9,18 +8,10 @@ import pandas as pd
 import scipy
 
 from capmap.analyses import Analysis, Figure, Step, Table
-from capmap.ranking.aggregation import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    arrange_runs,
-    rank_competitors,
-)
+from capmap.ranking.aggregation import BoolArray, FloatArray, arrange_runs, rank_competitors
 from capmap.ranking.resampling import DatasetPool, average_datasets, draw_datasets, resample_models
 from capmap.rng import make_stream
 from capmap.wording import depends_on_ridge
-
-MakeRng = Callable[..., np.random.Generator]
 
 NOISE, NEGLIGIBLE = 1e-12, 1e-10
 BASE, RIDGE = np.log(10), 1e-6
@@ -29,11 +20,10 @@ TOLERANCE, ROUNDING, MOST_STEPS = 1e-10, 1e-15, 500
 SAFE_CHANGE = 1.5
 SCALE, MEAN, DECIMALS = 400.0, 1000.0, 6
 CHUNK_CELLS = 1 << 21
-COLUMNS = ["model", "elo", "ci_low", "ci_high", "win_rate", "rank", "datasets"]
 
 
 def resample_battles(
-    runs: pd.DataFrame, *, n_resamples: int, make_rng: MakeRng
+    runs: pd.DataFrame, *, study: str, n_resamples: int, seed: int
 ) -> tuple[BoolArray, FloatArray, FloatArray]:
     """Let the means of all models meet on all datasets, in the data and then in each resample.
 
@@ -47,21 +37,20 @@ def resample_battles(
     """
     largest = runs["score"].abs().groupby(runs["dataset"]).max().to_numpy()
     matrix, noise = arrange_runs(runs), NOISE * np.maximum(largest, 1)
-    names = matrix.datasets
+    names, make_rng = matrix.datasets, partial(make_stream, seed, study, "ratings")
     pool, rng = DatasetPool(names, make_rng("datasets")), make_rng("datasets")
     drawn = draw_datasets(names, pool=pool, n_resamples=n_resamples, rng=rng)
     times = np.hstack([np.ones((len(names), 1), dtype=np.intp), drawn])
     own_draws = resample_models(runs, n_resamples=n_resamples, make_rng=partial(make_rng, "runs"))
-    resampled = np.full((*matrix.means.shape, n_resamples), np.nan)
-    for row, filled, own_draw in zip(resampled, matrix.is_filled, own_draws.values(), strict=True):
-        row[filled] = average_datasets(*own_draw)
+    means = np.repeat(matrix.means[..., None], 1 + n_resamples, axis=2)
+    for row, filled, own_draw in zip(means, matrix.is_filled, own_draws.values(), strict=True):
+        row[filled, 1:] = average_datasets(*own_draw)
     points = np.zeros((len(matrix.models), 1 + n_resamples))
     sizes = matrix.is_filled.sum(axis=0)
     pairs = sizes * (sizes - 1) / 2
     weights = np.divide(1.0, pairs, out=np.zeros(len(pairs)), where=pairs > 0)
     for place, present in enumerate(matrix.is_filled.T):
-        own = count_gains(matrix.means[present, place, None], noise[place])
-        gains = count_gains(resampled[present, place], noise[place])
+        own, gains = np.split(count_gains(means[present, place], noise[place]), [1], axis=1)
         total = np.zeros_like(gains)
         for repeat in range(drawn[place].max(initial=0)):
             total += np.roll(gains, -repeat, axis=1) * (drawn[place] > repeat)
@@ -88,8 +77,7 @@ def sum_meetings(present: BoolArray, weights: FloatArray) -> FloatArray:
     """Weight of each pair's battles, shape (resamples, models, models)."""
     models = present.shape[1]
     met = present[:, :, None] & present[:, None] & ~np.eye(models, dtype=bool)
-    flat = met.reshape(len(met), -1).astype(np.float64)
-    return np.asarray((weights.T @ flat).reshape(-1, models, models))
+    return np.tensordot(weights, met.astype(np.float64), axes=(0, 0))
 
 
 def fit_strengths(points: FloatArray, meetings: FloatArray, *, start: FloatArray) -> FloatArray:
@@ -110,7 +98,7 @@ def fit_strengths(points: FloatArray, meetings: FloatArray, *, start: FloatArray
     """
     strengths = np.tile(start - start.mean(), (len(points), 1))
     floor = ROUNDING * BASE * meetings.sum(axis=2).max(axis=1, initial=0)
-    active, places = np.arange(len(points)), np.arange(len(start))
+    active, diagonal = np.arange(len(points)), np.eye(len(start))
     for _ in range(MOST_STEPS):
         if not len(active):
             break
@@ -118,8 +106,7 @@ def fit_strengths(points: FloatArray, meetings: FloatArray, *, start: FloatArray
         odds = scipy.special.expit(BASE * (now[:, :, None] - now[:, None, :]))
         gradient = BASE * (points[active] - (met * odds).sum(axis=2)) - RIDGE * now
         information = BASE**2 * met * odds * odds.transpose(0, 2, 1)
-        curvature = -information
-        curvature[:, places, places] += information.sum(axis=2) + RIDGE
+        curvature = diagonal * (information.sum(axis=2) + RIDGE)[:, None] - information
         steps = np.linalg.solve(curvature, gradient[..., None])[..., 0]
         steps -= steps.mean(axis=1, keepdims=True)
         changes = BASE * np.ptp(steps, axis=1, keepdims=True)
@@ -154,22 +141,8 @@ def find_separated(points: FloatArray, meetings: FloatArray, strengths: FloatArr
     return np.asarray((is_subset & (won <= within + NEGLIGIBLE)).any(axis=1))
 
 
-def fit_resamples(
-    present: BoolArray, weights: FloatArray, points: FloatArray
-) -> tuple[FloatArray, BoolArray]:
-    """Strengths, shape (models, 1 + n_resamples), and whether some of them hang on the ridge."""
-    n, columns = points.shape
-    strengths, is_separated = np.zeros((columns, n)), np.zeros(columns, dtype=np.bool_)
-    step = max(CHUNK_CELLS // (n * n), 1)
-    for chunk in [slice(0, 1), *(slice(first, first + step) for first in range(1, columns, step))]:
-        won, met = points[:, chunk].T, sum_meetings(present, weights[:, chunk])
-        strengths[chunk] = fit_strengths(won, met, start=strengths[0])
-        is_separated[chunk] = find_separated(won, met, strengths[chunk])
-    return strengths.T, is_separated
-
-
 def bound_ratings(
-    ratings: FloatArray, is_active: BoolArray, datasets: IntArray, *, confidence_level: float
+    ratings: FloatArray, is_active: BoolArray, datasets: FloatArray, *, confidence_level: float
 ) -> FloatArray:
     """Percentile intervals of ratings, expanded for the number of datasets; shape (2, models).
 
@@ -177,17 +150,18 @@ def bound_ratings(
     a normal quantile where Student's t with D - 1 degrees of freedom reaches farther, so distances
     from the estimate are multiplied (after Hesterberg 2015). Resamples without any of a model's
     datasets say nothing about it: the next one that has some stands in. There is no interval with
-    fewer than two datasets.
+    fewer than two datasets, nor one without width: where resamples agree on what the ridge says, or
+    on ties, that is no certainty.
     """
     replicates = pd.DataFrame(ratings[:, 1:]).where(is_active[:, 1:]).bfill(axis=1).T
     replicates = replicates.fillna(replicates.iloc[0])
     tail, estimate = (1 - confidence_level) / 2, ratings[:, 0]
     ends = np.quantile(replicates.to_numpy(), [tail, 1 - tail], axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        factor = scipy.special.stdtrit(datasets - 1, 1 - tail) / scipy.special.ndtri(1 - tail)
-        factor = np.where(datasets > 1, factor * np.sqrt(datasets / (datasets - 1)), np.nan)
-    low, high = estimate + factor * (ends - estimate)
-    return np.array([np.minimum(low, estimate), np.maximum(high, estimate)])
+    n = np.where(datasets > 1, datasets, np.nan)
+    factor = scipy.special.stdtrit(n - 1, 1 - tail) / scipy.special.ndtri(1 - tail)
+    low, high = estimate + factor * np.sqrt(n / (n - 1)) * (ends - estimate)
+    bounds = np.array([np.minimum(low, estimate), np.maximum(high, estimate)])
+    return np.where(bounds[0] < bounds[1], bounds, np.nan)
 
 
 def rate_models(
@@ -197,24 +171,28 @@ def rate_models(
 
     A model that is rated 400 above another wins ten battles for each that it loses. Ratings are
     rounded, so that what is left of rounding noise makes no order. ``separated`` is the share of
-    resamples in which ratings depend on the ridge. Intervals without width are left out: resamples
-    agree on what the ridge says, or on ties, which is no certainty.
+    resamples in which ratings depend on the ridge.
     """
     present, weights, points = resample_battles(
-        runs, n_resamples=n_resamples, make_rng=partial(make_stream, seed, study, "ratings")
+        runs, study=study, n_resamples=n_resamples, seed=seed
     )
-    strengths, is_separated = fit_resamples(present, weights, points)
-    ratings = np.round(MEAN + SCALE * strengths, DECIMALS)
+    models, columns = points.shape
+    strengths, is_separated = np.zeros((columns, models)), np.zeros(columns, dtype=np.bool_)
+    step = max(CHUNK_CELLS // models**2, 1)
+    # The data come first: resamples start from their strengths.
+    for chunk in [slice(0, 1), *(slice(first, first + step) for first in range(1, columns, step))]:
+        won, met = points[:, chunk].T, sum_meetings(present, weights[:, chunk])
+        strengths[chunk] = fit_strengths(won, met, start=strengths[0])
+        is_separated[chunk] = find_separated(won, met, strengths[chunk])
+    ratings = np.round(MEAN + SCALE * strengths.T, DECIMALS)
     meets = present & (present.sum(axis=1, keepdims=True) > 1)
-    datasets, is_active = meets.sum(axis=0), meets.T @ weights > 0
+    datasets, is_active, elo = meets.sum(axis=0), meets.T @ weights > 0, ratings[:, 0]
     low, high = bound_ratings(ratings, is_active, datasets, confidence_level=confidence_level)
-    separated = float(is_separated[1:].mean())
-    low, high = (np.where(low < high, ends, np.nan) for ends in (low, high))
     battles = sum_meetings(present, weights[:, :1])[0].sum(axis=1)
-    rate = np.where(datasets > 0, points[:, 0] / np.where(datasets > 0, battles, 1), np.nan)
-    models, ranks = sorted(runs["model"].unique()), rank_competitors(ratings[:, 0])
-    values = models, ratings[:, 0], low, high, rate, ranks, datasets
-    table = pd.DataFrame(dict(zip(COLUMNS, values, strict=True))).assign(separated=separated)
+    rate = points[:, 0] / np.where(datasets > 0, battles, np.nan)
+    table = pd.DataFrame({"model": sorted(runs["model"].unique()), "elo": elo})
+    table = table.assign(ci_low=low, ci_high=high, win_rate=rate, rank=rank_competitors(elo))
+    table = table.assign(datasets=datasets, separated=is_separated[1:].mean())
     return table.sort_values(["rank", "model"], ignore_index=True)
 
 
