@@ -213,13 +213,6 @@ PUBLISHED = {
             "reading": {"comment": "#"},
         },
     ),
-    "a mean with its spread is a score, whatever its column is called": (
-        {
-            "all.csv": "model,Eurosat,height\n"
-            "a,0.94 ± 0.03,1.24 ± 0.10\nb,0.92 ± 0.02,1.31 ± 0.20\nc,0.90 ± 0.02,1.11 ± 0.12\n"
-        },
-        {"format": "matrix", "summary": {"runs": 3, "spread": "sem"}},
-    ),
     "the test column of one metric": (
         {
             "all.csv": "method,task,val/acc,test/acc@1,lr,seed\n"
@@ -492,20 +485,50 @@ TOLD = {
     ),
     "attributes of datasets behind models": (
         {
-            "all.csv": "file,IForest,CNN,KNN,POLY,len,num_gap,avg_gap_len,gap_ratio,is_point\n"
+            "all.csv": "file,IForest,CNN,KNN,InceptionTime,PCA,LOF,len,num_gap,avg_gap_len,"
+            "gap_ratio,is_point,is_seq\n"
             + "".join(
-                f"{n}_NAB.csv,0.{n}1,0.{n}2,0.{n}5,0.{n}7,{n}000,{n},{n}50.5,0.0{n},{n % 2}\n"
-                for n in range(1, 7)
+                f"{n}.csv,0.{n}1,0.{n}2,0.{n}5,0.{n}7,0.{n}3,0.{n}4,{n}000,{n},{n}50.5,0.0{n},"
+                f"{n % 2},{1 - n % 2}\n"
+                for n in range(10, 60)
             )
         },
         {
             "columns": {
                 "dataset": "file",
                 "score": "{model}",
-                "ignore": ["len", "num_gap", "avg_gap_len", "gap_ratio", "is_point"],
+                "ignore": ["len", "num_gap", "avg_gap_len", "gap_ratio", "is_point", "is_seq"],
             }
         },
         ["metrics"],
+    ),
+    "errors above 1, with models beside the corner": (
+        {
+            "all.md": "|dataset/model|w-tiny|w-base|w-large|\n|-|-|-|-|\n|fleurs|0.41|0.32|0.13|\n"
+            "|mls|0.52|0.34|0.24|\n|coraa|0.63|0.45|0.31|\n|spgsv|1.72|0.81|0.44|\n"
+        },
+        {"columns": {"dataset": "dataset/model", "score": "{model}"}},
+        ["metrics"],
+    ),
+    "rewards or successes by task": (
+        {
+            f"in/{m}/{d}.csv": f"step,{s},seed\n" + "".join(f"{n}00,0.{n}{k},1\n" for n in range(9))
+            for k, m in enumerate(("sac", "tdmpc"))
+            for d, s in (("ant", "reward"), ("dog", "reward"), ("mw-a", "success"))
+        },
+        {"columns": {"step": "step", "score": "{metric,reward|success}"}},
+        [],
+    ),
+    "a score of each file above its records": (
+        {
+            f"in/{m}_{d}.json": json.dumps(
+                {"model": m, "dataset": d, "score": 0.4, "records": [{"f1": n / 9, "n": n}] * n}
+            )
+            for m in ("gpt-4", "llama")
+            for n, d in enumerate(("nq", "trivia"), 2)
+        },
+        {"reading": {"records": "records.*"}},
+        ["reading"],
     ),
     "games above algorithms": (
         {
@@ -651,17 +674,6 @@ TOLD = {
             "c,102.5,61.4,61.9,20.1,80.1,40.9\n"
         },
         {"where": {"metric": "WER"}},
-        [],
-    ),
-    "win rates in two settings": (
-        {
-            "all.csv": "model,title,win_rate_scene,win_rate_character,win_rate_avg\n"
-            "a,A,0.12,0.16,0.14\nb,B,0.56,0.63,0.60\nc,C,0.41,0.52,0.47\n"
-        },
-        {
-            "metric": "win rate",
-            "columns": {"score": "win_rate_{dataset}", "ignore": ["win_rate_avg"]},
-        },
         [],
     ),
     "two naive forecasts": (

@@ -153,7 +153,8 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
     reported = REPORTED - {"doubtful_dataset" if "select" in draft.settings else ""}
     for problem in firsts.values():
         if problem.severity == "error" or problem.code in reported:
-            draft.note("exports", "decide", str(problem))
+            # Bounds leave such scores out already.
+            draft.note("exports", "guess" if problem.code == "diverged" else "decide", str(problem))
     if unread := sorted({*others} - {*files}):
         draft.note("exports", "guess", f"Not read: {list_names(unread)}.")
     draft.runs = result.counts["runs"]
@@ -343,7 +344,7 @@ def draft_study(exports: Sequence[str]) -> Draft:
     chosen, others = list_files(exports)
     paths, draft = Paths(chosen), Draft()
     table, asked = guesses.read_table(paths)
-    draft.note("reading", "guess", asked)
+    draft.note("reading", "decide" if table.options.records else "guess", asked)
     for name, preset in list_presets().items():
         if exports := _fit_preset(preset, paths, table):
             draft.put("preset", name, "found", "The files are of this kind.")
@@ -388,9 +389,10 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     if not columns:
         raise ConfigError(
             f"{paths.paths[0]}: no column holds scores; its columns are "
-            f"{list_names(list(table.columns))}."
+            f"{list_names([name for name in table.columns if name not in table.labels])}."
         )
-    scores = guesses.leave_averages(guesses.choose_scores(columns, roles))
+    scores = guesses.leave_attributes(table, guesses.choose_scores(columns, roles))
+    scores = guesses.leave_averages(scores)
     # What has been left out otherwise is ignored, or not chosen, which is said there.
     odd = [name for name, own in table.columns.items() if own.is_number and not own.is_readable]
     odd = [name for name in odd if name not in {own.name for own in scores}]
@@ -546,7 +548,10 @@ def _put_scores(
         _put_column(draft, paths, table, roles, names[0])
     elif roles.get("metric") == [f"{PART}0"] and len(table.pieces) == 1:
         text = "Each row fills one of these columns: the metric of its dataset."
-        draft.put("columns", {"score": [*names]}, "found", text)
+        # A file may lack some of them.
+        pattern = f"{{metric,{'|'.join(map(re.escape, names))}}}"
+        score = [*names] if len(paths.paths) == 1 else pattern
+        draft.put("columns", {"score": score}, "found", text)
         del roles["metric"]
     else:
         _put_heads(draft, paths, table, roles, names)
@@ -561,9 +566,6 @@ def _put_column(
     if has_word(name, WORDS["training"]):
         text = f"Scores are in {quote_name(name)}, of training: is there no test?"
         draft.note("columns", "decide", text)
-    if "metric" in roles and guess_direction(name) == "min":
-        # A column of errors beside the names of merits holds no merits.
-        roles.pop("metric")
     if "metric" not in roles:
         _put_metric(draft, [name], paths.paths)
     if beside := _find_spread(table, name):

@@ -31,7 +31,7 @@ from capmap.exports.layouts import name_sheet
 from capmap.exports.records import HEAD, PLAIN, FileOptions, has_suffix, list_values, read_content
 from capmap.exports.sheets import MARKDOWN, NESTED, WORKBOOKS, list_sheets, open_sheet
 from capmap.settings.choices import Direction
-from capmap.wording import list_names
+from capmap.wording import list_names, quote_name, write_key
 
 COMMENTS = ("#", "%")
 BINARY = WORKBOOKS | {".parquet", ".pq"}
@@ -78,6 +78,8 @@ MOST_PAIRED = 300
 BRACKETS = re.compile(r"(?<=\S) *\([^()]*\)$")
 # Yes or no, as a sign or a word.
 TICK = re.compile(r"(?i):\w+:|\W+|yes|no|true|false|x")
+# The corner of a table, which says what its rows are, and its columns.
+CORNER = re.compile(r"(?i)(model|method|dataset|task)s?\s*[/\\|]\s*(model|method|dataset|task)s?")
 # A class of Python, beside which a shorter name stands.
 CLASS_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
@@ -199,7 +201,9 @@ def _find_options(path: str) -> tuple[FileOptions, str]:
     """Find the comments, sheet and header of a table, or the records of a nested file."""
     if has_suffix(path, NESTED):
         [value, *others], is_list = list_values(path, most=2)
-        return replace(PLAIN, records="" if is_list or others else _find_list(value)), ""
+        if is_list or others or not (records := _find_list(value)):
+            return PLAIN, ""
+        return replace(PLAIN, records=f"{records}.*"), _find_outer_score(value, records)
     options = PLAIN
     if not has_suffix(path, BINARY | MARKDOWN):
         lines = read_content(path, limit=HEAD).decode("utf-8-sig", errors="replace").splitlines()
@@ -226,10 +230,23 @@ def _find_options(path: str) -> tuple[FileOptions, str]:
 
 
 def _find_list(value: Any) -> str:
-    """Find the records of an object that lists them under a key; "" where it does not."""
+    """Find the key under which an object lists records; "" where it does not."""
     for key, child in value.items() if isinstance(value, dict) else ():
         if isinstance(child, list) and child and all(isinstance(own, dict) for own in child):
-            return f"{key}.*"
+            return str(key)
+    return ""
+
+
+def _find_outer_score(value: Any, records: str) -> str:
+    """Ask about a score of the whole file that is called like none of its records' numbers."""
+    inner = {word for name in value[records][0] for word in split_words(str(name))}
+    for name, child in value.items():
+        is_score = not isinstance(child, dict | list) and words.rate_score(name) >= 2
+        if is_score and inner.isdisjoint(split_words(name)):
+            return (
+                f"{quote_name(name)} is a score of each file, beside its {records}. If it is the "
+                f"score, write columns: {{score: {write_key(name)}}} and leave out reading."
+            )
     return ""
 
 
@@ -309,6 +326,9 @@ def _rate_name(column: Column, role: str, size: int) -> float:
         return 0.0
     # Of a header of several rows, such a corner names these rows.
     text = "" if SEPARATOR in column.said else BRACKETS.sub("", column.said)
+    if CORNER.fullmatch(text):
+        # Such as dataset/model: what rows are, and what columns.
+        text = re.split(r"\W+", text)[0]
     by_name, by_value = float(rate_role(text, role)), rate_values(column.names, role)
     # A task or dataset has languages.
     by_name -= 0.5 * (role == "dataset" and split_words(text) == ["language"])
@@ -434,10 +454,8 @@ def leave_averages(scores: Sequence[Column]) -> list[Column]:
 
 def correlate(one: "pd.Series[float]", other: "pd.Series[float]") -> float:
     """The correlation of ranks; 0 where all are tied."""
-    pair = pd.DataFrame({"one": one, "other": other}).dropna().rank()
-    if pair.nunique().min() < 2:
-        return 0.0
-    return float(np.corrcoef(pair["one"], pair["other"])[0, 1])
+    pair = pd.DataFrame({"one": one, "other": other}).corr("spearman").to_numpy()
+    return float(np.nan_to_num(pair[0, 1]))
 
 
 def find_better(table: Table, scores: Sequence[Column], models: str) -> Direction | Literal[""]:
@@ -521,6 +539,15 @@ def _rate_value(own: Column) -> tuple[float, float]:
     return own.filled, words.rate_score(own.name)
 
 
+def leave_attributes(table: Table, scores: Sequence[Column]) -> list[Column]:
+    """Leave out of many columns of scores what stands between two others of numbers each side."""
+    names = {own.name for own in scores}
+    kinds = "".join("s" if n in names else "n" for n, own in table.columns.items() if own.is_number)
+    among = [*re.finditer("(?<=nn)s(?=nn)", kinds)] if len(scores) > MANY else []
+    alone = {kinds[: match.start()].count("s") for match in among}
+    return [own for place, own in enumerate(scores) if place not in alone]
+
+
 def _leave_counts(scores: Sequence[Column]) -> list[Column]:
     """Leave out what counts or marks something, where most columns hold shares or percentages."""
     for limit in (1, PERCENT):
@@ -530,8 +557,12 @@ def _leave_counts(scores: Sequence[Column]) -> list[Column]:
     else:
         return list(scores)
     odd = []
+    level = pd.DataFrame({own.name: own.read() for own in small}).rank(pct=True).mean(axis=1)
     for place, own in enumerate(scores):
         most = own.numbers["values"].max()
+        if own.numbers["values"].median() <= limit and correlate(own.read(), level) > MOSTLY:
+            # An error may exceed 1 now and then.
+            continue
         is_measure = words.rate_score(own.name) or any(map(words.find_known, own.name.split()[-1:]))
         is_measure = is_measure or own.is_summary or not {*own.name}.isdisjoint("%↑↓")
         if (most > limit or (own.is_whole and most <= 1)) and not is_measure:

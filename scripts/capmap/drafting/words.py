@@ -121,6 +121,9 @@ def is_measure(name: str) -> bool:
 def is_beside(name: str) -> bool:
     """Whether a column is called like a spread, a bound, a rank, an attribute or a cost."""
     own = split_words(name)
+    if name.isalnum() and KNOWN["model"].search(name) and not has_word(name, ROLES["model"]):
+        # A model may be called InceptionTime.
+        return False
     words = [word for word in own if not word.isdecimal()] or own
     if not words or name.lstrip().startswith("#"):
         return bool(words)
