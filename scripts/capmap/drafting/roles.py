@@ -27,7 +27,7 @@ from capmap.drafting.words import (
 )
 from capmap.exports.cells import SEPARATOR, Kind, parse_summaries
 from capmap.exports.doubts import is_attribute
-from capmap.exports.layouts import name_sheet
+from capmap.exports.layouts import NamedSheet
 from capmap.exports.records import HEAD, PLAIN, FileOptions, has_suffix, list_values, read_content
 from capmap.exports.sheets import MARKDOWN, NESTED, WORKBOOKS, list_sheets, open_sheet
 from capmap.settings.choices import Direction
@@ -187,7 +187,7 @@ def read_table(paths: Paths) -> tuple[Table, str]:
     frames = []
     for number in range(0, len(paths.paths), -(-len(paths.paths) // SAMPLE)):
         sheet = open_sheet(paths.paths[number], wanted=(), options=options)
-        sheet = name_sheet(sheet, paths.read_fields(number))
+        sheet = NamedSheet(sheet, paths.read_fields(number))
         found = sheet.read_cells(list(dict.fromkeys(sheet.columns))).columns
         texts = {name: column.to_pandas().str.strip() for name, column in found.items()}
         frames.append(pd.DataFrame(texts, dtype="str"))

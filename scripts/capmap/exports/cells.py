@@ -238,10 +238,7 @@ def match_value(text: str, value: Value) -> bool:
         return text.lower() == str(value).lower()
     if isinstance(value, str):
         return text == value.strip()
-    try:
-        return float(text) == value
-    except ValueError:
-        return False
+    return _to_float(text) == value
 
 
 def match_any(text: str, wanted: Value | Sequence[Value]) -> bool:
@@ -402,7 +399,9 @@ def parse_numbers(texts: pa.Array, *, decimal: Decimal = "auto") -> Numbers:
     joined = pc.replace_substring_regex(body, THIN_SPACES, "")
     body = pc.if_else(pa.array(_match(body, SPACED)), joined, body)
     marks = _find_marks(body)
-    mark = _choose_mark(marks, np.bincount(places, minlength=len(words)), decimal)
+    counts = np.bincount(places, minlength=len(words))
+    commas, points = (counts[marks[own].sure].sum() for own in (",", "."))
+    mark: Mark = "," if decimal == "," or (decimal == "auto" and commas > points) else "."
     other: Mark = "." if mark == "," else ","
     divides = decimal != "auto" or bool(marks[mark].grouped.any())
     number = _match(body, INTEGER) | marks[mark].decimal | marks[mark].grouped
@@ -551,15 +550,6 @@ def _find_marks(texts: pa.Array) -> dict[Mark, _MarkForms]:
         grouped = _match(texts, rf"{groups}+{here}\d*$") | _match(texts, rf"{groups}{{2,}}$")
         forms[mark] = _MarkForms(decimal, triple, grouped, decimal & ~triple | grouped)
     return forms
-
-
-def _choose_mark(
-    marks: dict[Mark, _MarkForms], counts: npt.NDArray[np.intp], decimal: Decimal
-) -> Mark:
-    if decimal != "auto":
-        return decimal
-    commas, points = (int(counts[marks[mark].sure].sum()) for mark in (",", "."))
-    return "," if commas > points else "."
 
 
 def _clean(texts: pa.Array) -> pa.Array:

@@ -104,7 +104,9 @@ def list_doubtful(runs: pd.DataFrame) -> dict[str, tuple[str, bool]]:
     """List the datasets that are probably none: why, and whether its column's name says so."""
     names = runs["dataset"].unique().tolist()
     is_wide = _is_wide(runs)
-    common = _find_common_words(names)
+    counts = Counter(word for name in names for word in {*_simplify(name).split()})
+    # Such as that of their metric.
+    common = {word for word, count in counts.items() if 2 * count > len(names) > 2}
     stems = {_leave_words_out(name, lambda word: word in MEANS) for name in names}
     of_means = stems - {*map(_simplify, names)}
     doubtful: dict[str, tuple[str, bool]] = {}
@@ -147,12 +149,6 @@ def _simplify(name: str) -> str:
     plain = unicodedata.normalize("NFKC", name).casefold()
     plain = "".join(mark for mark in plain if unicodedata.category(mark) != "Cf")
     return re.sub(r"[\s_.\-\u2010-\u2015]+", " ", plain).strip()
-
-
-def _find_common_words(names: list[str]) -> set[str]:
-    """Find the words that most names have, such as that of their metric."""
-    counts = Counter(word for name in names for word in {*_simplify(name).split()})
-    return {word for word, count in counts.items() if 2 * count > len(names) > 2}
 
 
 def _is_called(kind: re.Pattern[str], plain: str) -> bool:
@@ -225,9 +221,9 @@ def _find_averages(runs: pd.DataFrame, kind: Literal["model", "dataset"]) -> set
         return set()
     cells = runs.groupby([other, kind], observed=True)["score"].mean().unstack()  # noqa: PD010
     cells = cells.where(np.isfinite(cells)).dropna(thresh=3)
-    means = [_average_others(cells)]
+    means = [average_others(cells)]
     if (cells.fillna(1) > 0).all(axis=None):
-        means.append(1 / _average_others(1 / cells))
+        means.append(1 / average_others(1 / cells))
     distance = np.min([(cells - mean).abs().max() for mean in means], axis=0)
     spread = cells.max() - cells.min()
     found = (distance < spread / 4) & (cells.notna().sum() >= FEWEST)
@@ -240,7 +236,7 @@ def _find_averages(runs: pd.DataFrame, kind: Literal["model", "dataset"]) -> set
     return {*cells.columns[found & np.any(near, axis=0)]}
 
 
-def _average_others(cells: pd.DataFrame) -> pd.DataFrame:
+def average_others(cells: pd.DataFrame) -> pd.DataFrame:
     """The mean of all others of its row in the place of each cell."""
     return cells.rsub(cells.sum(axis=1), axis=0).div(cells.notna().sum(axis=1) - 1, axis=0)
 

@@ -305,12 +305,18 @@ def open_scores(path: str, *, n_classes: int | None = None) -> Dump:
     except Exception as error:  # Readers of archives and arrays do not say what they raise.
         reason = f"The array cannot be read ({error})."
         raise refuse("damaged_array", path, reason, f"Copy it again. {ARRAY_REMEDY}") from error
-    _require_scores(dump.scores, path)
+    kind, shape = dump.scores.dtype, dump.scores.shape
+    if kind.kind != "f" or kind.itemsize > 8 or len(shape) != 2 or min(shape) < 1:
+        reason = f"The array holds {kind.name} of shape {shape}, not floats of images by classes."
+        remedy = (
+            "Save logits or probabilities, a row per image and a column per class, such as "
+            "scores.astype(numpy.float32)."
+        )
+        raise refuse("wrong_array", path, reason, remedy)
     if dump.images is not None:
         check_images([Entry(image, []) for image in dump.images], path)
-    found = dump.scores.shape[1]
-    if n_classes not in (None, found):
-        reason = f"There are scores of {found} classes, and {n_classes} are expected."
+    if n_classes not in (None, shape[1]):
+        reason = f"There are scores of {shape[1]} classes, and {n_classes} are expected."
         remedy = "Check that the class list is that of the classifier, with all background classes."
         raise refuse("wrong_classes", path, reason, remedy)
     return dump
@@ -332,15 +338,3 @@ def _read_archive(archive: Any, path: str) -> Dump:
         reason = f"The ids hold {ids.dtype.name} of shape {ids.shape}, not a text per image."
         raise refuse("wrong_ids", path, reason, "Save them with numpy.array(ids, dtype=str).")
     return Dump(scores, [str(text).strip() for text in ids.tolist()])
-
-
-def _require_scores(scores: Array, path: str) -> None:
-    """Refuse what is no table of floats with at least one image and one class."""
-    kind, shape = scores.dtype, scores.shape
-    if kind.kind != "f" or kind.itemsize > 8 or len(shape) != 2 or min(shape) < 1:
-        reason = f"The array holds {kind.name} of shape {shape}, not floats of images by classes."
-        remedy = (
-            "Save logits or probabilities, a row per image and a column per class, such as "
-            "scores.astype(numpy.float32)."
-        )
-        raise refuse("wrong_array", path, reason, remedy)

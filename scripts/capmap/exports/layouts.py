@@ -251,8 +251,8 @@ def read_table(sheet: Sheet, source: str, query: Query) -> Part:
     )
 
 
-class _NamedSheet(NamedTuple):
-    """A sheet with further columns, which say the same in every row."""
+class NamedSheet(NamedTuple):
+    """A sheet with columns of what its path says, which hide those of the file called alike."""
 
     sheet: Sheet
     fields: Mapping[str, str]
@@ -269,11 +269,6 @@ class _NamedSheet(NamedTuple):
         asked = {name: text for name, text in self.fields.items() if name in names}
         texts = {name: repeat_text(text, len(cells.lines)) for name, text in asked.items()}
         return replace(cells, columns={**cells.columns, **texts})
-
-
-def name_sheet(sheet: Sheet, fields: Mapping[str, str]) -> Sheet:
-    """Give a sheet columns of what its path says, which hide those of the file called alike."""
-    return _NamedSheet(sheet, fields) if fields else sheet
 
 
 def list_wanted(query: Query) -> set[str]:
@@ -400,7 +395,13 @@ def _check_wide(
 def _read_grid(cells: Cells, plan: _Plan, source: str, query: Query) -> _Grid:
     """Arrange all columns of scores; of a wide table only filled cells of columns of numbers."""
     titles, count = [*plan.scores], len(cells.lines)
-    numbers = _parse_scores(cells, titles, query)
+    # One after the other, with one decimal mark for all text in them.
+    raw = pa.concat_arrays([cells.columns[name] for name in titles])
+    texts, is_numeral = raw, np.concatenate([*map(cells.find_numerals, titles)])
+    if query.values:
+        texts, is_replaced = recode(texts, query.values, decimal=query.decimal)
+        is_numeral = is_numeral | is_replaced
+    numbers = parse_mixed(texts, is_numeral, decimal=query.decimal, parse=query.parse)
     kinds = numbers.kinds.reshape(len(titles), count)
     filled = kinds != Kind.EMPTY
     empty = int((~filled).sum())
@@ -416,7 +417,6 @@ def _read_grid(cells: Cells, plan: _Plan, source: str, query: Query) -> _Grid:
         if words := find_words(own, place, remedy=remedy):
             problems += words
             has_cells[:] = False
-    raw = pa.concat_arrays([cells.columns[name] for name in titles])
     if not plan.wide:
         problems += [] if problems else find_bad_scores(numbers, place)
         return _Grid(cells, np.zeros(count, dtype=np.intp), numbers, raw, empty, problems)
@@ -439,16 +439,6 @@ def _spread(
         columns[name] = texts.take(pa.array(places))
     numerals = {name: own[rows] for name, own in cells.numerals.items() if name in columns}
     return Cells(columns, cells.lines[rows], numerals)
-
-
-def _parse_scores(cells: Cells, titles: Sequence[str], query: Query) -> Numbers:
-    """Parse all columns, one after the other, with one decimal mark for all text in them."""
-    texts = pa.concat_arrays([cells.columns[name] for name in titles])
-    is_numeral = np.concatenate([*map(cells.find_numerals, titles)])
-    if query.values:
-        texts, is_replaced = recode(texts, query.values, decimal=query.decimal)
-        is_numeral = is_numeral | is_replaced
-    return parse_mixed(texts, is_numeral, decimal=query.decimal, parse=query.parse)
 
 
 def _read_beside(

@@ -32,10 +32,10 @@ from capmap.exports.layouts import (
     NAMED,
     NUMBERED,
     RUN_COLUMNS,
+    NamedSheet,
     Part,
     Query,
     list_wanted,
-    name_sheet,
     read_table,
 )
 from capmap.exports.records import PLAIN, FileOptions
@@ -90,7 +90,7 @@ def read_exports(
     for path, own in zip(paths, fields or [{}] * len(paths), strict=True):
         try:
             sheet = open_sheet(path, wanted=columns, options=options)
-            part = read_table(name_sheet(sheet, own), path, query)
+            part = read_table(NamedSheet(sheet, own), path, query)
         except UnreadableExportError as error:
             problems += error.problems
             rows = 0
@@ -246,7 +246,7 @@ NO_SELECTION = Problem(
     remedy="Name the column by which the best row is chosen, such as the score on validation "
     "data, under `columns: {selection: …}`.",
 )
-KEY = ["model", "dataset", "metric", "seed"]
+KEY = [*NAMED]
 # Of runs that a row stands for: the number of that row, its score and its seed.
 ROW, MEAN, SEED = " row", " mean", " seed"
 # Rows that say whether spreads are scores.

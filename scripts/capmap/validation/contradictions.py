@@ -12,10 +12,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from capmap.artifacts import pack_names
-from capmap.exports.cells import SEPARATOR
+from capmap.exports.cells import SEPARATOR, Mask
+from capmap.exports.doubts import average_others
 from capmap.exports.reading import ROW
 from capmap.metrics import Metric, canonical_name, find_metric
-from capmap.normalization import Rules, Select, Selection, leave_out, select_runs
+from capmap.normalization import Rules, Select, leave_out, select_runs
 from capmap.patterns import Pattern
 from capmap.problems import Problem, RowCheck, Severity, list_rows
 from capmap.rng import make_stream
@@ -79,7 +80,10 @@ def find_unknown_names(
         {"option": "datasets", "kind": "dataset", "names": rules.datasets},
     ]
     for kind in KINDS:
-        chosen = _list_selected(select.get(f"{kind}s", "all"))
+        chosen = select.get(f"{kind}s", "all")
+        if isinstance(chosen, Mapping):
+            chosen = chosen["exclude"]
+        chosen = [] if chosen == "all" else chosen
         items.append({"option": f"select.{kind}s", "kind": kind, "names": chosen})
     if isinstance(failed, Mapping):
         items.append({"option": "failed", "kind": "model", "names": [failed["model"]]})
@@ -163,12 +167,6 @@ RESERVED = RowCheck(
     "models.",
     "Rename the dataset in the export, or leave it out with select.",
 )
-
-
-def _list_selected(selection: Selection) -> Sequence[str]:
-    if isinstance(selection, Mapping):
-        return selection["exclude"]
-    return () if selection == "all" else selection
 
 
 MIXED = RowCheck(
@@ -276,8 +274,6 @@ HIGH_PERCENT = 20.0
 FEWEST_MODELS, FEWEST_DATASETS, PERMUTATIONS, LEVEL = 5, 3, 20_000, 0.05
 # Models from which on the normal distribution will do.
 MANY_MODELS = 20
-
-Mask = npt.NDArray[np.bool_]
 
 
 def find_misfits(
@@ -489,7 +485,7 @@ def find_opposite(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
     if len(cells) < FEWEST_MODELS or not FEWEST_DATASETS <= count <= LEVEL * PERMUTATIONS:
         return []
     ranks = (cells * pd.Series(signs)).rank(pct=True)
-    others = ranks.rsub(ranks.sum(axis=1), axis=0).div(ranks.notna().sum(axis=1) - 1, axis=0)
+    others = average_others(ranks)
     both = np.isfinite(others) & ranks.notna()
     own, rest = (table.where(both).rank() for table in (ranks, others))
     own, rest = ((table - table.mean()) / table.std(ddof=0) for table in (own, rest))
@@ -498,7 +494,12 @@ def find_opposite(runs: pd.DataFrame, rules: Rules) -> list[Problem]:
     problems: list[Problem] = []
     for name in correlations.index[correlations <= -0.5]:
         pair = np.column_stack([own[name].dropna(), rest[name].dropna()])
-        p = _test_opposite(pair, correlations[name], rng)
+        # By the normal distribution of many, else by permutations.
+        p = NormalDist().cdf(correlations[name] * math.sqrt(len(pair) - 1))
+        if len(pair) < MANY_MODELS:
+            shuffled = rng.permuted(np.tile(pair[:, 0], (PERMUTATIONS, 1)), axis=1) @ pair[:, 1]
+            is_lower = shuffled / len(pair) <= correlations[name] + 1e-12
+            p = float(1 + np.sum(is_lower)) / (1 + PERMUTATIONS)
         if len(pair) >= FEWEST_MODELS and p * count <= LEVEL:
             now, other = ("lower", "max") if signs[name] < 0 else ("higher", "min")
             said = firsts[firsts["dataset"] == name].assign(_correlation=correlations[name])
@@ -515,14 +516,3 @@ OPPOSITE = RowCheck(
     "If that is wrong, write datasets: {{{_key}: {{direction: {_other}}}}}.",
     "warning",
 )
-
-
-def _test_opposite(
-    pair: npt.NDArray[np.float64], correlation: float, rng: np.random.Generator
-) -> float:
-    """How probable so low a correlation is by chance: the normal one of many, else permutations."""
-    p = NormalDist().cdf(correlation * math.sqrt(len(pair) - 1))
-    if len(pair) >= MANY_MODELS:
-        return p
-    shuffled = rng.permuted(np.tile(pair[:, 0], (PERMUTATIONS, 1)), axis=1) @ pair[:, 1] / len(pair)
-    return float(1 + np.sum(shuffled <= correlation + 1e-12)) / (1 + PERMUTATIONS)

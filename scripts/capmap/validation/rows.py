@@ -10,7 +10,7 @@ import pandas as pd
 from capmap.artifacts import number_rows, sort_rows
 from capmap.exports import SEED_REMEDIES
 from capmap.exports.layouts import ITEMS, REQUIRED, SCORES
-from capmap.exports.reading import MEAN, ROW, SEED
+from capmap.exports.reading import KEY, MEAN, ROW, SEED
 from capmap.normalization import Rules, are_outcomes, find_missing
 from capmap.normalization.bounds import ITEM_KEY, NO_ITEMS
 from capmap.problems import Problem, RowCheck, Severity, list_rows, name_line
@@ -23,7 +23,6 @@ ROW_FAULTS = frozenset(
     | {f"empty_{role}" for role in (*REQUIRED, *ITEMS)}
     | {"huge_score", *FILE_FAULTS}
 )
-KEY = ["model", "dataset", "metric", "seed"]
 LARGEST = 1e100
 CONSEQUENCES = {
     "error": "Add the runs, or set incomplete to adjust, which expects what is missing from the "
@@ -359,7 +358,17 @@ def average_items(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[
         return rows, NO_ITEMS.copy(), []
     if "cluster" not in rows:
         rows = rows.assign(cluster=rows["item"])
-    problems = [*_find_torn(rows), *_find_uneven(rows)]
+    clusters = rows.drop_duplicates(["dataset", "item", "cluster"])
+    torn = clusters[clusters.duplicated(["dataset", "item"])]
+    own, every = (
+        rows.groupby(names, observed=True)["item"].transform("nunique")
+        for names in (["dataset", "model"], ["dataset"])
+    )
+    uneven = rows.assign(_count=own, _all=every)[own < every]
+    problems = [
+        *TORN.report(torn.drop_duplicates(["dataset", "item"])),
+        *UNEVEN.report(uneven.drop_duplicates(["dataset", "model"])),
+    ]
     items = _average(rows, ["model", "dataset", "item"])[[*ITEM_KEY, "score"]]
     runs = _average(rows, KEY).drop(columns=list(ITEMS))
     return runs, sort_rows(items, ITEM_KEY[:3], "score"), problems
@@ -372,20 +381,3 @@ def _average(rows: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     means = table.sort_values(["number", "score"]).groupby("number")["score"].mean()
     first = ~pd.Series(numbers).duplicated().to_numpy()
     return rows[first].assign(score=means.loc[pd.Index(numbers[first])].to_numpy())
-
-
-def _find_torn(rows: pd.DataFrame) -> list[Problem]:
-    """Find items of a dataset that are in two clusters."""
-    clusters = rows.drop_duplicates(["dataset", "item", "cluster"])
-    torn = clusters[clusters.duplicated(["dataset", "item"])]
-    return TORN.report(torn.drop_duplicates(["dataset", "item"]))
-
-
-def _find_uneven(rows: pd.DataFrame) -> list[Problem]:
-    """Find models that lack items of a dataset which others have."""
-    own, every = (
-        rows.groupby(names, observed=True)["item"].transform("nunique")
-        for names in (["dataset", "model"], ["dataset"])
-    )
-    uneven = rows.assign(_count=own, _all=every)[own < every]
-    return UNEVEN.report(uneven.drop_duplicates(["dataset", "model"]))
