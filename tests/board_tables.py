@@ -1,6 +1,7 @@
 """Small leaderboards for the tests of the page: the tables that a study would have made."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -80,23 +81,15 @@ def make_board(
     entries["done"] = ~entries["complete"]
     entries = entries.sort_values(["method", "done", "rank", "name"], kind="stable")
     order = ["method", "rank", "model", "name", "backbone", "size", "submission", "iqm", "ci_low"]
-    order += [
-        "ci_high",
-        "rank_low",
-        "rank_high",
-        "tie_group",
-        "mean",
-        "runs",
-        "datasets",
-        "expected",
-    ]
+    order += ["ci_high", "rank_low", "rank_high", "tie_group", "mean", "runs", "datasets"]
+    order += ["expected", "complete"]
     best = entries[entries["complete"]].assign(submissions=1)
     order_best = ["method", "rank", "backbone", "name", "size", "submission", "iqm", "ci_low"]
     info = pd.DataFrame([{"submission": submission, "models": 2, "runs": len(runs), "datasets": 2}])
     return {
         **tables,
         "dimensions": dimensions,
-        "entries": entries[[*order, "complete"]],
+        "entries": entries[order],
         "best": best[[*order_best, "ci_high", "submissions"]],
         "submissions": info.assign(**SUBMISSION) if submission else info.assign(**SUBMISSION)[:0],
         "groups": groups,
@@ -155,30 +148,17 @@ def _make_runs(
     gaps: set[tuple[str, str]],
     seeds: int,
 ) -> pd.DataFrame:
-    rows: list[dict[str, Any]] = []
-    for method in methods:
-        for i, name in enumerate(models):
-            model = " / ".join(part for part in (name, method, submission) if part)
-            for j, dataset in enumerate(datasets):
-                if (name, dataset) in gaps:
-                    continue
-                place = len(models) - 1 - i if j % 2 else i
-                score = 0.9 - place / (2 * len(models)) + j / 1000
-                score -= 0.05 * (method == METHODS[0])
-                for seed in range(seeds):
-                    rows.append(
-                        {
-                            "model": model,
-                            "dataset": dataset,
-                            "metric": "accuracy",
-                            "seed": str(seed),
-                            "score": 100 * (score + seed / 10_000),
-                            "method": method,
-                            "name": name,
-                            "submission": submission,
-                        }
-                    )
-    return pd.DataFrame(rows)
+    rows = []
+    cells = product(methods, enumerate(models), enumerate(datasets), range(seeds))
+    for method, (i, name), (j, dataset), seed in cells:
+        if (name, dataset) in gaps:
+            continue
+        model = " / ".join(part for part in (name, method, submission) if part)
+        place = len(models) - 1 - i if j % 2 else i
+        score = 0.9 - place / (2 * len(models)) + j / 1000 - 0.05 * (method == METHODS[0])
+        rows.append((model, dataset, str(seed), 100 * (score + seed / 10_000), method, name))
+    runs = pd.DataFrame(rows, columns=["model", "dataset", "seed", "score", "method", "name"])
+    return runs.assign(metric="accuracy", submission=submission)
 
 
 def _rank(table: pd.DataFrame, by: list[str], keys: pd.DataFrame) -> pd.Series:
