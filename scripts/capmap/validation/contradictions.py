@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
 
@@ -127,9 +126,9 @@ def _find_absent(
                 words = "models and datasets" if kind == "mapped" else f"{word}s"
                 listed = f"The {words} are {list_names(sorted(known[kind]))}."
                 remedy = suggest(name, known[kind], listed)
-            problem = Problem(code="unknown_name", reason=reason, remedy=remedy, value=name)
             severity: Severity = "warning" if kind == "mapped" else "error"
-            problems.append(replace(problem, severity=severity))
+            about = {"reason": reason, "remedy": remedy, "value": name}
+            problems.append(Problem(code="unknown_name", severity=severity, **about))
     return problems
 
 
