@@ -153,8 +153,7 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
     reported = REPORTED - {"doubtful_dataset" if "select" in draft.settings else ""}
     for problem in firsts.values():
         if problem.severity == "error" or problem.code in reported:
-            # Bounds leave such scores out already.
-            draft.note("exports", "guess" if problem.code == "diverged" else "decide", str(problem))
+            draft.note("exports", "decide", str(problem))
     if unread := sorted({*others} - {*files}):
         draft.note("exports", "guess", f"Not read: {list_names(unread)}.")
     draft.runs = result.counts["runs"]
