@@ -36,7 +36,7 @@ test test-browser test-cluster test-latex bench: export OPENBLAS_NUM_THREADS := 
 LONGEST := $(patsubst %,tests/workflow/test_%.py,papers studies door multilabel leaderboard comparisons)
 test: $(VENV)/development.stamp compile ## run all tests but those of the next two
 	$(VENV)/bin/python -m pytest -n auto tests/unit tests/fuzz scripts/capmap
-	$(VENV)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
+	$(VENV)/bin/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder \
 		$(LONGEST) $(filter-out $(LONGEST),$(wildcard tests/workflow/test_*.py)) tests/faults tests/remote
 
 test-browser: $(VENV)/development.stamp compile ## test the pages in Chromium, which root installs where it lacks

@@ -392,6 +392,9 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
         )
     scores = guesses.leave_attributes(table, guesses.choose_scores(columns, roles))
     scores = guesses.leave_averages(scores)
+    if len(scores) > 1 and any(words.find_known(own.name) for own in scores):
+        # The metric by which something else was chosen.
+        roles.pop("metric", None)
     # What has been left out otherwise is ignored, or not chosen, which is said there.
     odd = [name for name, own in table.columns.items() if own.is_number and not own.is_readable]
     odd = [name for name in odd if name not in {own.name for own in scores}]

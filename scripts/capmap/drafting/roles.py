@@ -30,6 +30,7 @@ from capmap.exports.doubts import is_attribute
 from capmap.exports.layouts import NamedSheet
 from capmap.exports.records import HEAD, PLAIN, FileOptions, has_suffix, list_values, read_content
 from capmap.exports.sheets import MARKDOWN, NESTED, WORKBOOKS, list_sheets, open_sheet
+from capmap.rng import make_stream
 from capmap.settings.choices import Direction
 from capmap.wording import list_names, quote_name, write_key
 
@@ -185,7 +186,8 @@ def read_table(paths: Paths) -> tuple[Table, str]:
     """Read all columns of the files, or of some of many, and say what has to be asked."""
     options, asked = _find_options(paths.paths[0])
     frames = []
-    for number in range(0, len(paths.paths), -(-len(paths.paths) // SAMPLE)):
+    # At regular distances they would hold some pairs of models and datasets alone.
+    for number in sorted(make_stream(0, "drafting").permutation(len(paths.paths))[:SAMPLE]):
         sheet = open_sheet(paths.paths[number], wanted=(), options=options)
         sheet = NamedSheet(sheet, paths.read_fields(number))
         found = sheet.read_cells(list(dict.fromkeys(sheet.columns))).columns
@@ -516,6 +518,7 @@ def choose_scores(scores: Sequence[Column], roles: Mapping[str, str]) -> list[Co
     ):
         scores = measures
     values = [own for own in scores if rate_role(own.name, "score") >= 2]
+    values = [own for own in values if words.rate_score(own.name) > 1]
     if "metric" in roles and values:
         best = max(values, key=_rate_value)
         # Of several models' means none is chosen.
@@ -685,7 +688,8 @@ def _lean(column: Column) -> float:
 def _is_crossed(table: Table, column: Column, other: Column) -> bool:
     """Whether most values of two columns stand beside each other."""
     sizes = len(column.names), len(other.names)
-    return min(sizes) > 1 and 2 * table.count([column.name, other.name]) >= sizes[0] * sizes[1]
+    pairs = table.count([column.name, other.name])
+    return pairs > CROSSED * max(sizes) and 2 * pairs >= sizes[0] * sizes[1]
 
 
 def _repeat(table: Table, column: Column, others: Sequence[Column]) -> bool:

@@ -282,6 +282,8 @@ def _find_shared(values: Sequence[str]) -> str:
 def _divide(values: Sequence[str]) -> list[Piece]:
     """Divide names where each part varies on its own, or a numbered label such as s3 ends them."""
     marks = {mark for value in values for mark in SEPARATOR.findall(value)}
+    # What stands in brackets behind some names belongs to them.
+    marks -= {" "} if any(value.endswith(")") for value in values) else set()
     for mark in sorted(marks, key=lambda text: (-len(text), text)):
         for partition in (str.rpartition, str.partition):
             left, _, right = zip(*(partition(value, mark) for value in values), strict=True)

@@ -419,8 +419,11 @@ RAISED = (
 )
 NOTED = re.compile(r"([-+(]?\d[^A-Za-z]*[.,%][^A-Za-z]*?)\s*[*†‡§¶]+")
 SHOWN = r"(?:\\.|\[[^\[\]\\]*\]|[^\[\]\\])*"
-# Tags of HTML, footnotes, links and images, bold and italic text, code.
+# Formulas, tags of HTML, footnotes, links and images, bold and italic text, code.
 MARKS = (
+    (re.compile(r"\$([^$]*\d[^$]*)\$"), r"\1"),
+    (re.compile(r"\\(?:math|text)(?:bf|it|rm)\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"\\pm(?![a-z])"), "±"),
     *RAISED,
     (re.compile(r"<br\s*/?>", re.IGNORECASE), " "),
     (re.compile(r"</?[A-Za-z][^<>]*>"), ""),
