@@ -160,7 +160,7 @@ def _read_known() -> Iterator[Metric]:
 
 
 METRICS = list(_read_known())
-SPLITS = frozenset({"train", "val", "valid", "validation", "dev", "test", "eval", "holdout"})
+SPLITS = frozenset({"train", "val", "valid", "validation", "dev", "test", "eval", "holdout", "cv"})
 AVERAGINGS = frozenset(
     {"macro", "micro", "weighted", "mean", "average", "avg", "binary", "multiclass", "multilabel"}
 )

@@ -30,7 +30,7 @@ from capmap.drafting.words import (
 from capmap.errors import ConfigError
 from capmap.exports import Exports
 from capmap.exports.records import PLAIN, has_suffix
-from capmap.exports.sheets import NESTED
+from capmap.exports.sheets import NESTED, open_sheet
 from capmap.inputs.studies import Study, check_config, list_exports
 from capmap.metrics import find_metric
 from capmap.patterns import Pattern
@@ -342,10 +342,10 @@ def draft_study(exports: Sequence[str]) -> Draft:
     """Draft the settings of a study from its files."""
     chosen, others = list_files(exports)
     paths, draft = Paths(chosen), Draft()
-    table, asked = guesses.read_table(paths)
-    draft.note("reading", "decide" if table.options.records else "guess", asked)
+    options, asked = guesses.find_options(chosen[0])
+    columns = open_sheet(chosen[0], wanted=(), options=options).columns
     for name, preset in list_presets().items():
-        if exports := _fit_preset(preset, paths, table):
+        if exports := _fit_preset(preset, paths, columns):
             draft.put("preset", name, "found", "The files are of this kind.")
             draft.settings["exports"] = exports
             if metric := preset.get("where", {}).get("metric"):
@@ -353,15 +353,18 @@ def draft_study(exports: Sequence[str]) -> Draft:
                 draft.note("preset", "guess", text)
             break
     else:
+        draft.note("reading", "guess", asked)
+        table, asked = guesses.read_table(paths, options)
+        draft.note("reading", "decide", asked)
         _draft_table(draft, paths, table)
     settle(draft, others)
     return draft
 
 
-def _fit_preset(preset: Mapping[str, Any], paths: Paths, table: Table) -> str | list[str]:
+def _fit_preset(preset: Mapping[str, Any], paths: Paths, columns: Sequence[str]) -> str | list[str]:
     """Write the exports of files that a preset reads; "" where it does not."""
     known = [Pattern(text) for text in preset.get("known_by", ())]
-    if not known or not all(_match_any(pattern, table.columns) for pattern in known):
+    if not known or not all(_match_any(pattern, columns) for pattern in known):
         return ""
     for text in preset.get("paths", ()):
         depth = text.count("/") + 1
@@ -423,7 +426,7 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     if odd:
         text = f"{list_names(odd)} are not read: are they scores?"
         draft.note("columns", "decide" if len(odd) > len(scores) else "guess", text)
-    _put_reading(draft, table)
+    _put_reading(draft, table, names)
     _put_names(draft, paths, table, names)
 
 
@@ -622,7 +625,11 @@ def _put_heads(
         pattern = write_pattern(table.pieces, fields, is_strict=True)
     if pattern == "{dataset}":
         draft.put("format", "matrix", "found", "Columns are datasets.")
-    elif has_suffix(paths.paths[0], NESTED) and re.match(r"[^{}.]+\.", pattern):
+    elif (
+        has_suffix(paths.paths[0], NESTED)
+        and not table.options.records
+        and re.match(r"[^{}.]+\.", pattern)
+    ):
         # A file without results, such as that of a failed run, has no such columns.
         draft.put("reading", {"records": pattern}, "found", "Scores stand below these keys.")
     else:
@@ -694,8 +701,9 @@ def _is_plain(name: str) -> bool:
     return all(w in words.SPLITS or rate_role(w, "score") or rate_role(w, "metric") for w in own)
 
 
-def _put_reading(draft: Draft, table: Table) -> None:
-    """Put how the files are read."""
+def _put_reading(draft: Draft, table: Table, roles: Mapping[str, list[str]]) -> None:
+    """Put how the files are read, with the roles of keys."""
+    named = _name_fields(table, roles)
     reading = {
         name: list(value) if name == "names" else value
         for name, value in vars(table.options).items()
@@ -703,6 +711,10 @@ def _put_reading(draft: Draft, table: Table) -> None:
     }
     if count := reading.pop("header_rows", 0):
         draft.put("header_rows", count, "found", "Names of columns stand in several rows.")
+    records = table.options.records
+    for key in re.findall(r"{(\w+)}", records):
+        records = records.replace(f"{{{key}}}", f"{{{named[key]}}}" if key in named else "*")
+        reading["records"] = records
     if reading:
         draft.put("reading", reading, "found", "")
 

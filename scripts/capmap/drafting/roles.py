@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, combinations
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -75,6 +75,9 @@ CROSSED = 1.2
 # A number in a name, and how many names are compared by theirs.
 SIZE = re.compile(r"(\d+(?:\.\d+)?)")
 MOST_PAIRED = 300
+# Steps to the records of a nested file: a place in a list, and a key that names something.
+ANY, KEY = "*", "{}"
+Keys: TypeAlias = tuple[str, ...]
 # A unit, or a metric, behind a name.
 BRACKETS = re.compile(r"(?<=\S) *\([^()]*\)$")
 # Yes or no, as a sign or a word.
@@ -182,9 +185,13 @@ class Table:
         return Table(self.cells.drop(columns=names), self.options, labels)
 
 
-def read_table(paths: Paths) -> tuple[Table, str]:
+def read_table(paths: Paths, options: FileOptions) -> tuple[Table, str]:
     """Read all columns of the files, or of some of many, and say what has to be asked."""
-    options, asked = _find_options(paths.paths[0])
+    labels, inner = paths.labels, frozenset[str]()
+    if has_suffix(paths.paths[0], NESTED):
+        records, inner = _find_records(paths.paths[0], wanted=1 if labels else 2)
+        options = replace(options, records=records)
+        labels = {**labels, **dict.fromkeys(re.findall(r"{(\w+)}", records), "")}
     frames = []
     # At regular distances they would hold some pairs of models and datasets alone.
     for number in sorted(make_stream(0, "drafting").permutation(len(paths.paths))[:SAMPLE]):
@@ -196,16 +203,83 @@ def read_table(paths: Paths) -> tuple[Table, str]:
     cells = pd.concat(frames, ignore_index=True).fillna("")
     # A row with nothing but a name is a heading of the rows below it.
     filled = cells.map(bool).sum(axis=1)
-    return Table(cells[(filled > 1) | (cells.shape[1] < 3)], options, paths.labels), asked
+    table = Table(cells[(filled > 1) | (cells.shape[1] < 3)], options, labels)
+    return _leave_outer(table, inner) if options.records else (table, "")
 
 
-def _find_options(path: str) -> tuple[FileOptions, str]:
-    """Find the comments, sheet and header of a table, or the records of a nested file."""
+def _find_records(path: str, *, wanted: int) -> tuple[str, frozenset[str]]:
+    """Find where the records of a nested file are, and the names of what they hold.
+
+    They are below keys that name something, as many as are `wanted`, each with an object of the
+    same kind, or in lists. None are found where columns of the whole file say as much.
+    """
+    values, is_list = list_values(path, most=2)
+    start = (ANY,) if is_list else ()
+    leaves = [leaf for value in values for leaf in _list_leaves(value, start, len(start))]
+    texts, names = dict[Keys, list[str]](), dict[Keys, set[str]]()
+    for place, name, text in leaves:
+        texts.setdefault(place, []).append(text)
+        names.setdefault(place, set()).add(name)
+    weights = {place: _weigh_numbers(own) for place, own in texts.items()}
+    total = sum(weights.values())
+
+    def rate(place: Keys) -> tuple[int, bool, float]:
+        levels = sum(key in (ANY, KEY) for key in place)
+        return min(levels, wanted), any(map(words.rate_score, names[place])), weights[place]
+
+    large = [place for place, weight in weights.items() if weight > HARDLY * total]
+    best = max(large, key=rate, default=start)
+    is_regular = ANY not in best[len(start) :] and weights.get(best, 0) >= WHOLE * total
+    if best == start or is_regular or any({*".*{}"} & {*key} for key in {*best} - {ANY, KEY}):
+        return "", frozenset()
+    steps = [f"{{key{at}}}" if key == KEY else key for at, key in enumerate(best)]
+    return ".".join(steps), frozenset(names[best])
+
+
+def _list_leaves(value: Any, path: Keys, place: int) -> Iterator[tuple[Keys, str, str]]:
+    """List plain values with the keys to their records, of `place` steps, and their names there."""
+    children = [*value.values()] if isinstance(value, dict) else value
+    if not isinstance(children, list):
+        yield path[:place], ".".join(path[place:]), str(value)
+    elif _are_alike(children):
+        step = KEY if isinstance(value, dict) else ANY
+        for child in children:
+            yield from _list_leaves(child, (*path, step), len(path) + 1)
+    elif isinstance(value, dict):
+        for key, child in value.items():
+            yield from _list_leaves(child, (*path, str(key)), place)
+
+
+def _are_alike(values: Sequence[Any]) -> bool:
+    """Whether several values are objects with mostly the same keys."""
+    if len(values) < 2 or not all(isinstance(own, dict) for own in values):
+        return False
+    every = {key for own in values for key in own}
+    return 2 * sum(map(len, values)) >= len(every) * len(values) > 0
+
+
+def _leave_outer(table: Table, inner: Collection[str]) -> tuple[Table, str]:
+    """Leave out the numbers that stand beside records, and ask about a score among them."""
+    columns = table.columns.items()
+    outer = [name for name, own in columns if own.is_number and name not in inner]
+    outer = [name for name in outer if rate_role(name, "seed") < 2]
+    said = {word for name in inner for word in split_words(name)}
+    # A score of the whole file stands at its top.
+    scores = [name for name in outer if "." not in name and said.isdisjoint(split_words(name))]
+    scores = [n for n in scores if words.find_known(n) or rate_role(n, "score") >= 2]
+    table = Table(table.cells.drop(columns=outer), table.options, table.labels)
+    if not scores:
+        return table, ""
+    return table, (
+        f"{quote_name(scores[0])} is a score of more than a record. If it is the score, write "
+        f"columns: {{score: {write_key(scores[0])}}} and leave out reading."
+    )
+
+
+def find_options(path: str) -> tuple[FileOptions, str]:
+    """Find the comments, sheet and header of a table, and say what has to be asked."""
     if has_suffix(path, NESTED):
-        [value, *others], is_list = list_values(path, most=2)
-        if is_list or others or not (records := _find_list(value)):
-            return PLAIN, ""
-        return replace(PLAIN, records=f"{records}.*"), _find_outer_score(value, records)
+        return PLAIN, ""
     options = PLAIN
     if not has_suffix(path, BINARY | MARKDOWN):
         lines = read_content(path, limit=HEAD).decode("utf-8-sig", errors="replace").splitlines()
@@ -229,27 +303,6 @@ def _find_options(path: str) -> tuple[FileOptions, str]:
         names[numeric[0]] = "step"
     names[numeric[-1]] = "score"
     return replace(options, names=names), asked
-
-
-def _find_list(value: Any) -> str:
-    """Find the key under which an object lists records; "" where it does not."""
-    for key, child in value.items() if isinstance(value, dict) else ():
-        if isinstance(child, list) and child and all(isinstance(own, dict) for own in child):
-            return str(key)
-    return ""
-
-
-def _find_outer_score(value: Any, records: str) -> str:
-    """Ask about a score of the whole file that is called like none of its records' numbers."""
-    inner = {word for name in value[records][0] for word in split_words(str(name))}
-    for name, child in value.items():
-        is_score = not isinstance(child, dict | list) and words.rate_score(name) >= 2
-        if is_score and inner.isdisjoint(split_words(name)):
-            return (
-                f"{quote_name(name)} is a score of each file, beside its {records}. If it is the "
-                f"score, write columns: {{score: {write_key(name)}}} and leave out reading."
-            )
-    return ""
 
 
 def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[list[str]], str]:
@@ -371,7 +424,11 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
         if column.is_summary
         or not (words.is_beside(name) or is_attribute(name))
         or _is_single_end(name, table.columns)
-        or (ends[split_words(name)[-1]] >= MANY and len(split_words(name.rpartition(".")[2])) > 1)
+        or (
+            ends[split_words(name)[-1]] >= MANY
+            and len(split_words(name.rpartition(".")[2])) > 1
+            and split_words(name)[0] not in WORDS["statistics"]
+        )
     ]
     unread = [own for own in found if not words.is_metadata(own.name)]
     # Among means with spreads, a model's may be smaller than its spreads.
@@ -444,6 +501,11 @@ def _is_grid(column: Column, table: Table, taken: Collection[str]) -> bool:
 def leave_averages(scores: Sequence[Column]) -> list[Column]:
     """Leave out the columns that are called like averages of at least two others."""
     others = [own for own in scores if not words.is_average(own.name)]
+    plain = [own for own in others if not has_word(own.name, WORDS["summaries"])]
+    if len(plain) > 2:
+        parts = pd.DataFrame({own.name: own.read() for own in plain})
+        ends = parts.min(axis=1), parts.max(axis=1)
+        others = [own for own in others if own in plain or not own.read().between(*ends).all()]
     if len(others) < 2:
         return list(scores)
     # A benchmark's own score stands behind its parts, and between them.

@@ -103,7 +103,8 @@ def rate_score(name: str) -> float:
     rating = rating or 2.2 * bool(rate_role(name, "metric"))
     if not rating:
         return 0.0
-    rating += 0.3 * has_word(name, {"test"}) - 0.2 * has_word(name, WORDS["training"])
+    rating -= 0.2 * has_word(name, WORDS["training"] | WORDS["ends"])
+    rating += 0.3 * has_word(name, {"test"})
     return rating - 1.5 * has_word(name, WORDS["training"] | {"val", "valid", "validation", "dev"})
 
 
@@ -146,7 +147,8 @@ def is_statistic(name: str) -> bool:
 def is_average(name: str) -> bool:
     """Whether a column or dataset is called like an average of others."""
     own = {*split_words(name)}
-    return bool(own) and (bool(own & {"avg", "wavg", "average"}) or own <= WORDS["averages"])
+    is_of_all = split_words(name)[:2] == ["mean", "of"] or bool(own & {"avg", "wavg", "average"})
+    return bool(own) and (is_of_all or own <= WORDS["averages"])
 
 
 def is_metadata(name: str) -> bool:
