@@ -573,10 +573,12 @@ def _put_column(
         draft.note("columns", "decide", text)
     if "metric" not in roles:
         _put_metric(draft, [name], paths.paths)
-    if beside := _find_spread(table, name):
+    beside = _find_spread(table, name)
+    seeds = [own for own in roles.get("seed", ()) if own != beside.get("count")]
+    if beside and all(len(table.columns[own].names) < 2 for own in seeds):
         draft.put("columns", beside, "found", "Each row is a mean, with its spread beside it.")
-        if [beside.get("count")] == roles.get("seed"):
-            del roles["seed"]
+        if not seeds:
+            roles.pop("seed", None)
         is_error = has_word(beside["spread"], {"stderr", "sem", "se", "error"})
         _put_summary(draft, is_counted="count" in beside, spread="sem" if is_error else "std")
 
