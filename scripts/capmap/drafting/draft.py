@@ -642,7 +642,8 @@ def _put_heads(
     used = {name for own in roles.values() for name in own}
     rest = [name for name in table.columns if name not in {*table.labels, *used}]
     if len(table.pieces) > 1:
-        rest = [name for name in rest if is_average(name) and Pattern(pattern).match(name)]
+        rest = [name for name in rest if Pattern(pattern).match(name)]
+        rest = [name for name in rest if is_average(name) or has_word(name, WORDS["summaries"])]
     if rest:
         text = "What is ignored holds averages, settings, or numbers of another scale."
         draft.put("columns", {"ignore": rest}, "guess", text)

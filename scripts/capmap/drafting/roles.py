@@ -58,6 +58,8 @@ HARDLY = 0.1
 MOST_ROWS = 50
 # So many columns of one ending are none of attributes, and so often a number of a setting repeats.
 MANY, REPEATED = 5, 20
+# So many columns of one metric say what the others are not.
+FEWEST_ALIKE = 3
 # What a number without decimals counts for in the choice of a table.
 WHOLE_NUMBER = 0.2
 # The share of the pairs of a grid that are there.
@@ -597,6 +599,15 @@ def choose_scores(scores: Sequence[Column], roles: Mapping[str, str]) -> list[Co
                 covered |= rows[own.name]
         if len(chosen) > 1 and covered == every:
             return chosen
+    ends = [words.find_known("".join(split_words(own.name)[-1:])) for own in scores]
+    metric = max({*ends} - {""}, key=ends.count, default="")
+    if (
+        metric
+        and {*ends} == {metric, ""}
+        and ends.count(metric) >= max(FEWEST_ALIKE, len(ends) / 2)
+    ):
+        # The others are called like no metric, such as a drop beside four F1.
+        scores = [own for own, end in zip(scores, ends, strict=True) if end]
     return _leave_counts(scores)
 
 
