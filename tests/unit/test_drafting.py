@@ -619,15 +619,7 @@ TOLD = {
         {"metric": "top1 error", "metrics": {"top1 error": {"low": 0, "high": 100}}},
         [],
     ),
-    "errors under the name of a merit, by sizes of models": (
-        {
-            "all.csv": "Model,Top1\n"
-            + "".join(f"ResNet-{n},{60 - n / 10}\n" for n in (18, 34, 50, 101, 152))
-        },
-        {"metric": "Top1"},
-        ["metrics"],
-    ),
-    "scores of no metric, by sizes of models": (
+    "scores of no metric, of language models": (
         {
             "all.csv": "Model,C-Eval,Gaokao,AGI\n"
             + "".join(f"L-{n}B,{20 + n},{30 + n}.5,{15 + n}\n" for n in (7, 13, 30, 34, 65))

@@ -351,23 +351,6 @@ def test_files_of_a_tool_are_read_by_its_preset(preset, tmp_path):
     assert sorted(found.runs.get("item", [])) == ITEMS.get(preset, [])
 
 
-def test_a_standard_error_of_zero_is_told(tmp_path):
-    path = tmp_path / "results_1.json"
-    results = {"arc": {"acc,none": 0.51, "acc_stderr,none": 0.0}, "a": {"acc,none": 1.0}}
-    results["a"]["acc_stderr,none"] = 0.0
-    path.write_text(json.dumps(LM_EVAL | {"results": results}))
-    settings = make_settings(**fill_preset({"exports": str(path), "preset": "lm_eval"}))
-    found = read_exports(
-        [str(path)],
-        options=FileOptions(**settings["reading"]),
-        columns=settings["columns"],
-        where=settings["where"],
-    )
-    assert [(problem.code, problem.severity) for problem in found.problems] == [
-        ("zero_error", "warning")
-    ]
-
-
 def test_every_preset_has_a_case_and_a_line_in_the_docs(pytestconfig):
     assert CASES.keys() == list_presets().keys()
     text = (pytestconfig.rootpath / "docs/exports.md").read_text("utf-8")

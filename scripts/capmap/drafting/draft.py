@@ -49,6 +49,8 @@ REPORTED = frozenset({"other_tables", "alike_names", "selected_by_score", "fract
     "diverged",
 }
 FRACTION = 1.5
+# A table with less of its cells may be read in a wrong way.
+SPARSE = 0.2
 # Of more columns that tell rows apart, some are rather to be chosen than parts of names.
 MOST_PARTS = 3
 WIDTH = 100
@@ -156,9 +158,14 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
             draft.note("exports", "decide", str(problem))
     if unread := sorted({*others} - {*files}):
         draft.note("exports", "guess", f"Not read: {list_names(unread)}.")
-    draft.runs = result.counts["runs"]
+    draft.runs, pairs = result.counts["runs"], result.counts["models"] * result.counts["datasets"]
     counts = [count_things(result.counts[f"{k}s"], k) for k in ("run", "model", "dataset")]
     draft.note("exports", "found", ", ".join(counts) + ".")
+    if result.counts["cells"] < SPARSE * pairs:
+        text = (
+            f"Only {result.counts['cells']} of {pairs} pairs of a model and a dataset have a score."
+        )
+        draft.note("exports", "decide", f"{text} Are these their names?")
 
 
 def _check(draft: Draft) -> tuple[Exports, Validation, list[str]]:
@@ -255,11 +262,11 @@ def _bound_metric(draft: Draft, name: str, runs: pd.DataFrame, opposite: set[str
         _put_open(draft, name, (low, high), direction, runs)
     better = "higher" if direction == "max" else "lower"
     if draft.better and draft.better != (known.direction if known else direction):
-        source = "ranks, the order of rows, or the sizes of models say otherwise"
+        source = "ranks, or the order of rows, say otherwise"
         draft.note("metrics", "decide", f"Is a {better} {name} better? Its name says so, {source}.")
     elif known is None and (not said or (name == "score" and not is_share)):
         if guessed == "max":
-            source = "ranks, the order of rows, or the sizes of models say"
+            source = "ranks, or the order of rows, say"
             source = source if draft.better else "is usual of such names, or of shares above a half"
             draft.note("metrics", "guess", f"A {better} {name} is better, as {source}.")
         else:
@@ -393,15 +400,14 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
             f"{paths.paths[0]}: no column holds scores; its columns are "
             f"{list_names([name for name in table.columns if name not in table.labels])}."
         )
-    scores = guesses.leave_attributes(table, guesses.choose_scores(columns, roles))
-    scores = guesses.leave_averages(scores)
+    scores = guesses.leave_averages(guesses.choose_scores(columns, roles))
     if len(scores) > 1 and any(words.find_known(own.name) for own in scores):
         # The metric by which something else was chosen.
         roles.pop("metric", None)
     # What has been left out otherwise is ignored, or not chosen, which is said there.
     odd = [name for name, own in table.columns.items() if own.is_number and not own.is_readable]
     odd = [name for name in odd if name not in {own.name for own in scores}]
-    draft.better = guesses.find_better(table, scores, roles.get("model", ""))
+    draft.better = guesses.find_better(table, scores)
     if "seed" not in roles and (repeats := guesses.find_repeats(table, scores)):
         roles["seed"] = repeats
         text = f"{quote_name(repeats)} numbers runs, as scores do not change with it."

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain, combinations
+from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -56,8 +56,8 @@ LIKELY = 0.3
 HARDLY = 0.1
 # More names than that, one in each row, are identities of rows.
 MOST_ROWS = 50
-# So many columns of one ending are none of attributes, and so often a number of a setting repeats.
-MANY, REPEATED = 5, 20
+# So many columns of one ending are none of attributes.
+MANY = 5
 # So many columns of one metric say what the others are not.
 FEWEST_ALIKE = 3
 # What a number without decimals counts for in the choice of a table.
@@ -74,9 +74,6 @@ PERCENT = 100.0
 # a model says the dataset there are at least.
 MOSTLY_APART = 0.9
 CROSSED = 1.2
-# A number in a name, and how many names are compared by theirs.
-SIZE = re.compile(r"(\d+(?:\.\d+)?)")
-MOST_PAIRED = 300
 # Steps to the records of a nested file: a place in a list, and a key that names something.
 ANY, KEY = "*", "{}"
 Keys: TypeAlias = tuple[str, ...]
@@ -421,11 +418,9 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
         column
         for name, column in table.columns.items()
         if column.is_number and name not in taken and rate_role(name, "step") < 2
-        if not _is_setting(column) or ends["".join(split_words(name)[-1:])] >= MANY
         if not _is_grid(column, table, taken)
         if column.is_summary
         or not (words.is_beside(name) or is_attribute(name))
-        or _is_single_end(name, table.columns)
         or (
             ends[split_words(name)[-1]] >= MANY
             and len(split_words(name.rpartition(".")[2])) > 1
@@ -475,20 +470,6 @@ def _holds_answers(column: Column) -> bool:
     return is_graded and 1 < len(values) <= FEWEST_ITEMS and bool(values.between(0, 1).all())
 
 
-def _is_single_end(name: str, names: Collection[str]) -> bool:
-    """Whether no other end of an interval is there, as of race-high without race-low."""
-    *stem, last = split_words(name) or [""]
-    others = [split_words(other) for other in names]
-    ends = [own for own in others if own[:-1] == stem and own[-1:] and own[-1] in WORDS["ends"]]
-    return last in WORDS["ends"] and (bool(stem) or last == "hi") and len(ends) == 1
-
-
-def _is_setting(column: Column) -> bool:
-    """Whether a few numbers repeat, in a column that is not called like a measure."""
-    is_few = column.counts.sum() >= REPEATED * len(column.names)
-    return is_few and not (words.rate_score(column.name) or words.is_measure(column.name))
-
-
 def _is_grid(column: Column, table: Table, taken: Collection[str]) -> bool:
     """Whether nearly all of several names in a column stand beside the same few numbers."""
     if len(column.names) < 2 or words.is_measure(column.name) or words.rate_score(column.name):
@@ -524,19 +505,16 @@ def correlate(one: "pd.Series[float]", other: "pd.Series[float]") -> float:
     return float(np.nan_to_num(pair[0, 1]))
 
 
-def find_better(table: Table, scores: Sequence[Column], models: str) -> Direction | Literal[""]:
-    """Find which scores are better: by ranks, rows in order of an average, or sizes of models."""
+def find_better(table: Table, scores: Sequence[Column]) -> Direction | Literal[""]:
+    """Find which scores are better: by ranks, or rows in the order of an average."""
     numbers = pd.DataFrame({own.name: own.read() for own in scores})
     level, low, high = numbers.rank().mean(axis=1), numbers.min(axis=1), numbers.max(axis=1)
     scored = {own.name for own in scores}
     for name, own in table.columns.items():
-        if name in scored or len(own.counts) <= FEW:
+        if name in scored or not own.is_number or len(own.counts) <= FEW:
             continue
         order, agreement = own.read(), 0.0
-        if not own.is_number:
-            if name == models and own.texts.is_unique:
-                agreement = -_compare_sizes(own.texts, level)
-        elif split_words(name)[-1:] in (["rank"], ["place"], ["ranking"]):
+        if split_words(name)[-1:] in (["rank"], ["place"], ["ranking"]):
             agreement = correlate(order, level)
         elif words.is_average(name) and order.between(low, high).all():
             # Boards have the best first; ascending rows may as well have one's own model last.
@@ -544,18 +522,6 @@ def find_better(table: Table, scores: Sequence[Column], models: str) -> Directio
         if abs(agreement) > MOSTLY:
             return "min" if agreement > 0 else "max"
     return ""
-
-
-def _compare_sizes(names: "pd.Series[str]", level: "pd.Series[float]") -> float:
-    """Compare names that differ in a number, as 7B and 13B do: 1 where the larger are higher."""
-    found = []
-    rows = zip(map(SIZE.split, names[:MOST_PAIRED]), level, strict=False)
-    for (one, low), (other, high) in combinations(rows, 2):
-        differ = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
-        if len(one) == len(other) and len(differ) == 1 and all(map(SIZE.fullmatch, differ[0])):
-            small, large = map(float, differ[0])
-            found.append(np.sign((large - small) * (high - low)))
-    return float(np.mean(found)) if len(found) > FEW else 0.0
 
 
 def find_repeats(table: Table, scores: Sequence[Column]) -> str:
@@ -613,15 +579,6 @@ def choose_scores(scores: Sequence[Column], roles: Mapping[str, str]) -> list[Co
 
 def _rate_value(own: Column) -> tuple[float, float]:
     return own.filled, words.rate_score(own.name)
-
-
-def leave_attributes(table: Table, scores: Sequence[Column]) -> list[Column]:
-    """Leave out of many columns of scores what stands between two others of numbers each side."""
-    names = {own.name for own in scores}
-    kinds = "".join("s" if n in names else "n" for n, own in table.columns.items() if own.is_number)
-    among = [*re.finditer("(?<=nn)s(?=nn)", kinds)] if len(scores) > MANY else []
-    alone = {kinds[: match.start()].count("s") for match in among}
-    return [own for place, own in enumerate(scores) if place not in alone]
 
 
 def _leave_counts(scores: Sequence[Column]) -> list[Column]:

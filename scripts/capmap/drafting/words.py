@@ -335,7 +335,7 @@ def _limit_slot(pieces: Sequence[Piece], place: int, *, is_strict: bool) -> str:
             is_ambiguous = len(mark) == 1 and (is_strict or any(mark in value for value in other))
             if is_ambiguous and not any(mark in value for value in pieces[place]):
                 return f",[^{re.escape(mark)}]+"
-    return ""
+    return f",{'|'.join(map(re.escape, sorted({*pieces[place]})))}" if is_strict else ""
 
 
 def label_slot(pieces: Sequence[Piece], place: int) -> str:

@@ -238,7 +238,6 @@ def read_table(sheet: Sheet, source: str, query: Query) -> Part:
             *doubts,
             *faults,
             *grid.problems,
-            *_find_zero_errors(file, plan, query.where, source),
         ],
         columns=list(sheet.columns),
         counts=Counter(
@@ -499,34 +498,6 @@ UNREAD = (
 def _find_unread_seed(present: Sequence[str], plan: _Plan, source: str) -> list[Problem]:
     unread = [name for name in present if name.casefold() == "seed" and not plan.roles["seed"]]
     return [replace(_refuse(source, *UNREAD, name), severity="warning") for name in unread]
-
-
-ERROR = "_stderr"
-NO_ERROR = Problem(
-    severity="warning",
-    code="zero_error",
-    reason="The published standard error is 0, but the score is neither 0 nor 1.",
-    remedy="The tool did not compute it; read the items, or set their number (datasets: "
-    "{DATASET: {items: …}}).",
-)
-
-
-def _find_zero_errors(cells: Cells, plan: _Plan, where: Filters, source: str) -> list[Problem]:
-    """Find the first share of right answers that is published with a standard error of 0."""
-    [metric, *others] = plan.roles["metric"] or [""]
-    if others or metric not in where or plan.wide:
-        return []
-    if not pc.any(pc.ends_with(cells.columns[metric], ERROR)).as_py():
-        return []
-    [column] = plan.scores
-    names = [name for name in plan.list_columns(*NAMED) if name != metric]
-    keys = [*zip(*(cells.columns[name].to_pylist() for name in [*names, metric]), strict=True)]
-    scores = parse_numbers(cells.columns[column]).values
-    is_share = (scores > 0) & (scores < 1) & match_rows(cells, {metric: where[metric]})
-    zeros = {keys[row] for row in np.flatnonzero(scores == 0)}
-    rows = np.flatnonzero(is_share).tolist()
-    found = [row for row in rows if (*keys[row][:-1], keys[row][-1] + ERROR) in zeros]
-    return Place(source, cells.lines, column, cells.columns[column]).report(NO_ERROR, found[:1])
 
 
 def make_runs(

@@ -394,13 +394,10 @@ OWN = ("training", "checkpoint", "split")
 COLUMNS = {"dataset": "benchmark", "score": "value"}
 OPTIONAL = ("model", "metric", "split", "seed")
 
-KIND = re.compile(r"(step|epoch)s?[\W_]*(?=[0-9])", re.IGNORECASE)
-NUMBER = re.compile(r"(?<![0-9])0*([0-9]{1,18})(?:\.(?:0{1,2}|0{4,}))?(?![0-9])")
-# What a number is not a whole one behind: a sign, or a version; and what there is behind those.
-BEFORE = re.compile(
-    r"(?:^|[=:\s(\-])[-\u2212]$|(?<![A-Za-z])v(?:er(?:sion)?)?[\W_]?$", re.IGNORECASE
-)
-BEHIND = re.compile(r"[.,_' \u00a0\u2009\u202f][0-9]{3}(?![0-9])|[.,][0-9]|[A-Za-z]")
+# No number is one before letters, such as 2k, nor a part of 1_000 or 1.5, nor a version.
+NUMBER = r"(\d{1,18})(?:\.0+)?(?![a-z\d]|[.,_' ]\d)"
+STEP = re.compile(rf"(?i)(step|epoch)s?[\W_]*{NUMBER}")
+ALONE = re.compile(rf"(?i)(?!-|.*version)\D*(?<!v){NUMBER}\D*")
 
 
 def read_evaluations(
@@ -456,9 +453,7 @@ def read_step(checkpoint: str) -> tuple[int, str] | None:
     """Read the step off a checkpoint's name, and what it counts: "step" or "epoch".
 
     The last number called ``step`` counts, else the last one called ``epoch``, else the only number
-    of the name, which is taken for a step. A number is none that has a sign, decimals other than
-    ``.0``, an exponent or what may divide thousands (``1_000``, ``1,000``), with letters behind it
-    (``2k``), of a version (``v2``), and one of more than 18 digits.
+    of the name, which is taken for a step.
 
     Examples
     --------
@@ -467,14 +462,9 @@ def read_step(checkpoint: str) -> tuple[int, str] | None:
     >>> read_step("300.0"), read_step("step=2k"), read_step("last.ckpt"), read_step("v2-500.ckpt")
     ((300, 'step'), None, None, None)
     """
-    name = checkpoint.strip()
-    starts = {found[1].lower(): found.end() for found in KIND.finditer(name)}
-    numbers = list(NUMBER.finditer(name))
-    kind = next((kind for kind in ("step", "epoch") if kind in starts), "")
-    if not kind and len(numbers) != 1:
-        return None
-    start = starts[kind] if kind else numbers[0].start()
-    found = NUMBER.match(name, start)
-    if found is None or BEFORE.search(name[:start]) or BEHIND.match(name, found.end()):
-        return None
-    return int(found[1]), kind or "step"
+    found = {own[1].lower(): int(own[2]) for own in STEP.finditer(checkpoint)}
+    for kind in ("step", "epoch"):
+        if kind in found:
+            return found[kind], kind
+    alone = ALONE.fullmatch(checkpoint)
+    return (int(alone[1]), "step") if alone else None
