@@ -34,7 +34,7 @@ KNOWN: dict[tuple[Direction, float | None, float | None], str] = {
         ReaL, ReaL accuracy
         labelwise, label-wise accuracy
         subset accuracy, exact match, exact match ratio, EM
-        F1, F1 score, F measure, F score
+        F1, F1 score, F measure, F score, macroF1, microF1
         F beta, F beta score, F2, F2 score, F0.5, F0.5 score
         precision, positive predictive value, PPV, user's accuracy
         recall, sensitivity, TPR, true positive rate, producer's accuracy
@@ -55,7 +55,7 @@ KNOWN: dict[tuple[Direction, float | None, float | None], str] = {
         PCK, percentage of correct keypoints
         NDCG, normalized discounted cumulative gain
         MRR, mean reciprocal rank, reciprocal rank
-        hit rate, hits, hits at k, hit ratio
+        hit rate, hits, hits at k, hit ratio, HR
         pass at k, pass, pass1
         success rate, solve rate, resolve rate
         NMI, normalized mutual information

@@ -390,6 +390,9 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     """Draft settings of files that no preset is for."""
     _ask_unfinished(draft, table)
     roles = guesses.name_columns(table)
+    if roles.get("metric") in paths.labels:
+        # What is beside scores of one metric may be among those of another, such as times.
+        table = _choose_value(draft, table, roles, roles["metric"])
     item, answer = guesses.find_answers(table, roles)
     if item:
         table = _put_items(draft, table, [*roles.values(), answer], item)
@@ -488,12 +491,13 @@ def _choose_value(draft: Draft, table: Table, roles: dict[str, str], name: str) 
     places = table.cells.groupby(name)[datasets[0]].nunique() if datasets else rows
     often = [value for value in rows.index if places[value] >= MOSTLY * places.max()]
 
-    def rate(value: str) -> tuple[float, bool, int]:
+    def rate(value: str) -> tuple[float, bool, bool, int]:
         is_merit = guess_direction(words.find_known(value) or value) == "max"
         own = [own in split_words(value) for own in words.SPLITS]
         by_split = (len(own) - own.index(True)) / len(own) if any(own) else 0
         rating = words.rate_score(value) + by_split + words.rate_primary(value)
-        return rating, is_merit, int(rows[value])
+        # The usual one of several cut-offs.
+        return rating, value.endswith("@10"), is_merit, int(rows[value])
 
     best = max(often, key=rate)
     kept = table.select(table.cells[name] == best)
@@ -578,7 +582,7 @@ def _put_column(
         text = f"Scores are in {quote_name(name)}, of training: is there no test?"
         draft.note("columns", "decide", text)
     if "metric" not in roles:
-        _put_metric(draft, [name], paths.paths)
+        _put_metric(draft, [name], paths.paths, table)
     beside = _find_spread(table, name)
     seeds = [own for own in roles.get("seed", ()) if own != beside.get("count")]
     if beside and all(len(table.columns[own].names) < 2 for own in seeds):
@@ -654,7 +658,7 @@ def _put_heads(
         text = "What is ignored holds averages, settings, or numbers of another scale."
         draft.put("columns", {"ignore": rest}, "guess", text)
     if "metric" not in roles:
-        _put_metric(draft, names, paths.paths)
+        _put_metric(draft, names, paths.paths, table)
     elif "metric" in heads.values() and "metric" not in draft.settings.get("where", {}):
         place = next(name for name, text in heads.items() if text == "metric")
         kept = sorted(table.cells[place].unique())
@@ -672,10 +676,10 @@ def _name_fields(table: Table, roles: Mapping[str, list[str]]) -> dict[str, str]
     return named
 
 
-def _put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str]) -> None:
-    """Put the metric of all files: that of their columns, or of paths."""
+def _put_metric(draft: Draft, columns: Sequence[str], paths: Sequence[str], table: Table) -> None:
+    """Put the metric of all files: that of their columns, of paths, or of the table's title."""
     stems = [PurePath(path).name.partition(".")[0] for path in paths]
-    places = (columns, stems)
+    places = (columns, stems, [guesses.find_title(paths[0], table.options)])
     if len(columns) == 1 and not _is_plain(columns[0]):
         known = "" if words.is_turned(columns[0]) else words.find_known(columns[0])
         metric = known or _name_metric(columns) or columns[0]

@@ -317,6 +317,15 @@ def _choose_sheet(path: str, options: FileOptions) -> tuple[FileOptions, list[li
     return replace(options, sheet=best), grids[best], asked if len(rivals) > 1 else ""
 
 
+def find_title(path: str, options: FileOptions) -> str:
+    """Find the name of a sheet, or the heading above a table of Markdown, if there is one."""
+    if not has_suffix(path, MARKDOWN):
+        return str(options.sheet)
+    rows = open_sheet(path, wanted=(), options=options).read_cells([]).lines
+    above = read_content(path).decode("utf-8", errors="replace").splitlines()[: rows[0]]
+    return next((line.strip("# ") for line in above[::-1] if line.startswith("#")), "")
+
+
 def _read_grid(path: str, options: FileOptions) -> list[list[str]]:
     """Read the rows of a table with its header; a blank name is an empty text."""
     sheet = open_sheet(path, wanted=(), options=options)
@@ -427,6 +436,10 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
             and split_words(name)[0] not in WORDS["statistics"]
         )
     ]
+    # What stands before the names of rows is a setting of theirs.
+    places = [place for place, name in enumerate(table.columns) if name in taken]
+    behind = [own for own in found if [*table.columns].index(own.name) > min(places, default=-1)]
+    found = behind if len(behind) >= MANY else found
     unread = [own for own in found if not words.is_metadata(own.name)]
     # Among means with spreads, a model's may be smaller than its spreads.
     are_means = 2 * sum(own.is_summary for own in found) > len(found)
@@ -484,6 +497,10 @@ def _is_grid(column: Column, table: Table, taken: Collection[str]) -> bool:
 def leave_averages(scores: Sequence[Column]) -> list[Column]:
     """Leave out the columns that are called like averages of at least two others."""
     others = [own for own in scores if not words.is_average(own.name)]
+    # Such as a relative gain, beside models; DROP is a dataset.
+    changes = WORDS["changes"] - {"loss"}
+    same = [own for own in others if changes.isdisjoint(split_words(own.name)[1:])]
+    others = same if len(same) > 2 else others
     plain = [own for own in others if not has_word(own.name, WORDS["summaries"])]
     if len(plain) > 2:
         parts = pd.DataFrame({own.name: own.read() for own in plain})

@@ -77,7 +77,10 @@ def rate_values(values: Collection[str], role: str) -> float:
     if role == "metric":
         # Of a header of two rows, the first one names what the second measures.
         own = [name for name in names if " / " not in name]
-        found = [bool(find_known(name)) or split_words(name)[-1:] == ["loss"] for name in own]
+        found = [
+            bool(find_known(name)) or name in WORDS["lower"] or split_words(name)[-1:] == ["loss"]
+            for name in own
+        ]
     elif role == "split":
         found = [name.casefold() in {*SPLITS, *WORDS["training"]} for name in names]
     elif role == "seed":

@@ -421,7 +421,7 @@ NOTED = re.compile(r"([-+(]?\d[^A-Za-z]*[.,%][^A-Za-z]*?)\s*[*†‡§¶]+")
 SHOWN = r"(?:\\.|\[[^\[\]\\]*\]|[^\[\]\\])*"
 # Formulas, tags of HTML, footnotes, links and images, bold and italic text, code.
 MARKS = (
-    (re.compile(r"\$([^$]*\d[^$]*)\$"), r"\1"),
+    (re.compile(r"\$([^$]*(?:\d|\\pm|arrow)[^$]*)\$"), r"\1"),
     (re.compile(r"\\(?:math|text)(?:bf|it|rm)\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\\pm(?![a-z])"), "±"),
     *RAISED,
