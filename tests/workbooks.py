@@ -50,7 +50,7 @@ def make_xlsx(
         data = "".join(f'<row r="{row}">{"".join(found)}</row>' for row, found in rows.items())
         members[f"xl/s{number}.xml"] = (
             f'<worksheet xmlns="{SPREADSHEET}"><sheetData>{data}</sheetData>'
-            '<mergeCells><mergeCell ref="C3:D3"/></mergeCells></worksheet>'
+            '<mergeCells><mergeCell ref="C3:D3"/><mergeCell ref="A8:A9"/></mergeCells></worksheet>'
         )
     return zip_up(path, members)
 

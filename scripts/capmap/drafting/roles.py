@@ -353,13 +353,19 @@ def _share_numbers(texts: Sequence[str]) -> float:
 
 def _count_headers(grid: Sequence[Sequence[str]], numeric: Sequence[int]) -> int:
     """Count the rows at the top that have no number in numeric columns, where the others have."""
-    if len({*grid[0]}) < len(grid[0]) and len(grid) > 1 and not grid[1][0]:
-        return 2
-    for count, row in enumerate(grid[1 : MOST_HEADERS + 1], 1):
-        texts = [row[place] for place in numeric if row[place] and row[place] not in MISSING]
-        if not any(map(split_words, texts)) or _share_numbers(texts) >= MOSTLY / 2:
-            return count
-    return 1
+    count = 2
+    if len({*grid[0]}) == len(grid[0]) or len(grid) < 2 or grid[1][0]:
+        rows = [[row[p] for p in numeric if row[p] not in ("", *MISSING)] for row in grid]
+        counts = (
+            count
+            for count, texts in enumerate(rows[1 : MOST_HEADERS + 1], 1)
+            if not any(map(split_words, texts)) or _share_numbers(texts) >= MOSTLY / 2
+        )
+        count = next(counts, 1)
+    # The names of several columns may stand alone below those of the others, as pandas writes them.
+    below = grid[count] if count < len(grid) - 1 and not grid[0][0] else ()
+    are_names = [bool(cell) != (place in numeric) for place, cell in enumerate(below)]
+    return count + (len(below) - len(numeric) > 1 and all(are_names))
 
 
 def name_columns(table: Table, *, taken: Collection[str] = ()) -> dict[str, str]:

@@ -275,7 +275,7 @@ def join_header(rows: Sequence[Sequence[str]]) -> list[str]:
     -----
     A blank cell of any row but the last repeats the cell on its left, unless a new name starts
     above it. It stays blank in the first columns, where there is nothing to repeat. A blank cell of
-    the last row adds nothing to the name.
+    the last row adds nothing to the name, nor does one that says the same again.
 
     Examples
     --------
@@ -290,7 +290,7 @@ def join_header(rows: Sequence[Sequence[str]]) -> list[str]:
             if place and not starts[place]:
                 row[place] = row[place - 1]
     columns = zip(*upper, last, strict=True)
-    return clean_header([SEPARATOR.join(filter(None, parts)) for parts in columns])
+    return clean_header([SEPARATOR.join(dict.fromkeys(filter(None, parts))) for parts in columns])
 
 
 def list_columns(columns: Mapped, role: str) -> list[str]:

@@ -342,14 +342,17 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
     """Read a sheet of a workbook.
 
     Its rows have the numbers of the sheet. Numbers are the shortest text that gives the same float
-    again, without ".0"; dates are ISO 8601. Cells are as they were last computed. Of merged cells,
-    all but the first are blank. Blank rows, and blank columns on either side, are left out.
+    again, without ".0"; dates are ISO 8601. Cells are as they were last computed. A text in merged
+    cells stands in each of its rows. Blank rows, and blank columns on either side, are left out.
     """
     book = _load_book(path)
     sheet = book.get_sheet_by_name(_choose_sheet(path, _list_sheet_names(book), str(options.sheet)))
     written = [
         [_write_cell(cell) for cell in row] for row in sheet.to_python(skip_empty_area=False)
     ]
+    for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
+        for row in written[top + 1 : bottom + 1]:
+            row[left] = row[left] if isinstance(written[top][left], Numeral) else written[top][left]
     rows = [(line, row) for line, row in enumerate(written, start=1) if any(map(str.strip, row))]
     if not rows:
         raise refuse("empty_file", path, "The sheet is empty.", "Fill it in, or leave it out.")
