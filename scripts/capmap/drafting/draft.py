@@ -29,6 +29,7 @@ from capmap.drafting.words import (
 )
 from capmap.errors import ConfigError
 from capmap.exports import Exports
+from capmap.exports.cells import SEPARATOR
 from capmap.exports.records import PLAIN, has_suffix
 from capmap.exports.sheets import NESTED, open_sheet
 from capmap.inputs.studies import Study, check_config, list_exports
@@ -181,9 +182,11 @@ def _exclude_averages(draft: Draft, runs: pd.DataFrame) -> pd.DataFrame:
     """Leave out the datasets, and models, that are called like averages of at least two others."""
     for kind in ("dataset", "model"):
         names = runs[kind].unique().tolist()
-        # A forecast may be called Mean.
+        # A forecast may be called Mean, and a part of a name be the linkage of clusters.
         averages = sorted(
-            n for n in names if is_average(n) and (kind != "model" or not has_word(n, MEANS))
+            n
+            for n in names
+            if is_average(n) and (kind != "model" or not (has_word(n, MEANS) or SEPARATOR in n))
         )
         if not averages or len(names) <= 1 + len(averages):
             continue
@@ -396,6 +399,8 @@ def _draft_table(draft: Draft, paths: Paths, table: Table) -> None:
     item, answer = guesses.find_answers(table, roles)
     if item:
         table = _put_items(draft, table, [*roles.values(), answer], item)
+    else:
+        table = _read_answers(draft, table, filter(words.is_measure, table.columns))
     columns = guesses.list_scores(table, roles.values())
     columns = [table.columns[answer]] if item else columns
     if not columns:
@@ -444,12 +449,20 @@ def _put_items(draft: Draft, table: Table, names: Sequence[str], item: str) -> T
     text = f"Rows are answers to test items, which {quote_name(item)} names. What items have in "
     text += "common, such as a passage, may be named too: cluster: COLUMN."
     draft.put("columns", {"item": item}, "guess", text)
-    cells = table.cells[[*dict.fromkeys([*names, *table.labels])]].copy()
-    said = {text: guesses.ANSWERS.get(text.casefold()) for text in table.columns[names[-1]].names}
-    if None not in said.values():
-        draft.put("values", dict(sorted(said.items())), "found", "")
-        cells[names[-1]] = cells[names[-1]].map({text: str(own) for text, own in said.items()})
-    return Table(cells.fillna(""), table.options, table.labels)
+    cells = table.cells[[*dict.fromkeys([*names, *table.labels])]]
+    return _read_answers(draft, Table(cells, table.options, table.labels), names[-1:])
+
+
+def _read_answers(draft: Draft, table: Table, names: Iterable[str]) -> Table:
+    """Put which numbers stand for right and wrong in those columns that say these."""
+    for name in names:
+        said = {text: guesses.ANSWERS.get(text.casefold()) for text in table.columns[name].names}
+        if said and None not in said.values():
+            draft.put("values", dict(sorted(said.items())), "found", "")
+            written = {text: str(own) for text, own in said.items()}
+            cells = table.cells.assign(**{name: table.cells[name].map(written).fillna("")})
+            table = Table(cells, table.options, table.labels)
+    return table
 
 
 def _ask_unfinished(draft: Draft, table: Table) -> None:

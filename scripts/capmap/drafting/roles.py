@@ -40,7 +40,7 @@ MOST_HEADERS = 3
 MOSTLY = 0.5
 # The names of columns of scores, whose parts are called so with a number.
 PART = "{header}"
-# Files that are looked into, where there are more; their names are looked at in any case.
+# Files, or entries, that are looked into; all names of files are looked at in any case.
 SAMPLE = 400
 NUMBER = r"[-+\u2212]?(?:\d[\d.,]*|[.,]\d+)(?:[eE][-+]?\d+)?"
 OPEN = "(\\[{\uff08±+*†‡§^↑↓/|"
@@ -212,7 +212,7 @@ def _find_records(path: str, *, wanted: int) -> tuple[str, frozenset[str]]:
     They are below keys that name something, as many as are `wanted`, each with an object of the
     same kind, or in lists. None are found where columns of the whole file say as much.
     """
-    values, is_list = list_values(path, most=2)
+    values, is_list = list_values(path, most=SAMPLE)
     start = (ANY,) if is_list else ()
     leaves = [leaf for value in values for leaf in _list_leaves(value, start, len(start))]
     texts, names = dict[Keys, list[str]](), dict[Keys, set[str]]()
@@ -420,6 +420,9 @@ def _rate_name(column: Column, role: str, size: int) -> float:
         return SURE * (by_name == 3)
     is_identity = len(column.names) == size > MOST_ROWS and not column.is_field and by_name < 3
     if is_identity or (column.is_field and text in {"data", "benchmark", "benchmarks"}):
+        by_name = 0
+    if column.filled < MOSTLY:
+        # Such as a link to some of the models.
         by_name = 0
     is_path = column.is_field and not column.name.startswith(PART)
     other = rate_values(column.names, "dataset" if role == "model" else "model")
@@ -817,7 +820,8 @@ def _may_name(column: Column, table: Table) -> bool:
 
 def is_seed(column: Column) -> bool:
     """Whether a column numbers runs, by its name or as a number in paths or headers."""
-    is_number = column.is_whole and (column.is_field or rate_role(column.name, "split") == 3)
+    is_split = rate_role(column.name, "split") == 3 or column.name.casefold() == "cv"
+    is_number = column.is_whole and (column.is_field or is_split)
     return rate_role(column.said, "seed") == 3 or is_number
 
 
