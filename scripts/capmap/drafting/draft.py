@@ -61,7 +61,6 @@ HEADINGS = {"found": "", "guess": "A guess: ", "decide": "DECIDE: "}
 # Folders of capmap itself in results/.
 MEANS = frozenset({"mean", "median", "score"})
 RESERVED = ("logs", "benchmarks")
-TUPLE = re.compile(r"\(.*\d\)")
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -142,9 +141,6 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
     runs = runs[np.isfinite(runs["score"])]
     if not runs.empty:
         runs = _exclude_averages(draft, runs)
-        if all(map(TUPLE.fullmatch, names := runs["dataset"].unique())):
-            text = f"Names such as {quote_name(names[0])} hold numbers: are they of runs?"
-            draft.note("columns", "decide", text)
         runs = _direct_datasets(draft, runs, result.errors)
         opposite = {p.value for p in result.problems if p.code == "opposite_order"}
         for name, own in runs.groupby("metric", observed=True):
@@ -644,10 +640,6 @@ def _put_heads(
     heads = {k: text for k, text in _name_fields(table, roles).items() if k.startswith(PART)}
     fields = {int(name.removeprefix(PART)): text for name, text in heads.items()}
     pattern = write_pattern(table.pieces, fields)
-    try:
-        _match_any(Pattern(pattern), table.columns)
-    except ConfigError:
-        pattern = write_pattern(table.pieces, fields, is_strict=True)
     if pattern == "{dataset}":
         draft.put("format", "matrix", "found", "Columns are datasets.")
     elif (
@@ -660,8 +652,6 @@ def _put_heads(
     else:
         text = f"Columns such as {quote_name(names[0])} hold scores."
         draft.put("columns", {"score": pattern}, "found", text)
-    if " / {seed" in pattern:
-        draft.note("columns", "decide", "Are the numbers in the header numbers of runs?")
     used = {name for own in roles.values() for name in own}
     rest = [name for name in table.columns if name not in {*table.labels, *used}]
     if len(table.pieces) > 1:

@@ -315,30 +315,28 @@ def _is_crossed(left: Sequence[str], right: Sequence[str]) -> bool:
     return min(sizes) > 1 and (pairs == sizes[0] * sizes[1] or pairs >= REPEATED * max(sizes))
 
 
-def write_pattern(
-    pieces: Sequence[Piece], fields: Mapping[int, str], *, is_strict: bool = False
-) -> str:
+def write_pattern(pieces: Sequence[Piece], fields: Mapping[int, str]) -> str:
     """Write pieces as a pattern, with the names of some slots; others become ``*``."""
     texts = []
     for place, piece in enumerate(pieces):
         if isinstance(piece, str):
             texts.append(piece)
         elif place in fields:
-            texts.append(f"{{{fields[place]}{_limit_slot(pieces, place, is_strict=is_strict)}}}")
+            texts.append(f"{{{fields[place]}{_limit_slot(pieces, place)}}}")
         else:
             texts.append("*")
     return "".join(texts)
 
 
-def _limit_slot(pieces: Sequence[Piece], place: int, *, is_strict: bool) -> str:
+def _limit_slot(pieces: Sequence[Piece], place: int) -> str:
     """What a slot is made of, where the mark beside it also stands in the next slot."""
     for step in (1, -1):
         if 0 <= place + 2 * step < len(pieces):
             mark, other = str(pieces[place + step]), pieces[place + 2 * step]
-            is_ambiguous = len(mark) == 1 and (is_strict or any(mark in value for value in other))
+            is_ambiguous = len(mark) == 1 and any(mark in value for value in other)
             if is_ambiguous and not any(mark in value for value in pieces[place]):
                 return f",[^{re.escape(mark)}]+"
-    return f",{'|'.join(map(re.escape, sorted({*pieces[place]})))}" if is_strict else ""
+    return ""
 
 
 def label_slot(pieces: Sequence[Piece], place: int) -> str:
