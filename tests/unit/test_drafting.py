@@ -429,6 +429,33 @@ ANSWERED = {
             "where": {"split": "test"},
         },
     ),
+    "a metric in a heading, formulas, and a gain": (
+        {
+            "t.md": "## Word error rate\n\n|Model|P|Q|R|Relative gain|\n|-|-|-|-|-|\n"
+            + "".join(f"|{m}|{v} $\\pm$ 0.02|0.2|0.3|7.1|\n" for m, v in LEVELS.items())
+        },
+        {"metric": "word error rate", "columns": {"ignore": ["Relative gain"]}},
+    ),
+    "files of metrics beside attributes": (
+        {
+            f"in/{k}.csv": "Data,Outliers,A,B,C\n"
+            + "".join(f"{d},14.6,{v},{v},{v}\n" for d in "PQR")
+            for k, v in (("roc", 0.7), ("time", 9.1))
+        },
+        {"columns": {"dataset": "Data", "score": "{model}", "ignore": ["Outliers"]}},
+    ),
+    "tasks that are passed, in repeated folds": (
+        {
+            "t.csv": "agent,task,cv,fold,passed,exit,cost\n"
+            + "".join(
+                f"{m},{d},{k // 2},{k % 2},{k > 1},0,1.5\n"
+                for m in "ABC"
+                for d in "PQ"
+                for k in range(4)
+            )
+        },
+        {"columns": {"score": "passed", "seed": ["cv", "fold"]}, "values": {"True": 1, "False": 0}},
+    ),
     "a random forest is no baseline": (
         {
             "t.csv": "model,dataset,rmse\n"
@@ -617,14 +644,6 @@ TOLD = {
             "|cifar|resnet|12M|24.4|7.2|\n"
         },
         {"metric": "top1 error", "metrics": {"top1 error": {"low": 0, "high": 100}}},
-        [],
-    ),
-    "scores of no metric, of language models": (
-        {
-            "all.csv": "Model,C-Eval,Gaokao,AGI\n"
-            + "".join(f"L-{n}B,{20 + n},{30 + n}.5,{15 + n}\n" for n in (7, 13, 30, 34, 65))
-        },
-        {"format": "matrix", "metric": "score"},
         [],
     ),
     "a column that cannot be read, and a score of all": (

@@ -436,6 +436,7 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
         column
         for name, column in table.columns.items()
         if column.is_number and name not in taken and rate_role(name, "step") < 2
+        if not is_seed(column)
         if not _is_grid(column, table, taken)
         if column.is_summary
         or not (words.is_beside(name) or is_attribute(name))
