@@ -481,8 +481,9 @@ def _choose_rows(draft: Draft, table: Table, roles: dict[str, str]) -> Table:
     # A chosen split may have left one column of scores, whose header names no metric any more.
     if metric in table.columns and table.count([metric, *datasets]) > table.count(datasets):
         table = _choose_value(draft, table, roles, metric)
-    if len(table.pieces) == 1 and f"{PART}0" not in roles.values():
-        table = _choose_value(draft, table, roles, f"{PART}0")
+    slots = [f"{PART}{at}" for at, own in enumerate(table.pieces) if not isinstance(own, str)]
+    if len(slots) == 1 and slots[0] not in roles.values():
+        table = _choose_value(draft, table, roles, slots[0])
     for name, column in list(table.columns.items()):
         is_text = not column.is_number and not column.is_field and name not in roles.values()
         is_protocol = is_text and rate_role(name, "protocol") >= 2
@@ -513,8 +514,10 @@ def _choose_value(draft: Draft, table: Table, roles: dict[str, str], name: str) 
     others = ", ".join(f"{quote_name(v)} ({rows[v]})" for v in rows.index if v != best)
     place = "columns of scores" if name in table.labels else quote_name(name)
     text = f"Of {place}, {quote_name(best)} ({rows[best]} rows) is taken; there are {others}."
-    if datasets and (lacking := {*table.cells[datasets[0]]} - {*kept.cells[datasets[0]]}):
-        text += f" It is not given for {list_names(sorted(lacking))}."
+    columns = [roles[role] for role in ("dataset", "model") if role in roles]
+    lacking = [{*table.cells[own]} - {*kept.cells[own]} for own in columns]
+    if lost := sorted(set[str]().union(*lacking)):
+        text += f" It is not given for {list_names(lost)}."
     # Columns called neither after a metric nor after a split may hold no scores at all.
     is_called = has_word(best.casefold(), WORDS["protocols"] | {*words.SPLITS})
     is_sure = name not in table.labels or is_called or words.rate_score(best) > 1
@@ -674,8 +677,10 @@ def _name_fields(table: Table, roles: Mapping[str, list[str]]) -> dict[str, str]
     for role, own in roles.items():
         for place, name in enumerate(own):
             count = sum(text.startswith("variant") for text in named.values())
+            while (field := f"variant{count or ''}") in table.columns:
+                count += 1
             if name in table.labels:
-                named[name] = f"variant{count or ''}" if place else role
+                named[name] = field if place else role
     return named
 
 

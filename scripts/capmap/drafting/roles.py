@@ -228,8 +228,13 @@ def _find_records(path: str, *, wanted: int) -> tuple[str, frozenset[str]]:
 
     large = [place for place, weight in weights.items() if weight > HARDLY * total]
     best = max(large, key=rate, default=start)
-    is_regular = ANY not in best[len(start) :] and weights.get(best, 0) >= WHOLE * total
-    if best == start or is_regular or any({*".*{}"} & {*key} for key in {*best} - {ANY, KEY}):
+    if best == start:
+        return "", frozenset()
+    is_regular = ANY not in best[len(start) :] and weights[best] >= WHOLE * total
+    # Where most of what is named are plain values, the others are parts of names.
+    plain = _weigh_numbers([text for at, name, text in leaves if at == best and "." not in name])
+    is_regular &= len(best) > 1 or not weights[best] > plain > MOSTLY * weights[best]
+    if is_regular or any({*".*{}"} & {*key} for key in {*best} - {ANY, KEY}):
         return "", frozenset()
     steps = [f"{{key{at}}}" if key == KEY else key for at, key in enumerate(best)]
     return ".".join(steps), frozenset(names[best])
@@ -443,7 +448,7 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
         or (
             ends[split_words(name)[-1]] >= MANY
             and len(split_words(name.rpartition(".")[2])) > 1
-            and split_words(name)[0] not in WORDS["statistics"]
+            and WORDS["statistics"].isdisjoint([split_words(name)[0], split_words(name)[-1]])
         )
     ]
     # What stands before the names of rows is a setting of theirs.
@@ -458,6 +463,12 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
         for own in found
         if own.is_readable or (are_means and own.numbers["spreads"].notna().mean() > MOSTLY)
     ] or unread
+    # Where nothing else is there, costs are what is compared.
+    found = found or [
+        own
+        for name, own in table.columns.items()
+        if own.is_number and name not in taken and words.guess_direction(name)
+    ]
     return [own for own in found if own.filled]
 
 
@@ -647,10 +658,11 @@ def melt(table: Table, scores: Sequence[Column], roles: Mapping[str, str]) -> Ta
     if {"model", "dataset"} <= {*roles}:
         kinds = ("metric", "seed", "split")
         is_open |= any(max(rate_values(pieces[at], kind) for kind in kinds) <= 0.5 for at in slots)
-    # Neither answers up to the k-th nor protocols are runs or datasets.
+    # Neither answers up to the k-th, nor protocols, means and bests are runs or datasets.
     is_cut = any(isinstance(piece, str) and piece.endswith("@") for piece in pieces)
     values = [[own.casefold() for own in pieces[at]] for at in slots]
-    is_cut |= any(all(has_word(own, WORDS["protocols"]) for own in some) for some in values)
+    of_one = WORDS["protocols"] | WORDS["summaries"]
+    is_cut |= any(all(has_word(own, of_one) for own in some) for some in values)
     if is_open or is_cut:
         pieces, slots = [tuple(names)], [0]
     heads = {f"{PART}{at}": dict(zip(names, pieces[at], strict=True)) for at in slots}
@@ -765,7 +777,9 @@ def _repeat(table: Table, column: Column, others: Sequence[Column]) -> bool:
 def _is_of_rows(column: Column, table: Table) -> bool:
     """Whether a column of text names rows, classes or protocols, rather than models."""
     size, count = len(table.cells), len(column.names)
-    is_protocol = rate_role(column.name, "protocol") >= 2 or is_attribute(column.name)
+    is_protocol = rate_role(column.name, "protocol") >= 2
+    # A split of other values than test or validation may be a dataset.
+    is_protocol |= is_attribute(column.name) and column.name.casefold() != "split"
     is_key = split_words(column.name)[-1:] == ["id"] and 2 * count <= size
     is_key &= rate_role(column.name, "seed") == 0
     is_metadata = words.is_metadata(column.name) and not is_key
