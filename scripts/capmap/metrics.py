@@ -124,6 +124,7 @@ KNOWN: dict[tuple[Direction, float | None, float | None], str] = {
         FVD, Fréchet video distance
         WER, word error rate
         CER, character error rate
+        AURC, area under risk coverage curve
         TER, translation edit rate
         chamfer distance; ERGAS; phoneme error rate
     """,

@@ -431,10 +431,10 @@ ANSWERED = {
     ),
     "a metric in a heading, formulas, and a gain": (
         {
-            "t.md": "## Word error rate\n\n|Model|P|Q|R|Relative gain|\n|-|-|-|-|-|\n"
-            + "".join(f"|{m}|{v} $\\pm$ 0.02|0.2|0.3|7.1|\n" for m, v in LEVELS.items())
+            "t.md": "## Word error rate\n\n|#|Model|P|Q|R|Relative gain|\n|-|-|-|-|-|-|\n"
+            + "".join(f"|1|{m}|{v} $\\pm$ 0.02|0.2|0.3|7.1|\n" for m, v in LEVELS.items())
         },
-        {"metric": "word error rate", "columns": {"ignore": ["Relative gain"]}},
+        {"metric": "word error rate", "columns": {"ignore": ["#", "Relative gain"]}},
     ),
     "files of metrics beside attributes": (
         {

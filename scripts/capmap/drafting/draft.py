@@ -499,7 +499,9 @@ def _choose_value(draft: Draft, table: Table, roles: dict[str, str], name: str) 
     datasets = [roles["dataset"]] if "dataset" in roles else []
     rows = table.cells.loc[table.cells[name] != "", name].value_counts(sort=False)
     places = table.cells.groupby(name)[datasets[0]].nunique() if datasets else rows
-    often = [value for value in rows.index if places[value] >= MOSTLY * places.max()]
+    # One that few models or datasets have says little of the others.
+    enough = (places >= MOSTLY * places.max()) & (rows >= MOSTLY * rows.max())
+    often = [value for value in rows.index if enough[value]] or [*rows.index]
 
     def rate(value: str) -> tuple[float, bool, bool, int]:
         is_merit = guess_direction(words.find_known(value) or value) == "max"
@@ -643,6 +645,10 @@ def _put_heads(
     heads = {k: text for k, text in _name_fields(table, roles).items() if k.startswith(PART)}
     fields = {int(name.removeprefix(PART)): text for name, text in heads.items()}
     pattern = write_pattern(table.pieces, fields)
+    try:
+        [*map(Pattern(pattern).match, [*names, *table.columns])]
+    except ConfigError:
+        pattern = write_pattern(table.pieces, fields, is_listed=True)
     if pattern == "{dataset}":
         draft.put("format", "matrix", "found", "Columns are datasets.")
     elif (

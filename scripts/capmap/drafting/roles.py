@@ -446,7 +446,7 @@ def list_scores(table: Table, taken: Collection[str]) -> list[Column]:
         if column.is_summary
         or not (words.is_beside(name) or is_attribute(name))
         or (
-            ends[split_words(name)[-1]] >= MANY
+            ends["".join(split_words(name)[-1:])] >= MANY
             and len(split_words(name.rpartition(".")[2])) > 1
             and WORDS["statistics"].isdisjoint([split_words(name)[0], split_words(name)[-1]])
         )

@@ -315,14 +315,21 @@ def _is_crossed(left: Sequence[str], right: Sequence[str]) -> bool:
     return min(sizes) > 1 and (pairs == sizes[0] * sizes[1] or pairs >= REPEATED * max(sizes))
 
 
-def write_pattern(pieces: Sequence[Piece], fields: Mapping[int, str]) -> str:
-    """Write pieces as a pattern, with the names of some slots; others become ``*``."""
+def write_pattern(
+    pieces: Sequence[Piece], fields: Mapping[int, str], *, is_listed: bool = False
+) -> str:
+    """Write pieces as a pattern, with the names of some slots, or a list of what they are.
+
+    Others become ``*``.
+    """
     texts = []
     for place, piece in enumerate(pieces):
         if isinstance(piece, str):
             texts.append(piece)
         elif place in fields:
-            texts.append(f"{{{fields[place]}{_limit_slot(pieces, place)}}}")
+            listed = "," + "|".join(map(re.escape, sorted({*piece})))
+            limit = listed if is_listed else _limit_slot(pieces, place)
+            texts.append(f"{{{fields[place]}{limit}}}")
         else:
             texts.append("*")
     return "".join(texts)
