@@ -43,6 +43,7 @@ def make_xlsx(
         "xl/styles.xml": f'<styleSheet xmlns="{SPREADSHEET}"><cellXfs><xf numFmtId="0"/>'
         '<xf numFmtId="14"/><xf numFmtId="22"/></cellXfs></styleSheet>',
     }
+    merged = "".join(f'<mergeCell ref="{ref}"/>' for ref in ("C3:D3", "A8:A9", "Z2:Z99"))
     for number, cells in enumerate(sheets.values(), 1):
         rows: dict[str, list[str]] = {}
         for place, cell in cells.items():
@@ -50,7 +51,7 @@ def make_xlsx(
         data = "".join(f'<row r="{row}">{"".join(found)}</row>' for row, found in rows.items())
         members[f"xl/s{number}.xml"] = (
             f'<worksheet xmlns="{SPREADSHEET}"><sheetData>{data}</sheetData>'
-            '<mergeCells><mergeCell ref="C3:D3"/><mergeCell ref="A8:A9"/></mergeCells></worksheet>'
+            f"<mergeCells>{merged}</mergeCells></worksheet>"
         )
     return zip_up(path, members)
 

@@ -646,6 +646,7 @@ def _put_heads(
     fields = {int(name.removeprefix(PART)): text for name, text in heads.items()}
     pattern = write_pattern(table.pieces, fields)
     try:
+        # Raises where it divides a name in two ways.
         [*map(Pattern(pattern).match, [*names, *table.columns])]
     except ConfigError:
         pattern = write_pattern(table.pieces, fields, is_listed=True)

@@ -351,8 +351,10 @@ def open_workbook(path: str, *, options: FileOptions) -> RowSheet:
         [_write_cell(cell) for cell in row] for row in sheet.to_python(skip_empty_area=False)
     ]
     for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
+        # A number in them is that of all rows together; a range may reach beyond the cells.
         for row in written[top + 1 : bottom + 1]:
-            row[left] = row[left] if isinstance(written[top][left], Numeral) else written[top][left]
+            if left < len(row) and not isinstance(written[top][left], Numeral):
+                row[left] = written[top][left]
     rows = [(line, row) for line, row in enumerate(written, start=1) if any(map(str.strip, row))]
     if not rows:
         raise refuse("empty_file", path, "The sheet is empty.", "Fill it in, or leave it out.")
