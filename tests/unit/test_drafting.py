@@ -438,20 +438,16 @@ ANSWERED = {
     ),
     "files of metrics beside attributes": (
         {
-            f"in/{k}.csv": "Data,Outliers,A,B,C\n"
-            + "".join(f"{d},14.6,{v},{v},{v}\n" for d in "PQR")
+            f"in/{k}.csv": f"Data,Outliers,A,B,C\nP,14.6,{v},{v},{v}\nQ,14.6,{v},{v},{v}\n"
             for k, v in (("roc", 0.7), ("time", 9.1))
         },
         {"columns": {"dataset": "Data", "score": "{model}", "ignore": ["Outliers"]}},
     ),
     "tasks that are passed, in repeated folds": (
         {
-            "t.csv": "agent,task,cv,fold,passed,exit,cost\n"
+            "t.csv": "agent,task,cv,fold,passed\n"
             + "".join(
-                f"{m},{d},{k // 2},{k % 2},{k > 1},0,1.5\n"
-                for m in "ABC"
-                for d in "PQ"
-                for k in range(4)
+                f"{m},{d},{k // 2},{k % 2},{k > 1}\n" for d in "PQ" for m in "AB" for k in range(4)
             )
         },
         {"columns": {"score": "passed", "seed": ["cv", "fold"]}, "values": {"True": 1, "False": 0}},
@@ -644,6 +640,11 @@ TOLD = {
             "|cifar|resnet|12M|24.4|7.2|\n"
         },
         {"metric": "top1 error", "metrics": {"top1 error": {"low": 0, "high": 100}}},
+        [],
+    ),
+    "scores of no metric, of language models": (
+        {"t.csv": "Model,P,Q,R\n" + "".join(f"L-{n}B,3{n},{n}.5,2{n}\n" for n in (7, 3, 13, 34))},
+        {"format": "matrix", "metric": "score"},
         [],
     ),
     "a column that cannot be read, and a score of all": (

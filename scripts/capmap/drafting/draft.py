@@ -158,10 +158,8 @@ def settle(draft: Draft, others: Sequence[str]) -> None:
     draft.runs, pairs = result.counts["runs"], result.counts["models"] * result.counts["datasets"]
     counts = [count_things(result.counts[f"{k}s"], k) for k in ("run", "model", "dataset")]
     draft.note("exports", "found", ", ".join(counts) + ".")
-    if result.counts["cells"] < SPARSE * pairs:
-        text = (
-            f"Only {result.counts['cells']} of {pairs} pairs of a model and a dataset have a score."
-        )
+    if (filled := result.counts["cells"]) < SPARSE * pairs:
+        text = f"Only {filled} of {pairs} pairs of a model and a dataset have a score."
         draft.note("exports", "decide", f"{text} Are these their names?")
 
 

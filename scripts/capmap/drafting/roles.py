@@ -327,7 +327,7 @@ def find_title(path: str, options: FileOptions) -> str:
     if not has_suffix(path, MARKDOWN):
         return str(options.sheet)
     rows = open_sheet(path, wanted=(), options=options).read_cells([]).lines
-    above = read_content(path).decode("utf-8", errors="replace").splitlines()[: rows[0]]
+    above = read_content(path).decode("utf-8", errors="replace").splitlines()[: sum(rows[:1])]
     return next((line.strip("# ") for line in above[::-1] if line.startswith("#")), "")
 
 
@@ -604,14 +604,10 @@ def choose_scores(scores: Sequence[Column], roles: Mapping[str, str]) -> list[Co
         if len(chosen) > 1 and covered == every:
             return chosen
     ends = [words.find_known("".join(split_words(own.name)[-1:])) for own in scores]
-    metric = max({*ends} - {""}, key=ends.count, default="")
-    if (
-        metric
-        and {*ends} == {metric, ""}
-        and ends.count(metric) >= max(FEWEST_ALIKE, len(ends) / 2)
-    ):
+    alike = [own for own, end in zip(scores, ends, strict=True) if end]
+    if len({*ends} - {""}) == 1 and len(alike) >= max(FEWEST_ALIKE, len(ends) / 2):
         # The others are called like no metric, such as a drop beside four F1.
-        scores = [own for own, end in zip(scores, ends, strict=True) if end]
+        scores = alike
     return _leave_counts(scores)
 
 
