@@ -230,7 +230,9 @@ def _find_records(path: str, *, wanted: int) -> tuple[str, frozenset[str]]:
     best = max(large, key=rate, default=start)
     if best == start:
         return "", frozenset()
-    is_regular = ANY not in best[len(start) :] and weights[best] >= WHOLE * total
+    # Columns of many files may differ from those of the first.
+    is_regular = wanted < 2 or weights[best] >= WHOLE * total
+    is_regular &= ANY not in best[len(start) :]
     # Where most of what is named are plain values, the others are parts of names.
     plain = _weigh_numbers([text for at, name, text in leaves if at == best and "." not in name])
     is_regular &= len(best) > 1 or not weights[best] > plain > MOSTLY * weights[best]
