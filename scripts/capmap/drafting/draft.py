@@ -660,6 +660,8 @@ def _put_heads(
     else:
         text = f"Columns such as {quote_name(names[0])} hold scores."
         draft.put("columns", {"score": pattern}, "found", text)
+    if " / {seed" in pattern:
+        draft.note("columns", "decide", "Are the numbers in the header numbers of runs?")
     used = {name for own in roles.values() for name in own}
     rest = [name for name in table.columns if name not in {*table.labels, *used}]
     if len(table.pieces) > 1:
